@@ -138,6 +138,8 @@ KNOWLEDGE_BASE = (
         "proving",
         "drawing",
         "constant_findings",
+        "function_rows",
+        "finding_functions",
         "training",
         "knowledge_base",
         "loading",
@@ -161,7 +163,7 @@ def test_every_layer_is_met() -> None:
     assert {*STAGES, *SURFACES[:2], "logic", "numeric"} <= found
 
 
-@pytest.mark.parametrize("stage", [*CORE, "explain", "learn", "draft"])
+@pytest.mark.parametrize("stage", [*CORE, "rows", "explain", "prove", "learn", "draft"])
 def test_a_folder_has_a_dozen_modules_at_most(stage: str) -> None:
     folders = Counter(path.parent for path in (PACKAGE / stage).rglob("*.py") if path.stem != "__init__")
     assert {folder.name: count for folder, count in folders.items() if count > 12} == {}
@@ -262,7 +264,7 @@ def test_what_infers_nothing_needs_no_torch(tmp_path: Path) -> None:
 
 CHECKER = (
     *("checker.proof_checker", "checker.instance_evaluation", "checker.ground_form", "checker.ground_arithmetic"),
-    *("provenance.fact_sources", "proof.proof"),
+    *("checker.exact_step", "checker.solver_encoding", "provenance.fact_sources", "proof.proof"),
 )
 
 

@@ -22,12 +22,12 @@ from lnnkit.engine.stop.watch import RoundReport, Watch
 from lnnkit.flags import where_set
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.logic.bounds import Bounds
-from lnnkit.rows.dense_answers import differing_rows
-from lnnkit.rows.dense_program import DenseProgram, DenseQuery, DenseTable, dense_program
-from lnnkit.rows.dense_rounds import DenseRun, Unsettled
-from lnnkit.rows.dense_state import Column, Strip, at_default
+from lnnkit.rows.dense.dense_answers import differing_rows
+from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery, DenseTable, dense_program
+from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
+from lnnkit.rows.dense.dense_state import Column, Strip, at_default
+from lnnkit.rows.dense.strip_run import Settled, settled
 from lnnkit.rows.needed_statements import Needed, needed
-from lnnkit.rows.strip_run import Settled, settled
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants, domain
 from lnnkit.store.stated_facts import Gathered

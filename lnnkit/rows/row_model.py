@@ -13,19 +13,19 @@ from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.table import FactTable
-from lnnkit.rows.dense_answers import RowBounds, answer_rows
-from lnnkit.rows.dense_program import DenseProgram, DenseQuery, dense_program
-from lnnkit.rows.dense_rounds import DenseRun, Unsettled
-from lnnkit.rows.dense_state import Column, Strip
+from lnnkit.rows.dense.dense_answers import RowBounds, answer_rows
+from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery, dense_program
+from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
+from lnnkit.rows.dense.dense_state import Column, Strip
+from lnnkit.rows.dense.reference_tables import ReferenceTables
+from lnnkit.rows.dense.row_lookups import Lookups, is_derived, lookups
+from lnnkit.rows.dense.strip_run import settled
 from lnnkit.rows.needed_statements import Needed, needed
-from lnnkit.rows.reference_tables import ReferenceTables
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
-from lnnkit.rows.row_lookups import Lookups, is_derived, lookups
 from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
-from lnnkit.rows.strip_run import settled
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 

@@ -17,7 +17,7 @@ from lnnkit.data.frames import arrow_sheet
 from lnnkit.data.grid import Sheet
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.errors import DataError, Error, ProgramError
-from lnnkit.rows.dense_answers import RowBounds
+from lnnkit.rows.dense.dense_answers import RowBounds
 from lnnkit.rows.row_keys import repeated
 from lnnkit.rows.row_loads import key_of
 from lnnkit.rows.row_model import RowModel

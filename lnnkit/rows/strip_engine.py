@@ -27,8 +27,8 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.graph.match import below_negations
-from lnnkit.rows.dense_answers import RowBounds
-from lnnkit.rows.dense_program import query_default
+from lnnkit.rows.dense.dense_answers import RowBounds
+from lnnkit.rows.dense.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
 from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows

@@ -19,11 +19,11 @@ from lnnkit.data.marks import without_marks
 from lnnkit.data.table import FactTable
 from lnnkit.data.texts import texts_of
 from lnnkit.flags import either
-from lnnkit.rows.dense_program import DenseTable
-from lnnkit.rows.dense_state import Column, Numbers, at_default
-from lnnkit.rows.reference_tables import Link, ReferenceTables
+from lnnkit.rows.dense.dense_program import DenseTable
+from lnnkit.rows.dense.dense_state import Column, Numbers, at_default
+from lnnkit.rows.dense.reference_tables import Link, ReferenceTables
+from lnnkit.rows.dense.row_lookups import Atoms, Named
 from lnnkit.rows.row_loads import RowLoad, wanted
-from lnnkit.rows.row_lookups import Atoms, Named
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import torch
 
 import lnnkit
 from lnnkit.logic.bounds import Bounds
-from lnnkit.rows.dense_program import DenseProgram, DenseTable, dense_program
-from lnnkit.rows.dense_state import Column
-from lnnkit.rows.row_clauses import end_reader
+from lnnkit.rows.dense.dense_program import DenseProgram, DenseTable, dense_program
+from lnnkit.rows.dense.dense_state import Column
+from lnnkit.rows.dense.row_clauses import end_reader
 
 ENDS = (0.0, 1.0, 0.5, 1e-10, 1 - 1e-10, 1e-16, 1 - 2**-53, 0.3)
 

@@ -1,7 +1,7 @@
 """The bounds of a strip of rows: a pair of columns for each predicate, number and shared neuron.
 
 A column whose rows have few values is kept as their codes, and numbers with gaps as values beside a mask, until someone
-asks for its ends: most are asked for by their codes alone (`lnnkit.rows.distinct_rows`).
+asks for its ends: most are asked for by their codes alone (`lnnkit.rows.dense.distinct_rows`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 from lnnkit.flags import any_set, either, over
 from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper, tolerance
 from lnnkit.numeric import same
-from lnnkit.rows.dense_program import DenseTable
+from lnnkit.rows.dense.dense_program import DenseTable
 
 
 @dataclass(frozen=True, slots=True)

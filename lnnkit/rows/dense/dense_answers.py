@@ -13,8 +13,8 @@ from lnnkit.engine.start.implied_comparisons import met
 from lnnkit.flags import any_set, either, over
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
-from lnnkit.rows.dense_program import DenseQuery, Pair
-from lnnkit.rows.dense_state import Strip
+from lnnkit.rows.dense.dense_program import DenseQuery, Pair
+from lnnkit.rows.dense.dense_state import Strip
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Needed statements -> a dense program: each atom of a row is a pair of columns, each statement a tree of neurons over
 them. Only programs can be put so whose statements have no quantifier and, beside the row, no variables but those that a
-row's own facts tie to one entity (`lnnkit.rows.row_lookups`)."""
+row's own facts tie to one entity (`lnnkit.rows.dense.row_lookups`)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from lnnkit.join.instances.grounding import leaf_modes
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
-from lnnkit.rows.dense_clauses import SummedClause, summed
+from lnnkit.rows.dense.dense_clauses import SummedClause, summed
+from lnnkit.rows.dense.row_clauses import Clause, clause
+from lnnkit.rows.dense.row_lookups import Atoms, Columns, Lookups, Place
 from lnnkit.rows.needed_statements import Needed, sends
-from lnnkit.rows.row_clauses import Clause, clause
-from lnnkit.rows.row_lookups import Atoms, Columns, Lookups, Place
 
 Pair = tuple[float, float]
 

@@ -14,9 +14,9 @@ from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import same
-from lnnkit.rows.dense_program import DenseTable
-from lnnkit.rows.dense_state import Coded, Column, Numbers, at_default
-from lnnkit.rows.row_lookups import Atoms, Named, Place
+from lnnkit.rows.dense.dense_program import DenseTable
+from lnnkit.rows.dense.dense_state import Coded, Column, Numbers, at_default
+from lnnkit.rows.dense.row_lookups import Atoms, Named, Place
 
 _KEPT = 1 << 20  # entities of which is remembered what was inferred
 _CODES = 256

@@ -8,8 +8,8 @@ from torch import Tensor
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.numeric import Interval, point
-from lnnkit.rows.dense_program import DenseRule
-from lnnkit.rows.dense_state import Coded, Column, Strip
+from lnnkit.rows.dense.dense_program import DenseRule
+from lnnkit.rows.dense.dense_state import Coded, Column, Strip
 
 _UNKNOWN = 2
 

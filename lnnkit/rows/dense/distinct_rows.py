@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.rows.dense_state import Coded, Column, Strip
+from lnnkit.rows.dense.dense_state import Coded, Column, Strip
 
 _MOST = 4096  # combinations
 _LEAST = 4  # rows for each, or it is not worth it

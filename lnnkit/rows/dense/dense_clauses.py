@@ -1,4 +1,4 @@
-"""Clauses over whole columns: what `lnnkit.rows.row_clauses` finds, to the bit, in fewer passes.
+"""Clauses over whole columns: what `lnnkit.rows.dense.row_clauses` finds, to the bit, in fewer passes.
 
 A clause of the weighted sum of Lukasiewicz (`lnnkit.logic.lukasiewicz`) tells its consequent, of which nothing is
 known, ``(L + b - 1 - w_a (1 - a)) / w_c``: of the antecedent ``a`` the lower end alone is worked out, and of each of
@@ -18,7 +18,7 @@ from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic import Lukasiewicz
 from lnnkit.logic.bounds import below_one, noise, tolerance
 from lnnkit.logic.operands import SMALL_WEIGHT
-from lnnkit.rows.row_clauses import Clause
+from lnnkit.rows.dense.row_clauses import Clause
 
 Read = Callable[[int, int], Tensor]  # a leaf and its side: those ends, as a neuron reads them
 

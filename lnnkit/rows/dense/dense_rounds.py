@@ -19,11 +19,11 @@ from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import Comparison, Interval, point
-from lnnkit.rows.crisp_truths import first_truth
-from lnnkit.rows.dense_clauses import SummedClause
-from lnnkit.rows.dense_program import DenseProgram, DenseRule
-from lnnkit.rows.dense_state import Column, Strip
-from lnnkit.rows.row_clauses import ReadEnd, end_reader
+from lnnkit.rows.dense.crisp_truths import first_truth
+from lnnkit.rows.dense.dense_clauses import SummedClause
+from lnnkit.rows.dense.dense_program import DenseProgram, DenseRule
+from lnnkit.rows.dense.dense_state import Column, Strip
+from lnnkit.rows.dense.row_clauses import ReadEnd, end_reader
 
 MOST = 60  # rounds: rows that still move then go to the engine, which knows when to give up
 

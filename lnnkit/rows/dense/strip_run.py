@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from lnnkit.rows.dense_program import DenseProgram, DenseQuery
-from lnnkit.rows.dense_rounds import DenseRun, Unsettled
-from lnnkit.rows.dense_state import Strip
-from lnnkit.rows.distinct_rows import distinct_rows
+from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery
+from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
+from lnnkit.rows.dense.dense_state import Strip
+from lnnkit.rows.dense.distinct_rows import distinct_rows
 
 
 @dataclass(frozen=True, slots=True)
