@@ -38,7 +38,8 @@ class Explanation(ProofData):
 
         ``{"atom", "state", "contested", "lower": NODE, "upper": NODE}``. A NODE has ``atom``, ``side``, ``bound``,
         ``reason``, ``rule``, ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the ``weight`` of
-        the operand); a fact has ``fact``, ``file`` and ``row``. A step that is used again has an ``id``, to which a
+        the operand); a fact has ``fact``, ``file`` and ``row``; an exact step the atoms that are ``completed``, and the
+        ``rules`` that do so (``text``, ``file``, ``line``). A step that is used again has an ``id``, to which a
         NODE with ``ref`` in place of all that refers. Steps very deep down are in a list ``more``.
         """
         nested = _Nested(self.proof, depth).as_dict()
