@@ -105,7 +105,7 @@ def test_arguments_that_make_no_sense() -> None:
     kb = lnnkit.loads(both("godel"))
     with pytest.raises(ValueError, match="whole number"):
         kb.ask("C", cases=-1)
-    with pytest.raises(ValueError, match="goes with cases"):
+    with pytest.raises(ValueError, match="classical needs cases"):
         kb.ask("C", classical=True)
     with pytest.raises(lnnkit.ProgramError, match="free-variable"):
         lnnkit.loads("fact P(a)\n").explain("P(X)", cases=1)
