@@ -53,6 +53,7 @@ class State:
         self.device = device
         self.trail = trail
         self.noise = noise(dtype)  # a smaller gain is rounding, not news
+        self.tolerance = tolerance(dtype)
         self.lower = Growing(real(dtype))
         self.upper = Growing(real(dtype))
         self._frozen = Marks(np.bool_)
@@ -62,28 +63,29 @@ class State:
 
     def extend(self, atoms: Atoms, last: Ends | None = None) -> None:
         """Give every row that the grounding has added its default bounds; those of the ``last`` addition these."""
-        if self._additions == len(atoms.additions):
+        additions = atoms.additions
+        if self._additions == len(additions):
             return
-        for number, (owner, count, stands) in enumerate(atoms.additions[self._additions :], 1 + self._additions):
+        for number, (owner, count, stands) in enumerate(additions[self._additions :], 1 + self._additions):
             if owner < 0:
                 self.lower.extend(count, 0.0)
                 self.upper.extend(count, 1.0)
                 self.lower.values[TRUE] = 1.0
                 self.upper.values[FALSE] = 0.0
             else:
-                if last is not None and number == len(atoms.additions):
+                if last is not None and number == len(additions):
                     self.lower.append(last.lower)
                     self.upper.append(last.upper)
                 else:
                     lower, upper = atoms.numbered[owner].default
                     self.lower.extend(count, lower)
                     self.upper.extend(count, upper)
-                if atoms.numbered[owner].numeric:
+                if atoms.numbered[owner].default[0] == -math.inf:
                     self._numbers = self._numbers or Marks(np.bool_)
                     self._numbers.set(len(self.lower) - count, len(self.lower), True)
             if stands:
                 self._frozen.set(len(self.lower) - count, len(self.lower), True)
-        self._additions = len(atoms.additions)
+        self._additions = len(additions)
 
     def room(self, count: int) -> None:
         """Make room for so many rows in all: memory is taken when they come."""

@@ -16,6 +16,8 @@ from lnnkit.store.columns.arrays import Array, Ends
 class Delta:
     """The rows, numbered in their tables, whose lower (0) or upper (1) side has moved."""
 
+    __slots__ = ("_classes", "_rows")
+
     def __init__(self) -> None:
         self._rows: dict[tuple[str, int], Array | range] = {}
         self._classes: dict[tuple[str, int], int] = {}
@@ -81,9 +83,10 @@ def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: Enc
 def note_new(rows: range, side: int, value: float, atoms: Atoms, encoded: EncodedBounds, eps: float) -> Delta | None:
     """As ``note``, for new atoms that now have the bound ``value`` on one side. None where they cross, or are of
     several tables."""
-    table, first = _only_table(rows, atoms)
-    if table is None:
+    own = atoms.run_of(rows)
+    if own is None:
         return None
+    table, first = own
     low, high = table.default
     pair = (low, value) if side else (value, high)
     return None if pair[0] > pair[1] + eps else _told_new(table, first, rows, (side,), pair, atoms, encoded)
@@ -92,15 +95,8 @@ def note_new(rows: range, side: int, value: float, atoms: Atoms, encoded: Encode
 def rise_new(rows: range, value: float, atoms: Atoms, encoded: EncodedBounds) -> Delta | None:
     """As ``rise``, for new atoms, both ends of which are now ``value``; moves are those of the upper ones. None where
     they are of several tables."""
-    table, first = _only_table(rows, atoms)
-    return None if table is None else _told_new(table, first, rows, (0, 1), (value, value), atoms, encoded)
-
-
-def _only_table(rows: range, atoms: Atoms) -> tuple[AtomTable | None, int]:
-    """The table that all of these atoms are of, and the first of them there."""
-    table, first = atoms.behind(rows.start)
-    last = atoms.behind(rows.stop - 1)
-    return (table, first) if last == (table, first + len(rows) - 1) else (None, -1)
+    own = atoms.run_of(rows)
+    return None if own is None else _told_new(*own, rows, (0, 1), (value, value), atoms, encoded)
 
 
 def _told_new(

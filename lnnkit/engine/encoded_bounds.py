@@ -35,6 +35,7 @@ class EncodedBounds:
         self._soft: set[int] = set()
         self._loose: set[int] = set()
         self._bare: set[int] = set()  # tables all of whose atoms have been OTHER so far
+        self._told: dict[tuple[int, Pair], int] = {}  # by table and pair, the classes of new rows
         self._additions = 0
         self._length = 0
         self._classified = False  # all atoms are OTHER, which takes no memory
@@ -50,20 +51,22 @@ class EncodedBounds:
 
     def extend(self) -> None:
         """Classify the rows that the grounding has added: they are at their defaults."""
-        if self._additions == len(self._atoms.additions):
+        additions, codes = self._atoms.additions, self.codes
+        if self._additions == len(additions):
             return
-        for owner, count, stands in self._atoms.additions[self._additions :]:
+        for owner, count, stands in additions[self._additions :]:
             start, self._length = self._length, self._length + count
             if owner < 0:
-                self.codes.reach(self._length)
+                codes.reach(self._length)
                 for row, pair in ((FALSE, (0.0, 0.0)), (TRUE, (1.0, 1.0)), (UNKNOWN, (0.0, 1.0))):
-                    self.codes.values[row] = self._number(pair)
+                    codes.values[row] = self._number(pair)
             elif not self._atoms.numbered[owner].numeric and (self._classified or stands):
-                self.codes.set(start, self._length, self._classes(owner)[0])
+                known = self._known.get(owner) or self._classes(owner)
+                codes.set(start, self._length, known[0])
                 if not stands:
                     self._bare.discard(owner)
-        self._additions = len(self._atoms.additions)
-        self.codes.reach(self._length)
+        self._additions = len(additions)
+        codes.extend(self._length)
 
     def refresh(self, rows: Array) -> None:
         """Classify rows whose bounds have changed."""
@@ -72,12 +75,14 @@ class EncodedBounds:
 
     def sole(self, table: int) -> int | None:
         """The class of every row that stands in a list of those that differ from the default, if it is but one."""
-        known = self._known.get(table, [])
-        return known[1] if len(known) == 2 and table not in self._soft and table not in self._loose else None
+        known = self._known.get(table)
+        if known is None or len(known) != 2 or table in self._soft or table in self._loose:
+            return None
+        return known[1]
 
     def known(self, table: int) -> Sequence[int]:
         """The classes that atoms of a table have had, the default's first; those of others are OTHER."""
-        return self._classes(table)
+        return self._known.get(table) or self._classes(table)
 
     def settled(self, table: int) -> bool:
         """Whether every row that stands in a list of those that differ from the default has a class other than it."""
@@ -129,8 +134,10 @@ class EncodedBounds:
     def tell_new(self, table: int, start: int, stop: int, pair: Pair) -> int | None:
         """Classify new rows of one table that follow one another and all have one pair of bounds; returns their class,
         if they have one."""
-        plain = table in self._soft or self._atoms.numbered[table].numeric
-        number = OTHER if plain else self._enter(table, pair)
+        number = OTHER if table in self._soft else self._told.get((table, pair))
+        if number is None:
+            number = OTHER if self._atoms.numbered[table].numeric else self._enter(table, pair)
+            self._told[table, pair] = number
         self.codes.set(start, stop, number)
         return None if number == OTHER else number
 

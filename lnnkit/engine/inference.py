@@ -21,6 +21,7 @@ from lnnkit.engine.loop import run
 from lnnkit.engine.start.comparison_start import catch_up, initialise_comparisons
 from lnnkit.engine.start.prepare import initialise_shared, loosen_comparisons, prepare
 from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch
 from lnnkit.engine.workspace import Progress, Status, Workspace, workspace
 from lnnkit.formula.unfolding import LEAF, Formula
@@ -113,9 +114,10 @@ def guard_of(budget: Budget) -> Guard:
     known: dict[tuple[int, Use], tuple[Formula, int]] = {}  # how many there is room for in any case
 
     def guard(formula: Formula, count: int, use: Use = "evaluated") -> None:
-        if (id(formula), use) not in known:
-            known[id(formula), use] = formula, budget.in_any_case(formula, use)
-        if count > known[id(formula), use][1]:
+        room = known.get((id(formula), use))
+        if room is None:
+            room = known[id(formula), use] = formula, budget.in_any_case(formula, use)
+        if count > room[1]:
             allowed = budget.of(formula, use)
             if count > allowed:
                 raise TooLarge(formula, count, allowed, budget)
@@ -183,13 +185,18 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
     begun = _renew(space, initialise_shared(prepared))
     catch_up(space, changes(begun, space.grounding.atoms))
     changed = no_rows()
+    pace = Pace()  # of rounds and completions: their turns may gain ever less, too
     while True:
         before = space.progress.rounds
-        run(space, prepared.inference, round_limit, changed, watch)
+        run(space, prepared.inference, round_limit, changed, watch, pace)
         if not prepared.strata or space.progress.status is not Status.CONVERGED or space.progress.rounds == before:
             return
-        changed = complete(prepared, space, first=False, watch=watch)
+        changed = complete(prepared, space, first=False, watch=watch, pace=pace)
         if not len(changed):
+            return
+        if pace.creeps:
+            space.progress.status = Status.CREEPING
+            space.progress.creeping |= on_cycles(space, pace.slow)
             return
         catch_up(space, changes(changed, space.grounding.atoms))
 

@@ -16,20 +16,28 @@ from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.sweep import moved, propose, reader, silent
 from lnnkit.engine.round import Round
-from lnnkit.engine.spreading.spreading import Spreading
 from lnnkit.engine.start.comparison_start import catch_up
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.logic.bounds import tolerance
 from lnnkit.store.columns.arrays import Array, arrays, spelled_out
 from lnnkit.trail.events import Arrested
 
+_NONE = no_rows()
 
-def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Array, watch: Watch | None = None) -> None:
+
+def run(
+    space: Workspace,
+    members: Sequence[int],
+    limit: int,
+    moved_before: Array,
+    watch: Watch | None = None,
+    pace: Pace | None = None,
+) -> None:
     """Rounds over ``members`` until one changes nothing, creeps, or the limit is met, or until ``watch`` wants no more.
-    ``moved_before`` are rows that moved on either side since the members last looked at them."""
+    ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the gains
+    that came before, where rounds and something else take turns."""
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
     worklist = Worklist(space.responding(members))
     batches = grounding.kept(members)
@@ -37,28 +45,22 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Arra
     delta = changes(moved_before, atoms)
     dirty.extend(len(atoms))
     dirty.mark(moved_before, moved_before)
-    pace = Pace()
-    spreading = Spreading(space, members, worklist)
+    pace = pace or Pace()
     while True:
-        spread = spreading.run(delta, limit, watch)
-        if spread is not None:
-            delta = spread
-            pace.note(1.0, (no_rows(), no_rows()), settled=False)
-            if progress.status is Status.INTERRUPTED:
-                return
-        known = len(atoms)
+        known = atoms.length
         now = gather(space, members, batches, worklist, delta, dirty, _sweep)
-        if (now.inbox or now.arrested) and progress.rounds >= limit:
+        if progress.rounds >= limit and (now.inbox or now.arrested):
             progress.status = Status.ROUND_LIMIT
             return
-        steady = known == len(atoms) and not now.arrested
+        steady = known == atoms.length and not now.arrested
         gain = largest_gain(state, now.inbox) if steady else 1.0
-        progress.arrested += now.arrested
-        if state.trail is not None:
-            state.trail.arrest(now.arrested)
+        if now.arrested:
+            progress.arrested += now.arrested
+            if state.trail is not None:
+                state.trail.arrest(now.arrested)
         raised, lowered, crossed, delta = _meet(space, now.inbox)
         if batches:
-            dirty.mark(np.concatenate([raised, crossed]), np.concatenate([lowered, crossed]))
+            dirty.mark(*(np.concatenate([spelled_out(rows), crossed]) for rows in (raised, lowered)))
         if not len(raised) and not len(lowered) and not now.arrested:
             progress.status = Status.CONVERGED
             return
@@ -70,31 +72,30 @@ def run(space: Workspace, members: Sequence[int], limit: int, moved_before: Arra
             progress.status = Status.CREEPING
             progress.creeping |= on_cycles(space, pace.slow)
             return
-        if not goes_on(watch, space, "inference", progress.rounds):
+        if watch is not None and not goes_on(watch, space, "inference", progress.rounds):
             progress.status = Status.INTERRUPTED
             return
 
 
-def _meet(space: Workspace, inbox: Inbox) -> tuple[Array, Array, Array, Delta]:
+def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range, Array, Delta]:
     """Merge a round's proposals. Returns the rows raised, lowered and arrested, and the delta."""
     atoms, state = space.grounding.atoms, space.state
     space.drift.hold(inbox)
-    sole = inbox.sole_side
-    told = None if sole is None else space.merge.settle_new(*sole)
-    if sole is None or told is None:
-        raised, lowered = (space.merge.settle(side, inbox.sides[side]) for side in (0, 1))
-        for side, rows in enumerate((raised, lowered)):
-            space.drift.note(side, rows)
+    lower, upper = inbox.sides
+    side = int(not lower)
+    told = None if (lower and upper) or (not lower and not upper) else space.merge.settle_new(side, upper or lower)
+    if told is None:
+        raised, lowered = (space.merge.settle(end, inbox.sides[end]) for end in (0, 1))
+        for end, rows in enumerate((raised, lowered)):
+            space.drift.note(end, rows)
         delta, crossed = note(raised, lowered, atoms, state, space.encoded)
         return raised, lowered, crossed, delta
-    side, proposals = sole
     start, stop, value = told
-    none, new = no_rows(), range(start, stop)
-    told_rows = proposals[0].row if len(proposals) == 1 else spelled_out(new)
-    raised, lowered = (none, told_rows) if side else (told_rows, none)
-    delta = note_new(new, side, value, atoms, space.encoded, tolerance(state.dtype))
+    new = range(start, stop)
+    delta = note_new(new, side, value, atoms, space.encoded, state.tolerance)
     if delta is not None:
-        return raised, lowered, none, delta
+        return (_NONE, new, _NONE, delta) if side else (new, _NONE, _NONE, delta)
+    raised, lowered = (_NONE, spelled_out(new)) if side else (spelled_out(new), _NONE)
     delta, crossed = note(raised, lowered, atoms, state, space.encoded)
     return raised, lowered, crossed, delta
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from lnnkit.engine.bounds_state import State, no_rows, one_value
-from lnnkit.store.columns.arrays import Array, wide
+from lnnkit.store.columns.arrays import Array, spelled_out, wide
 from lnnkit.store.columns.growing import Marks
 from lnnkit.trail.events import Kind
 from lnnkit.trail.winners import Winners
@@ -18,7 +18,7 @@ from lnnkit.trail.winners import Winners
 class Pending(Protocol):
     """Instances that are stored only if a proposal of theirs wins."""
 
-    def store(self, positions: Array) -> range:
+    def store(self, positions: Array | range) -> range:
         """Give the instances at these positions rows in their batch; returns those."""
         ...
 
@@ -39,17 +39,27 @@ class Apart:
 @dataclass(slots=True, eq=False)
 class Proposals:
     """Bounds that instances propose for one end of the atoms behind ``leaf``: ``value`` (n,), or one for all, for the
-    atom rows ``row`` (n,). ``instance`` (n,) are rows of the block of rule shape number ``batch``, or positions among
+    atom ``rows`` (n,). ``instances`` (n,) are rows of the block of rule shape number ``batch``, or positions among
     what is ``pending``. ``distinct``: all atoms are new and none stands twice. ``apart``: see `Apart`."""
 
-    row: Array
+    rows: Array | range
     value: Array | float
-    instance: Array
+    instances: Array | range
     batch: int
     leaf: int
     pending: Pending | None = None
     distinct: bool = False
     apart: Apart | None = None
+
+    @property
+    def row(self) -> Array:
+        """(n,) the atom rows."""
+        return spelled_out(self.rows)
+
+    @property
+    def instance(self) -> Array:
+        """(n,) the instances."""
+        return spelled_out(self.instances)
 
     @property
     def same(self) -> float | None:
@@ -59,7 +69,7 @@ class Proposals:
     @property
     def values(self) -> Array:
         """(n,) the bounds."""
-        return self.value if isinstance(self.value, np.ndarray) else np.full(len(self.row), self.value)
+        return self.value if isinstance(self.value, np.ndarray) else np.full(len(self.rows), self.value)
 
 
 @dataclass(slots=True, eq=False)
@@ -69,15 +79,8 @@ class Inbox:
     sides: tuple[list[Proposals], list[Proposals]] = field(default_factory=lambda: ([], []))
 
     def __bool__(self) -> bool:
-        return any(self.sides)
-
-    @property
-    def sole_side(self) -> tuple[int, Sequence[Proposals]] | None:
-        """The side that all proposals are for, with them; None where both sides have some, or neither."""
         lower, upper = self.sides
-        if bool(lower) == bool(upper):
-            return None
-        return (0, lower) if lower else (1, upper)
+        return bool(lower or upper)
 
 
 class Merge:
@@ -122,7 +125,7 @@ class Merge:
         winners = row if first is None else row.take(first)
         start = 0
         for proposal in proposals:
-            stop = start + len(proposal.row)
+            stop = start + len(proposal.rows)
             if first is None:
                 self._record(sides, proposal, proposal.row, proposal.instance, same)
             elif len(proposals) == 1:
@@ -153,27 +156,28 @@ class Merge:
         """Merge proposals that are for new atoms, each once, and all propose one bound for one side or ``both``.
         Returns the first of their rows, which follow one another, the one after the last, and the bound; None where
         they are not such."""
-        value, start = proposals[0].same, int(proposals[0].row[0])
-        stop = start
-        for proposal in proposals:
-            new = proposal.distinct and proposal.pending is not None and int(proposal.row[0]) == stop
-            if not new or proposal.same != value:
-                return None
-            stop += len(proposal.row)
+        value, start = proposals[0].same, int(proposals[0].rows[0])
         if value is None:
             return None
-        sides = (0, 1) if both else (side,)
+        stop = start
+        for proposal in proposals:
+            new = proposal.distinct and proposal.pending is not None and proposal.rows[0] == stop
+            if not new or (proposal is not proposals[0] and proposal.same != value):
+                return None
+            stop += len(proposal.rows)
+        sides, trail = (0, 1) if both else (side,), self._state.trail
         for each in sides:
-            self._state.ends(each).values[start:stop] = value
+            self._state.ends(each).set(start, stop, value)
         first = start
         for proposal in proposals:
             assert proposal.pending is not None
-            instances, run = proposal.pending.store(proposal.instance), range(first, first + len(proposal.row))
+            instances, batch, leaf = proposal.pending.store(proposal.instances), proposal.batch, proposal.leaf
+            run = range(first, first + len(proposal.rows))
             first = run.stop
             for each in sides:
-                self._derivations.record(each, run, proposal.batch, proposal.leaf, instances)
-                if self._state.trail is not None:
-                    self._state.trail.record(Kind.SENT, each, run, value, proposal.batch, proposal.leaf, instances)
+                self._derivations.record(each, run, batch, leaf, instances)
+                if trail is not None:
+                    trail.record(Kind.SENT, each, run, value, batch, leaf, instances)
         return start, stop, value
 
     def _record(

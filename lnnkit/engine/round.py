@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.delta import Delta
 from lnnkit.engine.encoded_bounds import EncodedBounds
@@ -13,20 +11,22 @@ from lnnkit.store.columns.arrays import spelled_out
 from lnnkit.trail.events import Arrested
 
 
-@dataclass(slots=True, eq=False)
 class Round:
-    """What the members of a round share: the state that all read, and what they leave for its end."""
+    """What the members of a round share: the state that all read, the ``delta`` of the last round, and what they leave
+    for its end. ``made`` has, by table, the side and bound that so many new atoms are told, at least."""
 
-    atoms: Atoms
-    state: State
-    encoded: EncodedBounds
-    delta: Delta | None = None  # of the last round
-    inbox: Inbox = field(default_factory=Inbox)
-    arrested: list[Arrested] = field(default_factory=list)
-    instances: int = 0
-    made: dict[int, tuple[tuple[int, float], int]] = field(default_factory=dict)  # by table: the side and bound that so
-    # many new atoms are told, at least
-    _moved: dict[tuple[str, int], int | None] = field(default_factory=dict)
+    __slots__ = ("_moved", "arrested", "atoms", "delta", "encoded", "inbox", "instances", "made", "state")
+
+    def __init__(self, atoms: Atoms, state: State, encoded: EncodedBounds, delta: Delta | None = None) -> None:
+        self.atoms = atoms
+        self.state = state
+        self.encoded = encoded
+        self.delta = delta
+        self.inbox = Inbox(([], []))
+        self.arrested: list[Arrested] = []
+        self.instances = 0
+        self.made: dict[int, tuple[tuple[int, float], int]] = {}
+        self._moved: dict[tuple[str, int], int | None] = {}
 
     def class_of_moved(self, table: AtomTable, side: int) -> int | None:
         """The class of all rows of a table that moved on a side; None where they have several."""

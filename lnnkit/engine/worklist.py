@@ -24,11 +24,9 @@ class Worklist:
     @property
     def fresh(self) -> bool:
         """Whether a rule is due whatever moves."""
+        if not self._comparisons:
+            return bool(self._fresh)
         return bool(self._fresh) or any(self._responses[member].rule.fresh for member in self._comparisons)
-
-    def listening(self, table: str, side: int) -> list[RuleResponse]:
-        """The rules that read a side of a table, in no order."""
-        return [self._responses[member] for member in self._listening.get((table, side), ())]
 
     def due(self, delta: Delta) -> list[RuleResponse]:
         """The rules that are due, in their canonical order."""
@@ -38,7 +36,8 @@ class Worklist:
             members.update(member for member in self._comparisons if self._responses[member].rule.fresh)
             return [self._responses[member] for member in sorted(members)]
         where = tuple(delta.where)
-        if where not in self._due:
+        due = self._due.get(where)
+        if due is None:
             members = {member for each in where for member in self._listening.get(each, ())}
-            self._due[where] = [self._responses[member] for member in sorted(members)]
-        return self._due[where]
+            due = self._due[where] = [self._responses[member] for member in sorted(members)]
+        return due

@@ -3,11 +3,12 @@ they are first asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.arrays import Array, spelled_out
 
 Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's arguments
@@ -32,17 +33,18 @@ class Known:
 
 
 NOTHING = Known()
+NOWHERE: Mapping[int, int] = {}
 
 
 class Bindings:
     """``length`` assignments. Each layer holds what was bound last, and where in the layer beneath the rest stands.
 
-    A layer's ``columns`` are its own; of its ``sources`` those of the variables stand in the rows of the atom that was
-    matched last. ``column(v)`` gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its
-    table. See `Pointwise` for what is known of some more than that.
+    A layer's ``columns`` are its own; the variables in ``places`` stand in the rows of the atom that was matched last,
+    in these of its table's columns, the ``sources``. ``column(v)`` gives (length,) entity ids of a variable,
+    ``local(m)`` the rows of a matched atom in its table. See `Pointwise` for what is known of some more than that.
     """
 
-    __slots__ = ("_at", "_columns", "_rows", "_sources", "_under", "_via", "known", "length", "moved")
+    __slots__ = ("_at", "_columns", "_places", "_rows", "_sources", "_under", "_via", "known", "length", "moved")
 
     origin: object = None  # what no assignment is twice among, whatever else has the same origin
     run: range | None = None  # the rows of every matched atom, where they are the same and follow one another
@@ -53,7 +55,8 @@ class Bindings:
         length: int,
         known: Known,
         columns: dict[int, Array] | None = None,
-        sources: Mapping[int, Array] | None = None,
+        places: Mapping[int, int] = NOWHERE,
+        sources: Sequence[Array] = (),
         rows: tuple[Matched, Array | range] | None = None,
         under: Bindings | None = None,
         via: Array | None = None,
@@ -62,6 +65,7 @@ class Bindings:
         self.known = known
         self.moved: tuple[Matched, int] | None = None  # an atom all of whose rows have just moved on a side
         self._columns: dict[int, Array] = {} if columns is None else columns
+        self._places = places
         self._sources = sources
         self._at = None if rows is None else rows[1]
         self._rows: dict[Matched, Array | range] = {} if rows is None else {rows[0]: rows[1]}
@@ -72,10 +76,10 @@ class Bindings:
         """The ids that a bound variable has."""
         found = self._columns.get(variable)
         if found is None:
-            own = None if self._sources is None else self._sources.get(variable)
-            if own is not None:
-                assert self._at is not None
-                at = self._at
+            place = self._places.get(variable)
+            if place is not None:
+                own, at = self._sources[place], self._at
+                assert at is not None
                 found = own[at.start : at.stop] if isinstance(at, range) else own.take(at)
             else:
                 assert self._under is not None
@@ -87,6 +91,27 @@ class Bindings:
     def local(self, matched: Matched) -> Array:
         """The rows of a matched atom."""
         return spelled_out(self._local(matched))
+
+    def rows(self, matched: Matched, table: AtomTable, some: Array | None = None) -> Array | range:
+        """The rows of a matched atom among those of all tables, at some positions or all."""
+        local, shift = self._rows.get(matched), table.runs.shift
+        if local is None:
+            under, via = self._under, self._via
+            assert under is not None
+            if some is None:
+                some = via
+            elif via is not None:
+                some = via.take(some)
+            return under.rows(matched, table, some)
+        if isinstance(local, range):
+            if shift is not None and some is None:
+                return range(local.start + shift, local.stop + shift)
+            if shift is not None and some is not None:
+                return np.add(some, local.start + shift, dtype=np.int32, casting="same_kind")
+            local = spelled_out(local) if some is None else some + local.start
+        elif some is not None:
+            local = local.take(some)
+        return table.row(local) if shift is None else np.add(local, shift, dtype=np.int32, casting="same_kind")
 
     def _local(self, matched: Matched) -> Array | range:
         found = self._rows.get(matched)

@@ -147,10 +147,23 @@ class DeltaRule:
         while self._postponed:
             yield self._postponed.pop(0)
         made = self.joins.made
-        for need, share, found in self._found(moved):
-            self.assignment_count += found.length
-            made[need] = made.get(need, 0.0) + share * found.length
-            yield found
+        if not self.started:
+            for need, found in self._every():
+                self.assignment_count += found.length
+                made[need] = made.get(need, 0.0) + found.length
+                yield found
+            return
+        variables = self.formula.blocks[0].variables
+        once = _Once(variables, self.joins.radix) if len(variables) < 2 else None
+        for trigger in self._due(moved):
+            for each in self._triggered(trigger, moved):
+                found = each if once is None else once.fresh(each)
+                if found is not None:
+                    self.assignment_count += found.length
+                    assert trigger.path is not None
+                    made[trigger.need] = made.get(trigger.need, 0.0) + trigger.path.share * found.length
+                    found.moved = trigger.moved
+                    yield found
 
     def demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
         """Assignments that the needs find now that atoms have moved of which the formula reads nothing."""
@@ -158,59 +171,53 @@ class DeltaRule:
             if self._demands is None:
                 self._demands = find_triggers(self.joins, self._needs, self._wanted)
             for trigger in self._demands:
-                for _, found in self._triggered(trigger, moved):
+                for found in self._triggered(trigger, moved):
+                    found.moved = trigger.moved
                     yield found
 
-    def _found(self, moved: DeltaRows) -> Iterator[tuple[int, float, Bindings]]:
-        """With the need that finds assignments, and the share of them that it could not find before."""
+    def _every(self) -> Iterator[tuple[int, Bindings]]:
+        """All assignments, each with the need that finds it."""
         joins = self.joins
-        if not self.started:
-            self.started = True
-            together = at_once(joins, self._needs)
-            if together is not None:
-                yield from ((0, 1.0, found) for found in together)
-            else:
-                for number, literals in enumerate(self._needs):
-                    yield from ((number, 1.0, found) for found in joins.whole(literals, Path(number)))
-            for trigger in self.found_triggers():
-                self.fresh_rows(trigger)
-            return
-        variables = self.formula.blocks[0].variables
-        once = _Once(variables, joins.radix) if len(variables) < 2 else None
-        for trigger in self._due(moved):
-            for share, found in self._triggered(trigger, moved):
-                fresh = found if once is None else once.fresh(found)
-                if fresh is not None:
-                    yield trigger.need, share, fresh
+        self.started = True
+        together = at_once(joins, self._needs)
+        if together is not None:
+            yield from ((0, found) for found in together)
+        else:
+            for number, literals in enumerate(self._needs):
+                yield from ((number, found) for found in joins.whole(literals, Path(number)))
+        for trigger in self.found_triggers():
+            self._fresh_rows(trigger)
 
-    def _triggered(self, trigger: Trigger, moved: DeltaRows) -> Iterator[tuple[float, Bindings]]:
+    def _triggered(self, trigger: Trigger, moved: DeltaRows) -> Iterable[Bindings]:
+        """What a trigger finds. Its path has the share of it that it could not find before."""
         joins, own = self.joins, trigger.pattern
         rows = moved.rows(own.table.name, trigger.side)
         other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
         if rows is None or (other is not None and _same(rows, other)):
-            return
+            return ()
         if not own.plain:
             rows = own.fitting(spelled_out(rows))
-        if len(rows):
-            share = min(1.0, self.fresh_rows(trigger) / len(rows))
-            path = Path(trigger.need, share=share)
-            if joins.recorder is not None:
-                path = joins.begun(path, trigger.moving, len(rows), trigger.rest)
-            if trigger.step is None:
-                trigger.known = joins.matched(own, rows).known
-                trigger.step = joins.step(trigger.known, trigger.rest)
-            for found in joins.joined(joins.matched(own, rows, trigger.known), trigger.step, path):
-                found.moved = trigger.moved
-                yield share, found
+        if not len(rows):
+            return ()
+        share = min(1.0, self._fresh_rows(trigger) / len(rows))
+        path = trigger.path
+        if path is None or path.share != share:
+            path = trigger.path = Path(trigger.need, share=share)
+        if joins.recorder is not None:
+            path = joins.begun(path, trigger.moving, len(rows), trigger.rest)
+        if trigger.step is None:
+            trigger.known = joins.matched(own, rows).known
+            trigger.step = joins.step(trigger.known, trigger.rest)
+        return joins.joined(joins.matched(own, rows, trigger.known), trigger.step, path)
 
     def _due(self, moved: DeltaRows) -> list[Trigger]:
         """The triggers on whose rows anything has moved."""
         where = tuple(moved.where)
-        if where not in self._by_moves:
-            self._by_moves[where] = [
-                each for each in self.found_triggers() if (each.pattern.table.name, each.side) in where
-            ]
-        return self._by_moves[where]
+        due = self._by_moves.get(where)
+        if due is None:
+            found = self.found_triggers()
+            due = self._by_moves[where] = [each for each in found if (each.pattern.table.name, each.side) in where]
+        return due
 
     def found_triggers(self) -> list[Trigger]:
         """From which rows that move instances are joined again, in order."""
@@ -224,12 +231,11 @@ class DeltaRule:
             self._triggers = find_triggers(self.joins, self._needs, reads)
         return self._triggers
 
-    def fresh_rows(self, trigger: Trigger, grown: int = 0) -> int:
-        """How many rows have come to satisfy a trigger's literal since this was last asked; 0 where it has none. Its
-        list has ``grown`` by so many that are not entered yet."""
+    def _fresh_rows(self, trigger: Trigger) -> int:
+        """How many rows have come to satisfy a trigger's literal since this was last asked; 0 where it has none."""
         if trigger.literal is None:
             return 0
-        before, trigger.seen = trigger.seen, self.joins.length(trigger.literal) + grown
+        before, trigger.seen = trigger.seen, self.joins.length(trigger.literal)
         return trigger.seen - before
 
     def table(self, leaf: int) -> str:

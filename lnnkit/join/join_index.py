@@ -18,15 +18,15 @@ _DENSE = 2**16  # so many possible keys are tabulated, or four times as many as 
 
 @dataclass(slots=True, eq=False)
 class Hits:
-    """For each key, how many rows one segment holds (``counts``), and from which position of ``rows`` on
-    (``starts``). ``rows`` is None where positions are rows, from ``base`` on."""
+    """For each key, how many rows one segment holds (``counts``; flags, where no key has more than one: ``single``),
+    and from which position of ``rows`` on (``starts``). ``rows`` is None where positions are rows, from ``base`` on."""
 
     counts: Array
     starts: Array
     rows: Array | None
     base: int
     total: int
-    single: bool  # no key has more than one row
+    single: bool
 
     def expand(self) -> tuple[Array | None, Array]:
         """(total,) the keys' positions, repeated (None: each once), and the rows."""
@@ -47,7 +47,7 @@ class Hits:
 class Segment:
     """Rows in the order of their keys: ``ends`` by key, or ``keys`` in order with their ``ends``."""
 
-    __slots__ = ("_base", "_ends", "_keys", "_rows", "_single", "_starts", "length")
+    __slots__ = ("_base", "_ends", "_flags", "_keys", "_rows", "_starts", "length")
 
     def __init__(self, rows: Array | range, key: Array, size: int) -> None:
         self.length = len(rows)
@@ -61,10 +61,10 @@ class Segment:
             first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
             self._keys = key.take(first)
             counts = np.diff(first, append=len(key))
-        self._single = not len(counts) or int(counts.max()) <= 1
         ends = np.zeros(len(counts) + 1, np.intp)  # what numpy picks by
         counts.cumsum(out=ends[1:])
         self._starts, self._ends = ends[:-1], ends[1:]
+        self._flags = counts.astype(bool) if not len(counts) or int(counts.max()) <= 1 else None
         self._rows = rows
         self._base = rows.start if isinstance(rows, range) else -1
 
@@ -75,15 +75,19 @@ class Segment:
         return self._rows
 
     def find(self, key: Array) -> Hits:
-        if self._keys is None:
-            starts = self._starts.take(key)
-            counts = self._ends.take(key) - starts
-        else:
+        place, rows = key, None if self._base >= 0 else self.rows
+        if self._keys is not None:
             place = np.minimum(self._keys.searchsorted(key), len(self._keys) - 1)
-            starts = self._starts.take(place)
-            counts = (self._ends.take(place) - starts) * (self._keys.take(place) == key)
-        rows = None if self._base >= 0 else self.rows
-        return Hits(counts, starts, rows, self._base, int(counts.sum()), self._single)
+        starts = self._starts.take(place)
+        if self._flags is not None:
+            counts = self._flags.take(place)
+            if self._keys is not None:
+                counts &= self._keys.take(place) == key
+            return Hits(counts, starts, rows, self._base, int(np.count_nonzero(counts)), True)
+        counts = self._ends.take(place) - starts
+        if self._keys is not None:
+            counts *= self._keys.take(place) == key
+        return Hits(counts, starts, rows, self._base, int(counts.sum()), False)
 
 
 class JoinIndex:
@@ -108,10 +112,10 @@ class JoinIndex:
 
     def find(self, columns: Sequence[Array]) -> list[Hits]:
         """The rows of each tuple of ids, by segment; segments in which none has any are left out."""
-        self._extend()
-        key = self._key(columns)
-        hits = [segment.find(key) for segment in self._segments]
-        return [each for each in hits if each.total]
+        if self._read != len(self._listing):
+            self._extend()
+        key = columns[0] if len(columns) == 1 else self._key(columns)
+        return [hit for segment in self._segments if (hit := segment.find(key)).total]
 
     def segments(self) -> list[Segment]:
         """All rows, of longer segments first."""

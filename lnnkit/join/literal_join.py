@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ class _Link:
     keyed: list[int]
     unkeyed: list[int]
     index: JoinIndex
-    bind: list[tuple[int, int]]
+    bind: Mapping[int, int]
     known: Known
     others: tuple[Literal, ...]
     then: Step | None = None
@@ -112,12 +112,10 @@ class Joins:
 
     def matched(self, pattern: Pattern, rows: Array | range, known: Known | None = None) -> Bindings:
         """Rows of a table as an atom; ``known`` is what it binds, if somebody has that at hand."""
-        atom = (pattern.table.name, pattern.arguments)
-        columns = pattern.table.tuples.columns
-        sources = {variable: columns[place] for variable, place in pattern.places.items()}
+        atom = pattern.atom
         if known is None:
             known = NOTHING.match(atom, frozenset(pattern.places))
-        return Bindings(len(rows), known, None, sources, (atom, rows))
+        return Bindings(len(rows), known, None, pattern.places, pattern.table.tuples.columns, (atom, rows))
 
     def begun(self, path: Path, first: Literal, rows: int, rest: Sequence[Literal]) -> Path:
         """A join starts with rows of one literal; the ``rest`` is to follow."""
@@ -148,10 +146,9 @@ class Joins:
     def counted(self, path: Path, out: int, *, last: bool = True) -> None:
         """Before a join gives so many assignments: refuse them if they are too many, together with those found before
         if they are instances at ``last``."""
-        self.guard((self.made.get(path.need, 0.0) if last else 0) + path.share * out)
-
-    def guard(self, count: float) -> None:
-        """Refuse so many assignments if they are too many."""
+        count = path.share * out
+        if last:
+            count += self.made.get(path.need, 0.0)
         self._guard(self.formula, round(count))
 
     def whole(self, literals: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
@@ -219,44 +216,49 @@ class Joins:
         own = self.pattern(atom)
         keyed, index = self.index(known.variables, literal)
         unkeyed = [v for v in own.places if v in known.variables][self._reach :]
-        bind = [(v, place) for v, place in own.places.items() if v not in known.variables]
+        bind = {v: place for v, place in own.places.items() if v not in known.variables}
         then = known.match(atom, frozenset(own.places))
         others = tuple(each for each in left if each != literal)
         return _Link(literal, own, atom, keyed, unkeyed, index, bind, then, others)
 
-    def joined(self, found: Bindings, step: Step, path: Path) -> Iterator[Bindings]:
+    def joined(self, found: Bindings, step: Step, path: Path) -> Iterable[Bindings]:
         """Join the rest onto what is found, always the literal next with which the fewest rows come out."""
         for each in step.filters:
             if found.length:
                 found = self._with(found, each)
                 path = self.stepped(path, each.literal, found.length)
         if not found.length:
-            return
+            return ()
         if step.done and found.length <= 2 * CHUNK:
             self.counted(path, found.length)
-            yield found
-            return
+            return (found,)
         if not step.rest:
             self.counted(path, found.length)
-            yield from self._enumerated(found, path)
-            return
+            return self._enumerated(found, path)
         if not step.links:
-            yield from self._multiplied(found, step.rest, path)
-            return
+            return self._multiplied(found, step.rest, path)
         best, hits, total = self._fewest(found, step.links)
         self.counted(path, total, last=not best.others)
-        path = self.stepped(path, best.literal, total)
+        if self.recorder is not None:
+            path = self.stepped(path, best.literal, total)
         then = best.then
         if then is None:
             then = best.then = self.step(best.known, best.others)
+        if then.done and len(hits) == 1 and total <= 2 * CHUNK:
+            part = self._expanded(found, best, *hits[0].expand())
+            return (part,) if part.length else ()
+        return self._linked(found, best, then, hits, path) if hits else ()
+
+    def _linked(self, found: Bindings, link: _Link, then: Step, hits: list[Hits], path: Path) -> Iterator[Bindings]:
+        """Join what is found with the hits of a link, part by part, and go on."""
         for hit in hits:
             if then.done and hit.total <= 2 * CHUNK:
-                part = self._expanded(found, best, *hit.expand())
+                part = self._expanded(found, link, *hit.expand())
                 if part.length:
                     yield part
                 continue
             for left, rows in _parts(hit):
-                yield from self.joined(self._expanded(found, best, left, rows), then, path)
+                yield from self.joined(self._expanded(found, link, left, rows), then, path)
 
     def _fewest(self, found: Bindings, links: list[_Link]) -> tuple[_Link, list[Hits], int]:
         """The first of the links with which the fewest rows come out, those, and their number."""
@@ -281,7 +283,7 @@ class Joins:
         number = number.take(kept)
         picked = np.flatnonzero(flags.take(table.row(number)))
         rows = each.atom, number.take(picked)
-        return Bindings(len(picked), each.known, None, None, rows, found, kept.take(picked))
+        return Bindings(len(picked), each.known, rows=rows, under=found, via=kept.take(picked))
 
     def _places(self, literal: Literal) -> Mapping[int, int]:
         """A literal's variables, with the columns that bind them."""
@@ -304,8 +306,7 @@ class Joins:
 
     def _expanded(self, found: Bindings, link: _Link, left: Array | None, rows: Array) -> Bindings:
         columns = link.pattern.table.tuples.columns
-        sources = {variable: columns[place] for variable, place in link.bind}
-        result = Bindings(len(rows), link.known, None, sources, (link.atom, rows), found, left)
+        result = Bindings(len(rows), link.known, None, link.bind, columns, (link.atom, rows), found, left)
         for variable in link.unkeyed:
             same = result.column(variable) == columns[link.pattern.places[variable]].take(result.local(link.atom))
             result = result if same.all() else result.at(np.flatnonzero(same))

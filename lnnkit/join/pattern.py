@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,11 +26,12 @@ class Pattern:
     constants: tuple[tuple[int, int], ...]
     repeats: tuple[tuple[int, int], ...]
     sorted_: tuple[tuple[int, Array], ...]
+    plain: bool = field(init=False)  # whether every row of the table fits
+    atom: tuple[str, tuple[int | str, ...]] = field(init=False)  # the table's name and the arguments
 
-    @property
-    def plain(self) -> bool:
-        """Whether every row of the table fits."""
-        return not (self.constants or self.repeats or self.sorted_)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plain", not (self.constants or self.repeats or self.sorted_))
+        object.__setattr__(self, "atom", (self.table.name, self.arguments))
 
     def fitting(self, local: Array) -> Array:
         """Those of the ``local`` rows that fit, in their order."""
@@ -49,7 +50,7 @@ class Pattern:
     def tuples(self, column: Callable[[int], Array], length: int) -> list[Array]:
         """The columns of the table's tuples, from those of the variables' ids."""
         if not self.constants:
-            return [column(argument) for argument in self.arguments if isinstance(argument, int)]
+            return [column(argument) for argument in self.arguments]  # type: ignore[arg-type]  # no constants: numbers
         entities = dict(self.constants)
         return [
             column(argument) if isinstance(argument, int) else np.full(length, entities[place], np.int32)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lnnkit.analysis.needs import Literal
 from lnnkit.join.bindings import Known, Matched
-from lnnkit.join.literal_join import Joins, Step
+from lnnkit.join.literal_join import Joins, Path, Step
 from lnnkit.join.pattern import Pattern
 from lnnkit.store.atoms import Atoms
 
@@ -30,6 +30,7 @@ class Trigger:
     twin: bool = False
     known: Known | None = None  # what its rows bind, and
     step: Step | None = None  # how to join the rest: both once they have been asked for
+    path: Path | None = None  # the last one taken
     moving: Literal = field(init=False)  # what its rows are found by
     moved: tuple[Matched, int] = field(init=False)
 

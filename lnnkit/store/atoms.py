@@ -89,12 +89,19 @@ class Atoms:
         local, owner = self._runs.at(row)
         return (self.numbered[owner], local) if owner >= 0 else (None, -1)
 
+    def run_of(self, rows: range) -> tuple[AtomTable, int] | None:
+        """The table of rows that follow one another, and the first's tuple, numbered in it, if the other tuples follow
+        it; None elsewhere."""
+        found = self._runs.alike(rows.start, rows.stop)
+        return None if found is None or found[1] < 0 else (self.numbered[found[1]], found[0])
+
     def grow(self, table: AtomTable, count: int) -> None:
         """Rows for the last ``count`` tuples of a table."""
         if not count:
             return
+        start = len(table.runs)
         table.runs.add(count, self.length)
-        self._runs.add(count, len(table.runs) - count, table.number)
+        self._runs.add(count, start, table.number)
         self.length += count
         self.additions.append((table.number, count, False))
 
@@ -261,15 +268,17 @@ class Atoms:
         self._list(table, name, self.local(rows))
 
     def _list(self, table: AtomTable, name: str, local: Array | range) -> None:
-        table.deviating[name].append(local)
+        listing = table.deviating[name]
+        start = len(listing)
+        listing.append(local)
+        if name == "either":
+            return
         if name in ("lower", "upper"):
-            parts, stop = self._unlisted.setdefault(table.number, []), len(table.deviating[name])
-            start = stop - len(local)
-            if parts and parts[-1][::2] == (name, start):
+            parts = self._unlisted.setdefault(table.number, [])
+            if parts and parts[-1][2] == start and parts[-1][0] == name:
                 start = parts.pop()[1]
-            parts.append((name, start, stop))
-        if name != "either":
-            self.growth.append((table.name, name))
+            parts.append((name, start, len(listing)))
+        self.growth.append((table.name, name))
 
 
 def _differ(values: Array, default: float) -> Array | bool:

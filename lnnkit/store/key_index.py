@@ -8,9 +8,9 @@ import numpy as np
 
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
-from lnnkit.store.few import SPREAD, Few, FewHashed, FewTabled
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
+_SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
 # a table of so many possible keys is worthwhile once so many of them are there: hashing takes several times as long
 _WORTHWHILE = ((2**12, 0), (2**20, 2**10), (2**24, 2**14), (2**28, 2**21))
 _CLAIM = 2**30  # a key that claims a slot writes its place less so much
@@ -31,7 +31,7 @@ class _Hashed:
         self._slots = np.zeros(1 << bits, np.int32)
 
     def _first_slots(self, keys: Array) -> Array:
-        return (keys * np.int64(SPREAD) >> self._shift) & self._mask
+        return (keys * np.int64(_SPREAD) >> self._shift) & self._mask
 
     def find(self, keys: Array) -> Array:
         """Each key's number, -1 where it is not there."""
@@ -81,9 +81,6 @@ class _Hashed:
     def keys(self) -> Array:
         """By their numbers."""
         return self._keys.values
-
-    def few(self) -> Few:
-        return FewHashed(self._slots, self._keys, self._shift)
 
     def _enter(self, keys: Array, start: int) -> None:
         for part in range(0, len(keys), _PART):
@@ -154,22 +151,19 @@ class _Table:
         """As ``add``, for when nobody asks for the numbers; None: all are new, each once."""
         table = self._numbers
         (missing,) = (table.take(keys) == 0).nonzero()
-        every = len(missing) == len(keys)
+        count = missing.size
+        every = count == keys.size
         if not every:
             keys = keys.take(missing)
-        count = len(keys)
         numbers = np.arange(start + 1, start + 1 + count, dtype=np.int32)
         table[keys] = numbers
         (first,) = (table.take(keys) == numbers).nonzero()
-        if len(first) == count:
+        if first.size == count:
             return None if every else missing
         table[keys[::-1]] = numbers[::-1]  # of equal keys the first is written last
         (first,) = (table.take(keys) == numbers).nonzero()
-        table[keys.take(first)] = numbers[: len(first)]
+        table[keys.take(first)] = numbers[: first.size]
         return first if every else missing.take(first)
-
-    def few(self) -> Few:
-        return FewTabled(self._numbers)
 
     def load(self, keys: Array, start: int = 0) -> None:
         """Number distinct keys that are not there, from ``start`` on."""
@@ -179,10 +173,11 @@ class _Table:
 class KeyIndex:
     """Tuples of ids below ``radix`` -> dense numbers, by a mixed-radix key. Wider tuples than 62 bits go by steps."""
 
-    __slots__ = ("_inner", "_length", "_numbers", "_radix", "_size", "_take")
+    __slots__ = ("_factor", "_inner", "_length", "_numbers", "_radix", "_size", "_take")
 
     def __init__(self, width: int, radix: int) -> None:
         self._radix = max(radix, 2)
+        self._factor = np.array(self._radix, np.int64)
         self._take = 0
         while self._take < width and self._radix ** (self._take + 1) <= _LIMIT:
             self._take += 1
@@ -214,17 +209,13 @@ class KeyIndex:
 
     def new(self, columns: Sequence[Array], length: int) -> Array | None:
         """Number every tuple; returns the positions at which a new one stands first (None: all are new)."""
-        if self._inner is not None or isinstance(self._numbers, _Hashed):
+        numbers = self._numbers
+        if self._inner is not None or isinstance(numbers, _Hashed):
             fresh = self.add(columns, length)[1]
             return None if len(fresh) == length else fresh
-        fresh = self._numbers.new(self.key(columns, length), self._length)
-        self.grow(length if fresh is None else len(fresh))
+        fresh = numbers.new(self.key(columns, length), self._length)
+        self._length += length if fresh is None else fresh.size
         return fresh
-
-    def few(self) -> Few | None:
-        """What few keys, of columns in mixed radix, are added to on the CPU, `grow` being told of it in the end; None
-        where tuples are too wide."""
-        return None if self._inner is not None or not self._take else self._numbers.few()
 
     def grow(self, count: int) -> None:
         """So many keys have been added: go over to a table as soon as it is worthwhile."""
@@ -236,11 +227,6 @@ class KeyIndex:
             table = _Table(self._size)
             table.load(self._numbers.keys)
             self._numbers = table
-
-    @property
-    def radix(self) -> int:
-        """Of the keys."""
-        return self._radix
 
     @property
     def size(self) -> int | None:
@@ -270,8 +256,11 @@ class KeyIndex:
         """The key of each tuple, as far as its columns go."""
         if not self._take:
             return np.zeros(length, np.int64)
-        key = columns[0].astype(np.int64)
-        for column in columns[1 : self._take]:
-            key *= self._radix
+        if self._take == 1:
+            return columns[0].astype(np.int64)
+        key = np.multiply(columns[0], self._factor, dtype=np.int64)
+        key += columns[1]
+        for column in columns[2 : self._take]:
+            key *= self._factor
             key += column
         return key

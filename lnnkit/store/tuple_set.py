@@ -8,7 +8,6 @@ import numpy as np
 
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
-from lnnkit.store.few import Few
 from lnnkit.store.key_index import KeyIndex
 
 
@@ -48,7 +47,8 @@ class TupleSet:
 
     def new(self, columns: Sequence[Array], length: int) -> Array | None:
         """Add tuples; the positions of those that were new, each once. None: all were."""
-        fresh = self._ready().new(columns, length)
+        index = self._index if self._indexed == self._length else self._ready()
+        fresh = index.new(columns, length)
         self._enter(columns, length, fresh)
         self._indexed = self._length
         return fresh
@@ -57,29 +57,13 @@ class TupleSet:
         """Add tuples that are known to be new, each once."""
         self._enter(columns, length, None)
 
-    def few(self) -> Few | None:
-        """What few tuples are added to, by keys in mixed ``radix``, to be told of by `enter`; None where they are too
-        wide."""
-        return self._ready().few()
-
-    @property
-    def radix(self) -> int:
-        """Of the keys."""
-        return self._index.radix
-
-    def enter(self, columns: Sequence[Array], length: int) -> None:
-        """Add the tuples that have been added a few at a time."""
-        self._index.grow(length)
-        self._indexed += length
-        self._enter(columns, length, None)
-
     def _enter(self, columns: Sequence[Array], length: int, fresh: Array | None) -> None:
         """Add the tuples at the positions ``fresh``, or all."""
-        count = length if fresh is None else len(fresh)
+        count = length if fresh is None else fresh.size
         if count:
             every = count == length
-            for own, column in zip(self._columns, columns, strict=True):
-                own.append(column if fresh is None or every else column.take(fresh))
+            for own, column in zip(self._columns, columns):  # noqa: B905  # the index has looked at as many
+                own.append(column if every or fresh is None else column.take(fresh))
             self._length += count
             self._views = None
 

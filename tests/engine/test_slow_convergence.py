@@ -407,3 +407,22 @@ def test_a_second_completion_of_a_long_chain_does_not_creep() -> None:
     outcome = lnnkit.loads(text).infer()
     assert outcome.status == "converged"
     assert len(outcome.contradictions) > 0
+
+
+@pytest.mark.slow
+def test_completions_and_rounds_that_take_turns() -> None:
+    """`D` is at least `P`, and `R & P & ~D` at least 1/4: in product logic only 1/2 for `P` and `D`, and 1 for `R`, are
+    left. A completion raises `D` to `P`, a round raises `P` by what that leaves of it: each turn gains less than the
+    one before, and no run of rounds is longer than two."""
+    kb = lnnkit.loads(
+        "logic product\npredicate D(entity) closed\nfact P in [0.38, 0.86]\nfact R in [0.74, 1]\nfact Known(anna)\n"
+        "rule given: P -> D(X)\nrule some: exists X: (R & P & ~D(X)) in [0.25, 1]\n"
+    )
+    outcome = kb.infer()
+    assert outcome.status == "creeping"
+    assert outcome.rounds < MOST
+    assert [str(each).split(" (")[0] for each in outcome.creeping] == ["rule given", "rule some"]
+    for query, value in (("P", 0.5), ("D(anna)", 0.5), ("R", 1.0)):
+        lower, upper = ends(kb, query)
+        assert lower <= value <= upper
+    assert ends(kb, "P")[0] > 0.499

@@ -37,14 +37,16 @@ _WIDENINGS = 20  # so often only what still moves becomes 1, then all that the r
 _SETTLING = 100  # after so many rounds each
 
 
-def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None) -> Array:
+def complete(
+    prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None, pace: Pace | None = None
+) -> Array:
     """Complete every stratum, dependencies first. Returns the rows whose bounds changed; of a ``first`` completion, if
     there are comparisons: nobody else has looked at anything yet. Raises `Unfinished` where it was stopped; what it
-    leaves then holds."""
+    leaves then holds. To ``pace`` each later completion of a stratum counts as a round."""
     state, atoms = space.state, space.grounding.atoms
     moved_rows: list[Array] = []
     for position, (predicates, members) in enumerate(prepared.strata):
-        before = completed(prepared, predicates)
+        before, known = completed(prepared, predicates), len(atoms)
         old = state.read(before)
         start = _restart(before, space)
         exact = first and exact_inputs(space, members)  # what is restored is looked for before the only restart
@@ -69,8 +71,12 @@ def complete(prepared: Prepared, space: Workspace, *, first: bool, watch: Watch 
             low, high = state.read(before)
             atoms.deviate(before, low, high)
             space.encoded.refresh(before)
-            changed = (np.abs(low - old.lower) > state.noise) | (np.abs(high - old.upper) > state.noise)
-            moved_rows.append(before[changed])
+            gains = np.abs(low - old.lower), np.abs(high - old.upper)
+            raised, lowered = (gain > state.noise for gain in gains)
+            moved_rows.append(before[raised | lowered])
+            if pace is not None and len(moved_rows[-1]):
+                most = max(float(gain.max()) for gain in gains)
+                pace.note(most, (before[raised], before[lowered]), settled=known == len(atoms))
         elif space.comparisons:
             moved_rows.append(completed(prepared, predicates))
     return np.concatenate(moved_rows) if moved_rows else no_rows()
@@ -116,11 +122,12 @@ def _least_fixpoint(
         now = gather(space, members, batches, worklist, delta, dirty, _raise_heads)
         if widened:
             now.inbox.sides[0].clear()
-        gain = largest_gain(state, now.inbox)
+        settled = known == len(atoms)
+        gain = largest_gain(state, now.inbox) if settled else 1.0
         raised, lifted, new = _meet(space, now.inbox, exact=exact)
         if not len(raised) and not len(lifted):
             return None
-        pace.note(gain, (raised, lifted), settled=known == len(atoms))
+        pace.note(gain, (raised, lifted), settled=settled)
         if exact and pace.creeps:
             exact, new = False, None
             respond_by(responses.values(), state, exact=False)
@@ -136,7 +143,8 @@ def _least_fixpoint(
             state.put(1, rising, 1.0, Kind.OPENED)
             lifted = distinct([lifted, rising], len(atoms))
         delta = rise(no_rows() if exact else raised, lifted, atoms, state, space.encoded) if new is None else new
-        catch_up(space, delta)
+        if space.comparisons:
+            catch_up(space, delta)
         if batches:
             dirty.mark(raised, lifted)
         if not goes_on(watch, space, "completion", rounds):

@@ -33,11 +33,12 @@ class Made:
         self._member = member
         self._columns = columns
 
-    def store(self, positions: Array) -> range:
+    def store(self, positions: Array | range) -> range:
         """Give instances rows in their batch."""
         columns = self._columns
         if len(positions) < len(next(iter(columns.values()))):
-            columns = {leaf: _picked(rows, positions) for leaf, rows in columns.items()}
+            some = spelled_out(positions)
+            columns = {leaf: _picked(rows, some) for leaf, rows in columns.items()}
         return self._batch.append(0, columns, self._member, -1, len(positions))
 
 
@@ -197,8 +198,9 @@ class RuleInstances:
         own = self._rule.pattern(self._rule.atom(leaf))
         return own.tuples(found.column, found.length)
 
-    def store(self, positions: Array) -> range:
+    def store(self, positions: Array | range) -> range:
         """Give instances rows in their batch."""
+        positions = spelled_out(positions)
         every = len(positions) == self.found.length
         columns = {
             leaf: self._every_row(leaf) if every else self.rows(leaf).take(positions)

@@ -84,7 +84,7 @@ class RuleResponse:
         if len(proposed.bad):
             self._arrest(instances, proposed, now)
         for (leaf, side), (at, value) in proposed.targets.items():
-            if len(self.arrests):
+            if self.arrests.any:
                 silent = self.arrests.flags(found.at(at), partial(instances.some_rows, at))
                 if silent.any():
                     heard = np.flatnonzero(~silent)
@@ -158,7 +158,7 @@ class RuleResponse:
         """What the instances say, by the truth table where their bounds take few values."""
         length = instances.found.length
         if self.table.useful:
-            told = None if self.exact or len(self.arrests) else self._foreseen(instances, now)
+            told = None if self.exact or self.arrests.any else self._foreseen(instances, now)
             if told is not None:
                 return told
             columns = {leaf: instances.column(leaf) for leaf in self.table.leaves}
@@ -199,18 +199,19 @@ class RuleResponse:
     def _insert(self, found: Bindings, now: Round) -> bool:
         """Tell new atoms what all instances say of theirs, where that is one bound, and none of the atoms that are
         there hears anything new of it: they are made before they are looked up. False where that is not so."""
-        if found.origin is not None or self.rule.enumerates or len(self.arrests):
+        if found.origin is not None or self.rule.enumerates or self.arrests.any:
             return False
-        if found.known not in self._plans:
-            self._plans[found.known] = self._plan(found)
-        plan = self._plans[found.known]
+        known = found.known
+        if known not in self._plans:
+            self._plans[known] = self._plan(found)
+        plan = self._plans[known]
         if plan is None:
             return False
-        encoded, soles = now.encoded, list[int]()
+        encoded, soles, moved = now.encoded, list[int](), found.moved
         for each in plan.leaves:
             sole = encoded.sole(each.table.number)
-            if sole is None and found.moved is not None and found.moved[0] == each.atom:
-                sole = now.class_of_moved(each.table, found.moved[1])
+            if sole is None and moved is not None and moved[0] == each.atom:
+                sole = now.class_of_moved(each.table, moved[1])
             if sole is None:
                 return False
             soles.append(sole)
@@ -221,9 +222,9 @@ class RuleResponse:
         told = plan.told[key]
         if told is None or not self._all_told(table, told, now):
             return False
-        atoms, start = now.atoms, len(now.atoms)
+        atoms, start = now.atoms, now.atoms.length
         fresh = atoms.make(table, plan.head.pattern.tuples(found.column, found.length), found.length)
-        stop = len(atoms)
+        stop = atoms.length
         if start == stop:
             return True
         now.made[table.number] = told, now.made[table.number][1] + stop - start
@@ -231,10 +232,8 @@ class RuleResponse:
         encoded.extend()
         columns: dict[int, Array | range] = {plan.leaf: range(start, stop)}
         for leaf, each in plan.stored:
-            local = found.local(each.atom)
-            columns[leaf] = each.table.row(local if fresh is None else local.take(fresh))
-        rows, own = np.arange(start, stop, dtype=np.int32), np.arange(stop - start, dtype=np.int32)
-        made = Made(self.batch, self.member, columns)
+            columns[leaf] = found.rows(each.atom, each.table, fresh)
+        made, rows, own = Made(self.batch, self.member, columns), range(start, stop), range(stop - start)
         now.inbox.sides[told[0]].append(Proposals(rows, told[1], own, self.number, plan.leaf, made, distinct=True))
         return True
 

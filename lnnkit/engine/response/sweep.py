@@ -20,7 +20,7 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN, Atoms
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.arrays import Array, spelled_out
 
 
 class View(NamedTuple):
@@ -147,8 +147,8 @@ class _Told(NamedTuple):
     block: int
     places: Tensor
 
-    def store(self, positions: Array) -> range:
-        places = self.places.index_select(0, torch.from_numpy(positions).long())
+    def store(self, positions: Array | range) -> range:
+        places = self.places.index_select(0, torch.from_numpy(spelled_out(positions)).long())
         batch = self.view.batch
         way = path(batch.formula, self.found.reached, self.block, places)
         kept = [self.view.rows[block] for block in batch.formula.path(self.block)]

@@ -71,5 +71,5 @@ class Drift:
         self.met = True
         if not hears.any():
             return []
-        row, value, instance = proposal.row[hears], proposal.values[hears], proposal.instance[hears]
-        return [replace(proposal, row=row, value=value, instance=instance)]
+        rows, value, instances = proposal.row[hears], proposal.values[hears], proposal.instance[hears]
+        return [replace(proposal, rows=rows, value=value, instances=instances)]

@@ -15,7 +15,7 @@ import numpy as np
 
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.growing import Marks
 
 _STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
@@ -36,10 +36,11 @@ class Pace:
         self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # of the slow rounds at the end
         self._slow_rounds = 0
         self._known = Marks(np.bool_), Marks(np.bool_)
-        self._unmarked: tuple[list[Array], list[Array]] = [], []  # rows that moved in rounds that could not be slow
+        # rows that moved in rounds that could not be slow
+        self._unmarked: tuple[list[Array | range], list[Array | range]] = [], []
         self._slow = Marks(np.bool_), Marks(np.bool_)
 
-    def note(self, gain: float, moved: Sequence[Array], *, settled: bool) -> None:
+    def note(self, gain: float, moved: Sequence[Array | range], *, settled: bool) -> None:
         """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
         if no atoms were added and none contradicted."""
         for rows, unmarked in zip(moved, self._unmarked, strict=True):
@@ -47,7 +48,8 @@ class Pace:
         if settled and gain < _STEP and self._again():
             self._gains.append(gain)
             self._slow_rounds += 1
-            for rows, marks in zip(moved, self._slow, strict=True):
+            for some, marks in zip(moved, self._slow, strict=True):
+                rows = spelled_out(some)
                 if len(rows):
                     marks.reach(int(rows.max()) + 1)[rows] = True
         elif self._slow_rounds:
@@ -60,7 +62,8 @@ class Pace:
         a chain of a thousand rounds, none of which can be slow, is marked once."""
         again = True
         for marks, unmarked in zip(self._known, self._unmarked, strict=True):
-            for place, rows in enumerate(unmarked, 1 - len(unmarked)):
+            for place, some in enumerate(unmarked, 1 - len(unmarked)):
+                rows = spelled_out(some)
                 if not len(rows):
                     continue
                 flags = marks.reach(int(rows.max()) + 1)

@@ -27,6 +27,7 @@ class Arrests:
         self._set = TupleSet(len(self._variables), rule.radix)
         self._flags = Marks(np.bool_)
         self._flagged = 0
+        self.any = False
 
     def __len__(self) -> int:
         return self._flagged + len(self._set)
@@ -34,6 +35,7 @@ class Arrests:
     def add(self, found: Bindings, positions: Array, rows: Rows, default_row: int) -> Array:
         """Arrest the instances at ``positions``; returns which of those were not arrested before, each once.
         ``default_row`` is that of the naming atom's table."""
+        self.any = True
         if self.naming is None:
             return self._add(found, positions)
         own = rows(self.naming).take(positions)

@@ -22,16 +22,40 @@ def _ahead(length: int) -> int:
     return 2 * length if length <= LARGE else max(4 * length, _FAR)
 
 
-class Growing:
-    """A 1-D array that grows at its end in amortised constant time."""
+Late = list[tuple[int, int, float]]  # positions from a start to below a stop that have one value: nobody has looked yet
+_LATE = 2**8  # so many of them are kept at most
 
-    __slots__ = ("_buffer", "_length", "_room", "_values")
+
+def _tell(late: Late, start: int, stop: int, value: float) -> None:
+    """From ``start`` to ``stop`` there is one value now, whatever was."""
+    while late:
+        first, last, old = late[-1]
+        if last == start:
+            if old == value:
+                late[-1] = first, stop, value
+                return
+            break
+        if start <= first and last <= stop:
+            late.pop()
+        elif first < start < last <= stop:
+            late[-1] = first, start, old
+        else:
+            break
+    late.append((start, stop, value))
+
+
+class Growing:
+    """A 1-D array that grows at its end in amortised constant time. Runs of one value are written when somebody looks:
+    what a thousand rounds add in turn is written once."""
+
+    __slots__ = ("_buffer", "_late", "_length", "_room", "_values")
 
     def __init__(self, dtype: DTypeLike) -> None:
         self._buffer: Array = np.empty(16, dtype)
         self._room: Room | None = None  # where the buffer stands; None for that of another, or a small one
         self._length = 0
         self._values: Array | None = None
+        self._late: Late = []
 
     def __len__(self) -> int:
         return self._length
@@ -40,6 +64,8 @@ class Growing:
     def values(self) -> Array:
         """What is there; valid for reading until the next ``append``."""
         if self._values is None:
+            if self._late:
+                self._write()
             self._values = self._buffer[: self._length]
         return self._values
 
@@ -51,15 +77,18 @@ class Growing:
     def room(self, count: int) -> None:
         """Make room for so many values in all."""
         if count > len(self._buffer):
-            self._room = Room(count, self._buffer.dtype)
-            self._room.part(0, self._length)[:] = self._buffer[: self._length]
-            self._buffer, self._values = self._room.entries, None
+            there = min(self._length, len(self._buffer))  # what is late may lie beyond
+            room = Room(count, self._buffer.dtype)
+            room.part(0, there)[:] = self._buffer[:there]
+            self._room, self._buffer, self._values = room, room.entries, None
 
     def append(self, values: Array) -> None:
         """Add values at the end. What is added first, if it is much, is kept as it is: nobody may write to it."""
-        start, count = self._length, len(values)
+        if self._late:
+            self._write()
+        start, count = self._length, values.size
         stop = start + count
-        if count < _MUCH and stop <= len(self._buffer):
+        if count < _MUCH and stop <= self._buffer.size:
             self._buffer[start:stop] = values
             self._length, self._values = stop, None
         elif (
@@ -72,12 +101,30 @@ class Growing:
 
     def extend(self, count: int, value: float | bool) -> None:
         """Add one value ``count`` times."""
-        start, stop = self._length, self._length + count
-        if count < _MUCH and stop <= len(self._buffer):
-            self._buffer[start:stop] = value
-            self._length, self._values = stop, None
+        start, late = self._length, self._late
+        self._length = stop = start + count
+        if late and late[-1][1:] == (start, value):
+            late[-1] = late[-1][0], stop, value
+            self._values = None
         else:
-            self._reserve(count)[:] = value
+            self.set(start, stop, value)
+
+    def set(self, start: int, stop: int, value: float) -> None:
+        """Set what stands from ``start`` to ``stop`` to one value."""
+        if start < stop:
+            if len(self._late) == _LATE:
+                self._write()
+            _tell(self._late, start, stop, value)
+            self._values = None
+
+    def _write(self) -> None:
+        """Write what is late."""
+        if self._length > len(self._buffer):
+            self.room(max(self._length, _ahead(len(self._buffer))))
+        for start, stop, value in self._late:
+            many = stop - start >= _MUCH and self._room is not None
+            (self._room.part(start, stop) if many and self._room else self._buffer[start:stop])[:] = value
+        self._late.clear()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Growing:
         """Without the room that is free: it comes with the first ``append``."""
@@ -132,13 +179,15 @@ class Pieces:
 
     def append(self, values: Array | range) -> None:
         """Add values at the end: nobody may write to them."""
-        self._length += len(values)
         pieces = self._pieces
-        if pieces and isinstance(values, range):
-            last = pieces[-1]
+        if isinstance(values, range):
+            self._length += len(values)
+            last = pieces[-1] if pieces else None
             if isinstance(last, range) and last.stop == values.start:
                 pieces[-1] = range(last.start, values.stop)
                 return
+        else:
+            self._length += values.size
         pieces.append(values)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Pieces:
@@ -149,21 +198,31 @@ class Pieces:
 
 
 class Marks:
-    """A number (or a flag) for each of a growing number of rows, 0 until it is set."""
+    """A number (or a flag) for each of a growing number of rows, 0 until it is set. Runs of one value are written when
+    somebody looks."""
 
-    __slots__ = ("_reached", "_room", "values")
+    __slots__ = ("_entries", "_late", "_reached", "_room")
 
     def __init__(self, dtype: DTypeLike) -> None:
         self._room = Room(16, dtype)
-        self.values = self._room.entries
+        self._entries = self._room.entries
         self._reached = 0
+        self._late: Late = []
+
+    @property
+    def values(self) -> Array:
+        """What there is room for; all that has been set is among it."""
+        if self._late or self._reached > len(self._entries):
+            self.reach(self._reached)
+        return self._entries
 
     def room(self, count: int) -> None:
         """Make room for so many rows in all."""
-        if count > len(self.values):
-            grown = Room(count, self.values.dtype)
-            grown.part(0, self._reached)[:] = self.values[: self._reached]
-            self._room, self.values = grown, grown.entries
+        if count > len(self._entries):
+            grown = Room(count, self._entries.dtype)
+            there = min(self._reached, len(self._entries))  # what is late may lie beyond
+            grown.part(0, there)[:] = self._entries[:there]
+            self._room, self._entries = grown, grown.entries
 
     def __deepcopy__(self, memo: dict[int, object]) -> Marks:
         """Without the room that nothing has reached."""
@@ -173,16 +232,38 @@ class Marks:
         copy._reached = self._reached
         return copy
 
-    def reach(self, count: int) -> Array:
-        """The values, of at least ``count`` rows."""
-        if len(self.values) < count:
-            self.room(max(count, _ahead(len(self.values))))
+    def extend(self, count: int) -> None:
+        """Have a value for ``count`` rows at least."""
         if count > self._reached:
             self._reached = count
-        return self.values
+
+    def reach(self, count: int) -> Array:
+        """The values, of at least ``count`` rows."""
+        if count > self._reached:
+            self._reached = count
+        if self._reached > len(self._entries):
+            self.room(max(self._reached, _ahead(len(self._entries))))
+        if self._late:
+            self._write()
+        return self._entries
 
     def set(self, start: int, stop: int, value: Array | float | bool) -> None:
         """Set the rows from ``start`` to ``stop``, to one value or to one each."""
         if stop > self._reached:
-            self.reach(stop)
-        (self.values[start:stop] if stop - start < _MUCH else self._room.part(start, stop))[:] = value
+            self._reached = stop
+        if isinstance(value, Array):
+            self._part(start, stop)[:] = value
+        elif start < stop:
+            if len(self._late) == _LATE:
+                self._write()
+            _tell(self._late, start, stop, value)
+
+    def _part(self, start: int, stop: int) -> Array:
+        entries = self.reach(stop)
+        return entries[start:stop] if stop - start < _MUCH else self._room.part(start, stop)
+
+    def _write(self) -> None:
+        """Write what is late."""
+        late, self._late = self._late, []
+        for start, stop, value in late:
+            self._part(start, stop)[:] = value

@@ -31,10 +31,10 @@ class Runs:
 
     def add(self, count: int, image: int, label: int = 0) -> None:
         """The next ``count`` numbers map to ``image`` and what follows it."""
-        piece = (image - self._length, label)
-        if count and (not self._pieces or piece != self._pieces[-1]):
+        pieces, piece = self._pieces, (image - self._length, label)
+        if count and (not pieces or piece != pieces[-1]):
             self._begins.append(self._length)
-            self._pieces.append(piece)
+            pieces.append(piece)
             self._starts.extend(1, self._length)
             self._shifts.extend(1, piece[0])
             self._labels.extend(1, label)
@@ -45,8 +45,24 @@ class Runs:
         shift, label = self._pieces[bisect_right(self._begins, number) - 1]
         return number + shift, label
 
+    def alike(self, start: int, stop: int) -> tuple[int, int] | None:
+        """What the first of some numbers that follow one another maps to, and its label, if the others follow it and
+        have the same."""
+        place = bisect_right(self._begins, start)
+        if place < len(self._begins) and self._begins[place] < stop:
+            return None
+        shift, label = self._pieces[place - 1]
+        return start + shift, label
+
+    @property
+    def shift(self) -> int | None:
+        """What is added to every number, if it is the same to all."""
+        return self._pieces[0][0] if len(self._pieces) == 1 else None
+
     def image(self, numbers: Array) -> Array:
         """(n,) int32, what numbers map to."""
+        if len(self._pieces) == 1:
+            return np.add(numbers, self._pieces[0][0], dtype=np.int32, casting="same_kind")
         piece = self._piece(numbers)
         if piece is None:
             return numbers.astype(np.int32, copy=False)

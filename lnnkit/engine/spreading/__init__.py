@@ -1,1 +1,0 @@
-"""Fast path for rounds that only insert new atoms with one bound."""
