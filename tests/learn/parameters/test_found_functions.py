@@ -20,7 +20,7 @@ def put(rule: str, *cases: tuple[str | None, str]) -> str:
         below = (node.consequent,) if isinstance(node, ast.Implies) else ()
         below = below or ((node.body,) if isinstance(node, ast.Forall) else ())
         below = below or ((node.operands[1],) if isinstance(node, ast.Comparison) else ())
-        terms.append((below or (node.right,))[0])
+        terms.append((below or (cast("Any", node).right,))[0])
     node = cast("ast.UnknownFunction", terms[-1])
     found = FoundFunction(tuple(cases)).put(statement.formula, node, node.operands, node.span)
     text = format_statement(ast.RuleStatement(None, found, None, span=statement.span))
