@@ -106,11 +106,11 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
     if not mentions_numbers(target):
         message = f"`{_shown(equation)}` equates an unknown function with a constant"
         yield error(_CODE, equation.span, message, "name the number that it gives: `rule rate(X) = " + text + "`")
-    read = [each for operand in node.operands for each in nodes(operand) if isinstance(each, ast.Atom)]
-    if all(each in read for each in nodes(target) if isinstance(each, ast.Atom)):
-        own = next(each for each in read if each in set(nodes(target)))
-        message = f"`{_shown(own)}` is on both sides and nothing else is on the other, which any table fulfils"
-        yield error(_CODE, own.span, message, "leave it out of the function's terms")
+    read = [atom for operand in node.operands for atom in nodes(operand) if isinstance(atom, ast.Atom)]
+    if all(atom in read for atom in nodes(target) if isinstance(atom, ast.Atom)):
+        both = next(atom for atom in read if atom in set(nodes(target)))
+        message = f"`{_shown(both)}` is on both sides and nothing else is on the other, which any table fulfils"
+        yield error(_CODE, both.span, message, "leave it out of the function's terms")
 
 
 def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]:

@@ -327,7 +327,7 @@ def _warnings(
             )
             warn("outer-blanks", message, "blanks are part of an entity's name", int(table.rows[rows[0]]))
     for real, position in zip(reals, choice.values, strict=True):
-        rows = np.flatnonzero(real.inexact & keep) if real.inexact.any() else ()
+        rows = np.flatnonzero(real.inexact & keep) if real.inexact.any() else np.empty(0, np.int64)
         if len(rows):
             row = int(rows[0])
             message = f"{sheet.title(position)} is {real.shown(row)}, read as {real.values[row]:.0f}"

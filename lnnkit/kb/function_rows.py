@@ -37,7 +37,7 @@ class Rows:
     @property
     def whole(self) -> np.ndarray:
         """[rows] in which all terms are known."""
-        return np.isfinite(self.table).all(1)
+        return np.asarray(np.isfinite(self.table).all(1))
 
 
 def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = True) -> CheckedProgram:

@@ -94,7 +94,7 @@ def test_lines_may_end_as_on_old_machines(tmp_path: Path) -> None:
 
 
 def test_nothing_is_fetched() -> None:
-    assert "nothing is fetched" in nearest_file(Path("rules/https:/example.org/people.csv"))
+    assert "not fetched" in nearest_file(Path("rules/https:/example.org/people.csv"))
 
 
 def test_missing_programs(tmp_path: Path) -> None:

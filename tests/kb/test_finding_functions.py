@@ -247,7 +247,7 @@ def test_a_formula_of_noise_is_said_to_be_weak() -> None:
 @pytest.mark.slow
 def test_two_cases_are_said_on_their_conditions() -> None:
     generator = np.random.default_rng(1)
-    table = [dict(zip(TERMS, map(float, row), strict=True)) for row in generator.uniform(1, 9, (200, 3))]
+    table: list[Row] = [dict(zip(TERMS, map(float, row), strict=True)) for row in generator.uniform(1, 9, (200, 3))]
     law = Law("", lambda row: row["a"] * row["b"] if row["a"] > 5 else row["a"] + row["b"])
     kb, _ = trained(HEAD + facts(table) + known(table[:190], law) + LAW)
     found = bounds(lnnkit.loads(kb.text), "y(X)")

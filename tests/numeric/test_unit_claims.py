@@ -157,7 +157,7 @@ def test_nac_with_saturated_halves_is_exact() -> None:
     ],
 )
 def test_weights_outside_of_the_box_are_refused(make: Callable[[], object]) -> None:
-    with pytest.raises(ValueError, match=r"lies in \["):
+    with pytest.raises(ValueError, match=r"must be in \["):
         make()
 
 
