@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from lnnkit.answer_table import Answers
@@ -16,8 +18,10 @@ from lnnkit.kb.covering_fixpoints import covering
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
 from lnnkit.outcome import Outcome
-from lnnkit.rows.column_fixpoint import ColumnAnswers
 from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.rows.column_fixpoint import ColumnAnswers
 
 
 def answers(session: Session, query: Query, alpha: float) -> Answers:

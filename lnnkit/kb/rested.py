@@ -19,7 +19,6 @@ from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
-from lnnkit.rows.column_fixpoint import ColumnFixpoint, column_fixpoint
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import Gathered, Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -28,6 +27,11 @@ if TYPE_CHECKING:
     from lnnkit.engine.stop.watch import Watch
     from lnnkit.explain.explainer import Explainer
     from lnnkit.join.join_plan import Recorder
+    from lnnkit.rows.column_fixpoint import ColumnFixpoint
+
+_FEW = 2**13
+"""Facts: with so many or fewer, the engine is as quick (2,000 rows of four numbers: 14 ms each way), and its fixpoint
+explains too."""
 
 
 class Rested:
@@ -122,7 +126,9 @@ def inferred(
             raise too_large(problem, lifted) from None
 
     found = None
-    if in_columns:
+    if in_columns and sum(map(len, given)) > _FEW:
+        from lnnkit.rows.column_fixpoint import column_fixpoint
+
         found = column_fixpoint(said, lifted, Gathered(index, given, labelled), known, watch)
     if found is not None:
         outcome = Outcome("interrupted" if found.interrupted else "converged", found.rounds)

@@ -32,10 +32,6 @@ from lnnkit.store.columns.arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants, domain
 from lnnkit.store.stated_facts import Gathered
 
-LEAST = 2**13
-"""Facts: with so many or fewer, the engine is as quick (2,000 rows of four numbers: 14 ms each way), and its fixpoint
-explains too."""
-
 LENGTH = 2**16
 """Rows of a strip. Of ten degrees in a million rows, 2^14 cost two fifths more, 2^15 a tenth; 2^17 cost up to a third
 more, by what falls out of the cache."""
@@ -65,8 +61,8 @@ def column_fixpoint(
     program: CheckedProgram, lifted: LiftedGraph, gathered: Gathered, known: Known, watch: Watch | None
 ) -> ColumnFixpoint | None:
     """The fixpoint of a program whose facts are ``gathered``; ``lifted`` has its queries. None where the engine has to
-    find it: few facts, statements that link entities, contradictions, or no rest after `MOST` rounds."""
-    if sum(map(len, gathered.given)) <= LEAST or any(len(root.variables) != 1 for root in lifted.queries):
+    find it: statements that link entities, contradictions, or no rest after `MOST` rounds."""
+    if any(len(root.variables) != 1 for root in lifted.queries):
         return None
     needs = needed(program, {facts.predicate for facts in gathered.given}, lifted, known, every=True)
     dense = dense_program(needs, program)
