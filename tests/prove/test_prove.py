@@ -280,3 +280,12 @@ def test_exit_codes(arguments: list[str], code: int, tmp_path: Path, capsys: pyt
 def test_a_comparison_of_numbers_of_which_nothing_is_known() -> None:
     text = "number a(day)\nnumber b(day)\nfact P(d)\nrule a(X) = b(X)\nrule P(X) & a(X) > 3 -> Hot(X)\n"
     assert verdict(text, "Hot(d)") == "neither"
+
+
+@pytest.mark.parametrize("law", ["y(X) = 0.5 * a(X) * b(X)", "y(X) = a(X) / 3 - b(X)"])
+def test_a_number_that_inference_rounds_contradicts_nothing(law: str) -> None:
+    """Half of the product of the two has more digits than a float: what inference knows of it is near it, not it."""
+    text = "number a(day)\nnumber b(day)\nnumber y(day)\nfact a(d) = 3279.46748834566\nfact b(d) = 0.00281317\n"
+    kb = lnnkit.loads(f"{text}rule {law}\nrule y(X) > 4 -> Hot(X)\n")
+    assert kb.prove("Hot(d)").verdict == "entailed"
+    assert kb.prove("y(d) < 4").verdict == "refuted"

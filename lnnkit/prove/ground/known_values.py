@@ -15,6 +15,7 @@ from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.prove.ground.truth_functions import Box
 
 _NOISE = 1e-12  # two ends that are so near are one
+_ROUNDED = 1e-6  # of a derived number: a thousand times what makes two numbers one (`lnnkit.numeric.interval`)
 Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 
 
@@ -199,7 +200,17 @@ class KnownValues:
         row = self._row(key)
         if row in self.arrested:
             return self._said(key, numeric=predicate.numeric)
-        return float(self._state.lower.values[row]), float(self._state.upper.values[row])
+        low, high = float(self._state.lower.values[row]), float(self._state.upper.values[row])
+        return self._around(key, low, high) if predicate.numeric else (low, high)
+
+    def _around(self, key: Key, low: float, high: float) -> Box:
+        """The ends of a number, those that are derived with room for their rounding: the solver computes exactly."""
+        said = self._said(key, numeric=True)
+        if low != said[0] and math.isfinite(low):
+            low -= _ROUNDED * max(1.0, abs(low))
+        if high != said[1] and math.isfinite(high):
+            high += _ROUNDED * max(1.0, abs(high))
+        return low, high
 
     def _said(self, key: Key, *, numeric: bool) -> Box:
         facts = self.origins.of(*key)

@@ -49,12 +49,14 @@ class LazyDecision:
         self._reading = GroundReading(self.world, ground.reading.algebra)
         self._touched = TouchedInstances(self.world, self._reading)
         arithmetic = ArithmeticEncoding(z3, self.context, ground.known, ground.whole, folded=True)
-        self.encoding = LazyEncoding(z3, self.context, ground.reading, arithmetic, self.world, self.least, folded=True)
+        self._added: set[object] = set()
+        self.encoding = LazyEncoding(
+            z3, self.context, ground.reading, arithmetic, self.world, self.least, folded=True, pause=self._pause
+        )
         self._solver = z3.Solver(ctx=self.context)
         self._solver.set("phase_selection", 0)  # false: as in the least world
         self._marks: dict[str, Z3] = {}
         self._items: dict[str, Item] = {}
-        self._added: set[object] = set()
         self._asides = 0
         self._goals = 0
         self._people: set[str] = set()
@@ -79,6 +81,7 @@ class LazyDecision:
             self.least,
             dict(self.encoding.expanded),
             folded=False,
+            pause=self._pause,
         )
 
     def decide(self) -> Verdict:

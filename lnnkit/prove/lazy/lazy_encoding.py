@@ -13,7 +13,7 @@ cannot be, then no row can, and there is no need to look at them one by one (gen
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
@@ -60,7 +60,8 @@ class Quantified:
 
 class LazyEncoding(ClassicalEncoding):
     """``world`` is the model, ``least`` the world of all lower ends; ``expanded`` the rows that another encoding has
-    added. What is to be asserted besides gathers in ``asides``."""
+    added. What is to be asserted besides gathers in ``asides``. ``pause`` is called row by row, and raises when the time
+    is over."""
 
     def __init__(
         self,
@@ -73,8 +74,10 @@ class LazyEncoding(ClassicalEncoding):
         expanded: dict[Place, Rows] | None = None,
         *,
         folded: bool,
+        pause: Callable[[], None],
     ) -> None:
         super().__init__(z3, context, reading, arithmetic, folded=folded)
+        self._pause = pause
         self.expanded: dict[Place, Rows] = {} if expanded is None else expanded
         self.quantified: dict[Place, Quantified] = {}
         self._replayed = expanded is not None
@@ -121,6 +124,7 @@ class LazyEncoding(ClassicalEncoding):
         (body,) = part.operands
         exists = part.kind == "exists"
         for row in self._least.rows(part, bindings):
+            self._pause()
             low, high = self._reading.box(body, row)
             if low >= 1 if exists else high <= 0:
                 return Rows(part, dict(bindings), decided=True, single=[row])
@@ -230,6 +234,7 @@ class LazyEncoding(ClassicalEncoding):
         exists = part.kind == "exists"
         world = GroundReading(self._world, self._reading.algebra)
         for row in world.rows(part, bindings):
+            self._pause()
             low, high = world.box(part.operands[0], row)
             if (low if exists else 1 - high) > 0:
                 yield row
