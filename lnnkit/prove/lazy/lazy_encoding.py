@@ -60,8 +60,8 @@ class Quantified:
 
 class LazyEncoding(ClassicalEncoding):
     """``world`` is the model, ``least`` the world of all lower ends; ``expanded`` the rows that another encoding has
-    added. What is to be asserted besides gathers in ``asides``. ``pause`` is called row by row, and raises when the time
-    is over."""
+    added. What is to be asserted besides gathers in ``asides``. ``pause`` is called row by row, and raises when
+    time runs out."""
 
     def __init__(
         self,
