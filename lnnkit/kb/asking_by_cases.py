@@ -72,7 +72,7 @@ def explanation_by_cases(
 ) -> CaseExplanation:
     """Why a query without free variables has its bounds, by cases. Raises `ProgramError` for free variables."""
     _, root = covering(session, query).explainer.root(query)
-    check_bound(root)
+    check_bound(root, session.theory.checked)
     effort = Effort()
     deciding = Deciding(session, query, alpha, classical=classical, effort=effort)
     node = deciding.decided(depth)

@@ -23,7 +23,7 @@ def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root
     variables, and `Error` if inference was told not to record."""
     explainer = covering_widely(session, query).explainer
     lifted, root = explainer.root(query)
-    check_bound(root)
+    check_bound(root, session.theory.checked)
     return explainer, lifted, root
 
 

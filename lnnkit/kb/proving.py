@@ -161,7 +161,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
         raise ProgramError([_number(query)])
     rested = covering_widely(session, query)
     lifted, root = rested.explainer.root(query)
-    check_bound(root)
+    check_bound(root, session.theory.checked)
     told = rested.explainer.explain(lifted, root, alpha)
     ground = _grounded(session, rested, [query], "exact", None)
     ((_, question),) = _questions(session, ground, query, query.text)

@@ -13,6 +13,7 @@ from lnnkit.check.untrained import UNEVALUATED
 from lnnkit.errors import ProgramError
 from lnnkit.kb.theory import Theory
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
+from lnnkit.syntax.printer import format_string
 
 if TYPE_CHECKING:
     from lnnkit.graph.lifted import Root
@@ -77,13 +78,21 @@ def check_cases(cases: int, classical: bool) -> None:
         raise ValueError("classical needs cases: without them, a truth may be any number from 0 to 1")
 
 
-def check_bound(root: Root) -> None:
-    """Raises `ProgramError` for a query with free variables."""
+def check_bound(root: Root, program: CheckedProgram) -> None:
+    """Raises `ProgramError` for a query with free variables, some of which may be spelt like entities."""
     if root.variables:
         names = " and ".join(f"`{name}`" for name in root.variables)
         message = f"only a formula without free variables can be explained, and {names} is free"
         hint = "name an entity in place of each variable, or bind it with a quantifier"
+        quoted = [format_string(name) for name in root.variables if _is_entity(name, program)]
+        if quoted:
+            hint = f"a name that starts upper-case is a variable; the entity is written {' and '.join(quoted)}"
         raise ProgramError([Diagnostic("free-variable", message, hint, root.origin.span)])
+
+
+def _is_entity(text: str, program: CheckedProgram) -> bool:
+    """Whether a fact or a table names an entity so."""
+    return any(text in fact.arguments for fact in program.facts) or any(text in each.names for each in program.tables)
 
 
 def no_atom(text: str, query: Query) -> ProgramError:

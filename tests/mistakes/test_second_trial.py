@@ -96,3 +96,11 @@ query Odd(X)
     assert told.returncode == 1
     assert "is read by its path: `--rows SORT=rows.csv`" in told.stderr
     assert subprocess.run([*command, "payment=pay.csv"], check=False, **piped).returncode == 0
+
+
+def test_an_entity_that_starts_upper_case_is_quoted_in_questions() -> None:
+    kb = lnnkit.loads('fact Late("L1000") = 0.2\nrule ~Late(X) -> Grant(X)\nquery Grant(X)')
+    with pytest.raises(lnnkit.ProgramError) as met:
+        kb.explain("Grant(L1000)")
+    assert '"L1000"' in met.value.diagnostics[0].hint
+    assert kb.explain('Grant("L1000")').lower == pytest.approx(0.8)
