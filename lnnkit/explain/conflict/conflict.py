@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.conflict.conflict_members import Inconsistent, Member, StatedFact, StatedRule
-from lnnkit.explain.conflict.repairs import Repair, repair
+from lnnkit.explain.conflict.repairs import Repair, repair, with_others
 from lnnkit.explain.proof.explanation import Explanation
+from lnnkit.explain.proof.proof import Given
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.markup.html_table import preformatted
 from lnnkit.outcome import Contradiction
@@ -18,13 +19,14 @@ from lnnkit.outcome import Contradiction
 class Conflict:
     """``members`` are what the derivations on both sides of a ``contradiction`` rest on; what is closed is named by the
     explanation only. ``minimal`` leaves out what is not needed; ``repairs`` ranks what could be let out, numbers by the
-    share of their known range (``_range``, by name)."""
+    share of their known range (``_range``, by name). ``_stated`` gives all facts about an atom."""
 
     contradiction: Contradiction
     explanation: Explanation
     members: tuple[Member, ...]
     _inconsistent: Inconsistent = field(repr=False)
     _range: Callable[[str], float] = field(repr=False)
+    _stated: Callable[[str, Sequence[str]], Sequence[Given]] = field(repr=False)
     is_minimal: bool = False
 
     @property
@@ -48,6 +50,12 @@ class Conflict:
         if not least.is_minimal:
             return []
         found = [repair(least.members, member, self._inconsistent, self._range) for member in least.members]
+        stated = {
+            each.member: self._stated(each.member.predicate, each.member.arguments)
+            for each in found
+            if isinstance(each.member, StatedFact)
+        }
+        found = [with_others(each, stated.get(each.member, ())) for each in found]
         return sorted(found, key=lambda each: each.cost)
 
     def as_dict(self) -> dict[str, object]:

@@ -32,8 +32,11 @@ def conflicts(
     """Those of arrested atoms and shared formulas first, then those of instances; ``most`` of them. ``ticks`` says when
     each entry of arrested instances was."""
     ranges = partial(known_range, world.program)
+    stated = world.origins.of
     return [
-        Conflict(told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, ranges)
+        Conflict(
+            told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, ranges, stated
+        )
         for told, proof in islice(_proofs(fixpoint, ticks, prover), most)
     ]
 

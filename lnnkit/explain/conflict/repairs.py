@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Member, StatedFact, bounds_of
+from lnnkit.explain.proof.proof import Given
 from lnnkit.explain.render.proof_text import format_bound
 
 _DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}  # an order of preference: a fact is given up before a rule
@@ -18,12 +19,14 @@ _FARTHEST = 2.0**60  # the bound of the search; a number that would have to move
 class Repair:
     """``member`` let out to ``lower`` and ``upper``: then the conflict is none. ``cost`` is how far its truth moves, or
     its number as a share of what is known of that number: 1 at most, which is what it costs to leave a fact out. Rules
-    cost twice as much, axioms four times. A fact's cost is multiplied by its ``trust``."""
+    cost twice as much, axioms four times. A fact's cost is multiplied by its ``trust``: it is the one
+    that is trusted most of those about its atom. The ``others`` that must be let out with it are named beside it."""
 
     member: Member
     lower: float
     upper: float
     cost: float
+    others: tuple[Given, ...] = ()
 
     @property
     def trust(self) -> float:
@@ -40,12 +43,14 @@ class Repair:
         """The object that ``lnnkit explain --minimal --format json`` prints; an end that is infinite is null."""
         ends = {"lower": self.lower, "upper": self.upper}
         finite = {key: end if math.isfinite(end) else None for key, end in ends.items()}
-        return {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
+        found = {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
+        return found | {"others": [f"{each.file}:{each.row}" for each in self.others]} if self.others else found
 
     def __str__(self) -> str:
+        others = "".join(f", and {each.file}:{each.row}" for each in self.others)
         if self.leaves_out:
-            return f"leave it out{self._cost}: {self.member}"
-        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]{self._cost}: {self.member}"
+            return f"leave {'them' if others else 'it'} out{self._cost}: {self.member}{others}"
+        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]{self._cost}: {self.member}{others}"
 
     @property
     def _cost(self) -> str:
@@ -55,6 +60,19 @@ class Repair:
 
 def _trusted(found: Repair) -> Repair:
     return replace(found, cost=found.cost * found.trust)
+
+
+def with_others(found: Repair, stated: Sequence[Given]) -> Repair:
+    """A repair of a fact with what else is ``stated`` of its atom and would not let it out."""
+    if not isinstance(found.member, StatedFact):
+        return found
+    own = found.member.given
+    others = tuple(
+        each
+        for each in stated
+        if each != own and ((own.lower > found.lower < each.lower) or (own.upper < found.upper > each.upper))
+    )
+    return replace(found, others=others)
 
 
 def repair(

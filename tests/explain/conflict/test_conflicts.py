@@ -186,3 +186,14 @@ def test_a_repair_that_only_delays_the_contradiction_is_none() -> None:
     text = "predicate E(s, s)\npredicate T(t)\nfact ~E(a, b)\nfact T(c) in [0, 1]\naxiom E(X, Y) <-> (T(U) -> T(U))\n"
     (found, *_) = lnnkit.loads(text).conflicts()
     assert [repair.leaves_out for repair in found.repairs()] == [True, True]
+
+
+def test_a_repair_names_every_source_that_states_the_fact() -> None:
+    kb = lnnkit.loads("fact P(a)\nfact ~Q(a)\naxiom P(X) -> Q(X)\nquery Q(X)\n")
+    kb.tell("P", [["a"], ["b"]], trust=0.5)
+    kb.tell("P", [("a", 0.2, 1.0)])
+    (conflict,) = kb.conflicts()
+    found = next(each for each in conflict.repairs() if "P(a)" in str(each))
+    assert [(each.file, each.row) for each in found.others] == [("<told P>", 1), ("<told P 2>", 1)]
+    assert str(found) == "leave them out, at a cost of 1: fact P(a)   <string>:1, and <told P>:1, and <told P 2>:1"
+    assert found.as_dict()["others"] == ["<told P>:1", "<told P 2>:1"]
