@@ -50,12 +50,7 @@ class Conflict:
         if not least.is_minimal:
             return []
         found = [repair(least.members, member, self._inconsistent, self._range) for member in least.members]
-        stated = {
-            each.member: self._stated(each.member.predicate, each.member.arguments)
-            for each in found
-            if isinstance(each.member, StatedFact)
-        }
-        found = [with_others(each, stated.get(each.member, ())) for each in found]
+        found = [with_others(each, self._stated) for each in found]
         return sorted(found, key=lambda each: each.cost)
 
     def as_dict(self) -> dict[str, object]:

@@ -43,7 +43,7 @@ class Repair:
         """The object that ``lnnkit explain --minimal --format json`` prints; an end that is infinite is null."""
         ends = {"lower": self.lower, "upper": self.upper}
         finite = {key: end if math.isfinite(end) else None for key, end in ends.items()}
-        found = {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
+        found: dict[str, object] = {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
         return found | {"others": [f"{each.file}:{each.row}" for each in self.others]} if self.others else found
 
     def __str__(self) -> str:
@@ -62,14 +62,14 @@ def _trusted(found: Repair) -> Repair:
     return replace(found, cost=found.cost * found.trust)
 
 
-def with_others(found: Repair, stated: Sequence[Given]) -> Repair:
+def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[Given]]) -> Repair:
     """A repair of a fact with what else is ``stated`` of its atom and would not let it out."""
     if not isinstance(found.member, StatedFact):
         return found
     own = found.member.given
     others = tuple(
         each
-        for each in stated
+        for each in stated(found.member.predicate, found.member.arguments)
         if each != own and ((own.lower > found.lower < each.lower) or (own.upper < found.upper > each.upper))
     )
     return replace(found, others=others)
