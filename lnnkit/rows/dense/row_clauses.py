@@ -14,9 +14,9 @@ from lnnkit.analysis.relevance import ALL
 from lnnkit.engine.response.respond import Read, Target
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import neuron_upward
-from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.logic import Product
+from lnnkit.logic import Lukasiewicz, Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
 ReadEnd = Callable[[int, int], Tensor | None]
@@ -73,7 +73,7 @@ def clause(batch: RuleShape) -> Clause | None:
         return None
     if not all(convex(neuron) and not neuron.numeric and neuron.arithmetic is None for neuron in formula.neurons):
         return None
-    if any(isinstance(neuron.logic, Product) for neuron in formula.neurons):  # its kernels read both ends, in full
+    if any(_reads_in_full(neuron) for neuron in formula.neurons):
         return None
     consequent = formula.neurons[top.operands[1]]
     side, leaf = (1, consequent.operands[0]) if consequent.kind == "not" else (0, top.operands[1])
@@ -85,6 +85,12 @@ def clause(batch: RuleShape) -> Clause | None:
     if batch.modes[leaf][side] != ALL or signs.get(leaf, 0) == 0 or any(signs.get(each, 0) == 0 for each in leaves):
         return None
     return Clause(formula, (leaf, side), antecedent, {each: int(signs[each] > 0) for each in leaves})
+
+
+def _reads_in_full(neuron: Neuron) -> bool:
+    """Whether its kernel looks at both ends of rows that it picks: what all rows have in common cannot stand once."""
+    strict = isinstance(neuron.logic, Lukasiewicz) and neuron.logic.strict
+    return strict or isinstance(neuron.logic, Product)
 
 
 def _beneath(formula: Formula, top: int) -> tuple[int, ...]:
