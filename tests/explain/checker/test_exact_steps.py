@@ -140,7 +140,7 @@ def test_exact_steps_of_random_programs(block: range, logic: str) -> None:
 
 @pytest.mark.slow
 def test_exact_steps_of_random_programs_in_product_logic() -> None:
-    check(range(20), "product", 1.0)
+    check(range(5), "product", 1.0)
 
 
 # Inference says P3 >= 0.1 by `... & (~P3 -> P3) & ... in [0.1, 0.1]` alone, and the checker does not accept that. Not
