@@ -61,7 +61,8 @@ def column_fixpoint(
     program: CheckedProgram, lifted: LiftedGraph, gathered: Gathered, known: Known, watch: Watch | None
 ) -> ColumnFixpoint | None:
     """The fixpoint of a program whose facts are ``gathered``; ``lifted`` has its queries. None where the engine has to
-    find it: statements that link entities, contradictions, or no rest after `MOST` rounds."""
+    find it: statements that link entities, contradictions, no rest after `MOST` rounds, or closed predicates whose
+    completion the ``watch`` stopped."""
     if any(len(root.variables) != 1 for root in lifted.queries):
         return None
     needs = needed(program, {facts.predicate for facts in gathered.given}, lifted, known, every=True)
@@ -115,6 +116,8 @@ class _Columns:
                 if watch is not None:
                     report = RoundReport("inference", sum(phases), strip.length, start + strip.length)
                     interrupted = not watch.after_round(report)
+                    if interrupted and self.program.strata:  # what has not been completed is not false yet
+                        return None
             for each in collected:
                 each.add(found, self.ids[start : start + strip.length])
         answers = [own.joined(root) for root, own in zip(queries, collected, strict=True)]

@@ -134,6 +134,17 @@ def test_contradictions_of_what_is_not_asked_for_are_reported(more: str) -> None
     assert len(found) == 5000
 
 
+def test_what_a_watch_keeps_from_completion_is_unknown_and_not_false() -> None:
+    rows = 150_000
+    kb = lnnkit.loads("predicate A(e)\npredicate C(e) closed\nrule A(X) -> C(X)\nquery C(X)\nquery ~C(X)")
+    kb.tell("A", {"e": np.arange(rows)})
+    outcome = kb.infer(watch=_Once())
+    assert (outcome.status, outcome.unfinished) == ("interrupted", ("C",))
+    last = kb.ask(f"~C({rows - 1})")
+    assert (last.lower[0], last.upper[0]) != (1.0, 1.0)
+    assert all(answer.upper == 1.0 for answer in kb.answers()[0])
+
+
 def test_a_limit_on_instances_holds() -> None:
     with pytest.raises(lnnkit.BudgetError):
         loans(ROWS).infer(max_groundings=100)
