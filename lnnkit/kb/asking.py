@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from lnnkit.answer_table import Answers
-from lnnkit.answers.query_rows import answer
+from lnnkit.answers.query_rows import Rows, answer
 from lnnkit.budget import allowed, too_large
 from lnnkit.check.program import Query
-from lnnkit.computing import Computing
 from lnnkit.data.column import EntityColumn
 from lnnkit.engine.inference import TooLarge
 from lnnkit.graph.lifting import add_queries
@@ -20,26 +15,15 @@ from lnnkit.kb.session import Session
 from lnnkit.outcome import Outcome
 from lnnkit.syntax.diagnostic import Diagnostic
 
-if TYPE_CHECKING:
-    from lnnkit.rows.column_fixpoint import ColumnAnswers
-
 
 def answers(session: Session, query: Query, alpha: float) -> Answers:
     """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
     rested = covering(session, query, narrow=True)
-    own = rested.program.queries
+    computing, own = session.computing, rested.program.queries
     if rested.columns is not None and query in own:
-        return _in_columns(rested, rested.columns.answers[own.index(query)], query, alpha, session.computing)
-    lifted = rested.fixpoint.prepared.lifted
-    root = next((root for root in lifted.queries if root.origin == query), None)
-    if root is None:
-        lifted = add_queries(lifted, [query])
-        root = lifted.queries[0]
-    computing = session.computing
-    try:
-        found = answer(rested.fixpoint, lifted, root, budget=allowed(session.most))
-    except TooLarge as problem:
-        raise too_large(problem, lifted) from None
+        found = rested.columns.answers[own.index(query)]
+    else:
+        found = _found(session, rested, query)
     return Answers(
         query.text,
         found.variables,
@@ -54,23 +38,16 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
     )
 
 
-def _in_columns(rested: Rested, found: ColumnAnswers, query: Query, alpha: float, computing: Computing) -> Answers:
-    lower, upper = computing.numbers(found.lower), computing.numbers(found.upper)
-    entities = (EntityColumn(found.ids, rested.names),)
-    nothing = np.broadcast_to(np.False_, len(lower))  # is contested
-    warnings = _cut_short(rested.outcome)
-    return Answers(
-        query.text,
-        (found.variable,),
-        entities,
-        lower,
-        upper,
-        nothing,
-        alpha,
-        warnings,
-        computing.tolerance,
-        query.numeric,
-    )
+def _found(session: Session, rested: Rested, query: Query) -> Rows:
+    lifted = rested.fixpoint.prepared.lifted
+    root = next((root for root in lifted.queries if root.origin == query), None)
+    if root is None:
+        lifted = add_queries(lifted, [query])
+        root = lifted.queries[0]
+    try:
+        return answer(rested.fixpoint, lifted, root, budget=allowed(session.most))
+    except TooLarge as problem:
+        raise too_large(problem, lifted) from None
 
 
 def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:

@@ -37,9 +37,9 @@ explains too."""
 class Rested:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
-    Where the program's queries were answered in ``columns``, the ``fixpoint`` that all else is read from is inferred
-    when it is first wanted, by ``infer``. It is ``narrow`` if it knows some predicates only as far as its queries need
-    them.
+    Where the program's queries were answered in ``columns``, the ``fixpoint`` that all else is read from is a function
+    that infers it, called when it is first wanted. It is ``narrow`` if it knows some predicates only as far as its
+    queries need them.
     """
 
     def __init__(

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.analysis.analyses import Known
+from lnnkit.answers.query_rows import Rows
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.fact_entry import DistinctTuples
 from lnnkit.engine.stop.watch import RoundReport, Watch
@@ -26,33 +27,19 @@ from lnnkit.rows.dense.dense_answers import differing_rows
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery, DenseTable, dense_program
 from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Column, Strip, at_default
-from lnnkit.rows.dense.strip_run import Settled, settled
+from lnnkit.rows.dense.strip_run import LENGTH, Settled, settled
 from lnnkit.rows.needed_statements import Needed, needed
 from lnnkit.store.columns.arrays import Array
-from lnnkit.store.layout import Given, asked_constants, constants, domain
+from lnnkit.store.layout import Given, domain
 from lnnkit.store.stated_facts import Gathered
-
-LENGTH = 2**16
-"""Rows of a strip. Of ten degrees in a million rows, 2^14 cost two fifths more, 2^15 a tenth; 2^17 cost up to a third
-more, by what falls out of the cache."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnAnswers:
-    """The entities, ascending, whose bounds differ from the query's default: (n,) ids, lower and upper ends."""
-
-    variable: str
-    ids: Array
-    lower: Tensor
-    upper: Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnFixpoint:
-    """The ``answers`` to the program's queries, in their order. Where the ``watch`` stopped it, it is
-    ``interrupted``: the entities that were still to come are known by their facts alone."""
+    """The ``answers`` to the program's queries, in their order: an entity a row, ascending. Where the
+    ``watch`` stopped it, it is ``interrupted``: the entities that were still to come are known by their facts alone."""
 
-    answers: Sequence[ColumnAnswers]
+    answers: Sequence[Rows]
     rounds: int
     interrupted: bool
 
@@ -70,12 +57,10 @@ def column_fixpoint(
     sort = None if dense is None or needs.shared.impossible else _sort(needs, dense)
     if dense is None or sort is None:
         return None
-    stated = {text for texts in constants(lifted).values() for text in texts}
-    alone = asked_constants(lifted, lifted.queries) - stated
     facts = _facts(gathered.given, dense.tables)
     if facts is None:
         return None
-    world = domain(lifted, gathered.entities, gathered.given, gathered.labelled, alone)
+    world = domain(lifted, *gathered)
     return _Columns(dense, world.sorts[sort], facts).inferred(lifted.queries, watch)
 
 
@@ -114,7 +99,9 @@ class _Columns:
                     return None
                 phases = [max(pair) for pair in zip_longest(phases, found.run.rounds, fillvalue=0)]
                 if watch is not None:
-                    report = RoundReport("inference", sum(phases), strip.length, start + strip.length)
+                    done = start + strip.length
+                    tables, rules = len(self.program.tables), len(self.program.statements)
+                    report = RoundReport("inference", sum(phases), done * tables, done * rules)
                     interrupted = not watch.after_round(report)
                     if interrupted and self.program.strata:  # what has not been completed is not false yet
                         return None
@@ -217,5 +204,7 @@ class _Collected:
         for ends, own in zip(self._ends, value, strict=True):
             ends[start : self._count] = own
 
-    def joined(self, root: Root) -> ColumnAnswers:
-        return ColumnAnswers(root.variables[0], self._ids[: self._count], *(each[: self._count] for each in self._ends))
+    def joined(self, root: Root) -> Rows:
+        count = self._count
+        ids, (lower, upper) = torch.from_numpy(self._ids[:count]), (each[:count] for each in self._ends)
+        return Rows(root.variables, (ids,), lower, upper, torch.zeros(count, dtype=torch.bool))

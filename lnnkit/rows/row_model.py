@@ -19,7 +19,7 @@ from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Column, Strip
 from lnnkit.rows.dense.reference_tables import ReferenceTables
 from lnnkit.rows.dense.row_lookups import Lookups, is_derived, lookups
-from lnnkit.rows.dense.strip_run import settled
+from lnnkit.rows.dense.strip_run import LENGTH, settled
 from lnnkit.rows.needed_statements import Needed, needed
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
@@ -28,8 +28,6 @@ from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
-
-LENGTH = 2**16  # rows of a strip of the dense program: what one statement needs of them fits the cache
 
 
 @dataclass(frozen=True)
