@@ -340,26 +340,21 @@ class DenseRun:
         assert rule.clause is not None
         target, side = rule.clause.target
         column = self.strip.column(rule.tables[target])
-        if column.blank and moved is None and rule.summed is not None:
-            found = self._summed(rule, rule.summed)
-            if found is not None:
-                news, value = found
-                if any_set(news):
-                    inbox.add((column.table.name, side), news, value, number)
-                return torch.zeros(self.strip.length, dtype=torch.bool)
-        blank = (column.lower == 0) & (column.upper == 1)
         if column.table.default != (0.0, 1.0):
             return moved
-        some = blank if moved is None else blank & moved
-        if not any_set(some):
+        some = moved
+        if not column.blank:
+            blank = (column.lower == 0) & (column.upper == 1)
+            some = blank if moved is None else blank & moved
+        if some is not None and not any_set(some):
             return moved
         rows = self._picked(some)
-        every = rows is None and all_set(some)
+        every = some is None or (rows is None and all_set(some))
         found = self._summed(rule, rule.summed) if rows is None and rule.summed is not None else None
         if found is not None:  # all rows in few passes cost less than to pick most of them
-            found = (found[0] if every else found[0] & some), found[1]
+            found = (found[0] if some is None or every else found[0] & some), found[1]
         else:
-            rows = where_set(some) if rows is None and not every else rows
+            rows = where_set(some) if rows is None and some is not None and not every else rows
             length = self.strip.length if rows is None else len(rows)
             found = rule.clause.proposed(self._end_reader(rule, rows), length)
         if found is None:
@@ -371,17 +366,14 @@ class DenseRun:
                 inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
         if every:
             return torch.zeros(self.strip.length, dtype=torch.bool)
+        assert some is not None
         return ~some if moved is None else moved & ~some
 
     def _summed(self, rule: DenseRule, clause: SummedClause) -> tuple[Tensor, Tensor] | None:
         """What a clause tells in all rows; None where rounding has put some end past its other one."""
-        ends: dict[int, Tensor] = {}
-        for leaf, side in clause.leaves.items():
-            own = self.strip.column(rule.tables[leaf]).entered(side)
-            if own is None:
-                return None
-            ends[leaf] = own
-        return clause.proposed(lambda leaf, _side: ends[leaf])
+        read = self._end_reader(rule, None)
+        ends = {leaf: end for leaf, side in clause.leaves.items() if (end := read(leaf, side)) is not None}
+        return clause.proposed(lambda leaf, _side: ends[leaf]) if len(ends) == len(clause.leaves) else None
 
     def _speaking(self, rule: DenseRule, moved: Tensor | None) -> Tensor | None:
         """Without the rows in which a comparison has no more to say: its own truth is no tighter than its numbers have
@@ -448,15 +440,14 @@ class DenseRun:
         return read
 
     def _end_reader(self, rule: DenseRule, rows: Tensor | None) -> ReadEnd:
-        """As `end_reader`; ends that are known to be sound are not looked at for what is wrong with them."""
+        """As `end_reader`, from the columns as neurons read them."""
         every = end_reader(self._reader(rule, rows))
 
         def read(index: int, side: int) -> Tensor | None:
-            neuron = rule.formula.neurons[index]
-            if neuron.fixed or not self._is_sound(rule, index):
+            if rule.formula.neurons[index].fixed or index in rule.formula.heads:
                 return every(index, side)
-            end = self.strip.column(rule.tables[index]).end(side)
-            return _enter_sound(end if rows is None else end.index_select(0, rows), side)
+            end = self.strip.column(rule.tables[index]).entered(side)
+            return end if end is None or rows is None else end.index_select(0, rows)
 
         return read
 
@@ -466,15 +457,14 @@ class DenseRun:
 
         def entered(index: int) -> Bounds:
             neuron = rule.formula.neurons[index]
-            if neuron.fixed or neuron.numeric or not self._is_sound(rule, index):
+            if neuron.fixed or neuron.numeric or index in rule.formula.heads:
+                return every(index)
+            if not self.strip.column(rule.tables[index]).sound:
                 return every(index)
             own = read(index)
             return Bounds(_enter_sound(own.lower, 0), _enter_sound(own.upper, 1))
 
         return entered
-
-    def _is_sound(self, rule: DenseRule, index: int) -> bool:
-        return index not in rule.formula.heads and self.strip.column(rule.tables[index]).sound
 
     # --- completion ---------------------------------------------------------------------------------------------------
 
