@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal
+
+from lnnkit.prove.verdict.verdicts import Verdict
 
 Z3 = Any  # the module, its solvers and its expressions: they have no types
 Status = Literal["sat", "unsat", "unknown"]
@@ -106,3 +109,18 @@ def fraction(value: Z3) -> Fraction:
     if hasattr(value, "approx"):
         return Fraction(value.approx(20).as_fraction())
     return Fraction(str(value))
+
+
+def verdict_of(can_fail: Callable[[], Status], can_hold: Callable[[], Status]) -> Verdict:
+    """The verdict on a question that is asked whether it can be false, and then whether it can be true."""
+    try:
+        fails, holds = can_fail(), can_hold()
+    except TimedOut:
+        return "timeout"
+    if fails == holds == "sat":
+        return "neither"
+    if fails == holds == "unsat":
+        return "inconsistent"
+    if fails == "unsat" and holds == "sat":
+        return "entailed"
+    return "refuted" if fails == "sat" and holds == "unsat" else "timeout"

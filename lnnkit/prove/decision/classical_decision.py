@@ -15,7 +15,7 @@ from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.unfounded import Loop, loop_of, unfounded
-from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, solver_module
+from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module, verdict_of
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition | Loop | Blanket
@@ -67,18 +67,7 @@ class ClassicalDecision:
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `Interrupted`."""
-        try:
-            can_fail = self._can(self.encoding.negated(self._goal))
-            can_hold = self._can(self._goal)
-        except TimedOut:
-            return "timeout"
-        if can_fail == can_hold == "sat":
-            return "neither"
-        if can_fail == can_hold == "unsat":
-            return "inconsistent"
-        if can_fail == "unsat" and can_hold == "sat":
-            return "entailed"
-        return "refuted" if can_fail == "sat" and can_hold == "unsat" else "timeout"
+        return verdict_of(lambda: self._can(self.encoding.negated(self._goal)), lambda: self._can(self._goal))
 
     # --- the solver -------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from lnnkit.prove.lazy.least_world_join import LeastWorldJoin
 from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.lazy.touched_instances import TouchedInstances
 from lnnkit.prove.lazy.world_values import WorldValues
-from lnnkit.prove.solving import Z3, Deadline, Interrupted, Status, TimedOut, checked, solver_module
+from lnnkit.prove.solving import Z3, Deadline, Interrupted, Status, checked, solver_module, verdict_of
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition
@@ -86,18 +86,7 @@ class LazyDecision:
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true."""
-        try:
-            can_fail = self._can(self.encoding.negated(self._goal))
-            can_hold = self._can(self._goal)
-        except TimedOut:
-            return "timeout"
-        if can_fail == can_hold == "sat":
-            return "neither"
-        if can_fail == can_hold == "unsat":
-            return "inconsistent"
-        if can_fail == "unsat" and can_hold == "sat":
-            return "entailed"
-        return "refuted" if can_fail == "sat" and can_hold == "unsat" else "timeout"
+        return verdict_of(lambda: self._can(self.encoding.negated(self._goal)), lambda: self._can(self._goal))
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
