@@ -1,6 +1,6 @@
 """Whole tables about the entities of one sort: a program's queries answered in columns, strip by strip.
 
-Where each statement that the queries need speaks of one entity, no entity hears of another: the rounds of a strip of
+Where each statement that may say something speaks of one entity, no entity hears of another: the rounds of a strip of
 them are those of `lnnkit.engine`, without a table of atoms and without a trail. What contradicts itself, and what comes
 to no rest, is left to the engine.
 """
