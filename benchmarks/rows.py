@@ -95,14 +95,17 @@ def make(work: str, rows: int, folder: Path) -> None:
 
 
 def timed(command: list[str], folder: Path) -> dict[str, float]:
-    """CPU seconds, without those of workers, and wall time of a process, and its peak memory in MB."""
+    """CPU seconds, without those of workers, and wall time of a process, and its peak memory in MB. Its messages go
+    to a file: a pipe would be waited for until the server that forks workers has ended too."""
     code = (
-        "import json,resource,subprocess,sys,time\n"
+        "import json,resource,subprocess,sys,tempfile,time\n"
+        "told=tempfile.TemporaryFile('w+')\n"
         "began=time.monotonic()\n"
-        "done=subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL,stderr=subprocess.PIPE,text=True)\n"
+        "done=subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL,stderr=told)\n"
+        "wall=time.monotonic()-began\n"
         "used=resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-        "print(json.dumps([used.ru_utime+used.ru_stime,time.monotonic()-began,used.ru_maxrss/1024,done.returncode,"
-        "done.stderr[-2000:]]))"
+        "told.seek(0)\n"
+        "print(json.dumps([used.ru_utime+used.ru_stime,wall,used.ru_maxrss/1024,done.returncode,told.read()[-2000:]]))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     found = subprocess.run(
