@@ -13,7 +13,7 @@ from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
 from lnnkit.store.columns.arrays import Array, Ends, real
-from lnnkit.store.columns.growing import Growing, Marks
+from lnnkit.store.columns.growing import Growing
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 
@@ -56,8 +56,8 @@ class State:
         self.tolerance = tolerance(dtype)
         self.lower = Growing(real(dtype))
         self.upper = Growing(real(dtype))
-        self._frozen = Marks(np.bool_)
-        self._numbers: Marks | None = None  # where there are any
+        self._frozen = Growing(np.bool_)
+        self._numbers: Growing | None = None  # where there are any
         self.crossed = Crossed(dtype)
         self._additions = 0
 
@@ -81,7 +81,7 @@ class State:
                     self.lower.extend(count, lower)
                     self.upper.extend(count, upper)
                 if atoms.numbered[owner].default[0] == -math.inf:
-                    self._numbers = self._numbers or Marks(np.bool_)
+                    self._numbers = self._numbers or Growing(np.bool_)
                     self._numbers.set(len(self.lower) - count, len(self.lower), True)
             if stands:
                 self._frozen.set(len(self.lower) - count, len(self.lower), True)

@@ -10,7 +10,7 @@ import numpy as np
 from lnnkit.engine.bounds_state import State, one_value
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.columns.arrays import Array, wide
-from lnnkit.store.columns.growing import Marks
+from lnnkit.store.columns.growing import Growing
 
 OTHER = 0  # the class of all rows that have none
 _CLASSES = 64  # a table with more distinct bounds has none
@@ -25,7 +25,7 @@ class EncodedBounds:
 
     def __init__(self, state: State, atoms: Atoms) -> None:
         few = (1 + _CLASSES) * len(atoms.numbered) < 2**15 - 4
-        self.codes = Marks(np.int16 if few else np.int32)  # looked up here and there: the fewer bytes the better
+        self.codes = Growing(np.int16 if few else np.int32)  # looked up here and there: the fewer bytes the better
         self.codes.room(2 * len(atoms))
         self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
         self._state = state
@@ -66,7 +66,7 @@ class EncodedBounds:
                 if not stands:
                     self._bare.discard(owner)
         self._additions = len(additions)
-        codes.extend(self._length)
+        codes.reach(self._length)
 
     def refresh(self, rows: Array) -> None:
         """Classify rows whose bounds have changed."""

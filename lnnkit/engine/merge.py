@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State, no_rows, one_value
 from lnnkit.store.columns.arrays import Array, spelled_out, wide
-from lnnkit.store.columns.growing import Marks
+from lnnkit.store.columns.growing import Growing
 from lnnkit.trail.events import Kind
 from lnnkit.trail.winners import Winners
 
@@ -90,7 +90,7 @@ class Merge:
     def __init__(self, state: State, winners: Winners) -> None:
         self._state = state
         self._derivations = winners
-        self._slots = Marks(np.int32)  # scratch, a place for each row
+        self._slots = Growing(np.int32)  # scratch, a place for each row
 
     def settle(self, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False) -> Array:
         """Merge the proposals for one side. Returns the rows that have moved, each once. Of equal proposals for a row

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lnnkit.store.columns.arrays import Array, spelled_out, wide
-from lnnkit.store.columns.growing import Marks, Pieces
+from lnnkit.store.columns.growing import Growing, Pieces
 from lnnkit.store.columns.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
 
@@ -67,7 +67,7 @@ class Atoms:
         self.tables: dict[str, AtomTable] = {}
         self.numbered: list[AtomTable] = []
         self._runs = Runs()  # from rows to tuples, labelled by the numbers of their tables
-        self._flags = {name: Marks(np.bool_) for name in LISTS}
+        self._flags = {name: Growing(np.bool_) for name in LISTS}
         # by table: parts of lists not yet entered in "either"
         self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
         self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.store.columns.arrays import Array, spelled_out, wide
-from lnnkit.store.columns.growing import Marks
+from lnnkit.store.columns.growing import Growing
 
 UNSET = -2  # the leaf of a bound that no instance has set
 _MANY = 2**10  # so many notes are kept at most
@@ -28,9 +28,9 @@ class _Side:
     that nothing has set the side."""
 
     def __init__(self) -> None:
-        self.batch = Marks(np.int32)
-        self.leaf = Marks(np.int16)
-        self.instance = Marks(np.int32)
+        self.batch = Growing(np.int32)
+        self.leaf = Growing(np.int16)
+        self.instance = Growing(np.int32)
 
     def room(self, count: int) -> None:
         for column in (self.batch, self.leaf, self.instance):

@@ -8,7 +8,6 @@ import pytest
 import lnnkit
 from lnnkit.engine import encoded_bounds as classes
 from lnnkit.engine.response import response_table as truth_table
-from lnnkit.store.columns import growing, room
 from tests.agreement import disagreements
 from tests.blocks import in_blocks
 from tests.programs import MODES, generate, to_text
@@ -24,18 +23,6 @@ def soft(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("soft")
 @pytest.mark.parametrize("block", in_blocks(range(5_000_000, 5_000_030), 30, plain=6))
 def test_oracle_where_no_bounds_are_alike(block: range) -> None:
-    agree(block)
-
-
-@pytest.mark.parametrize("block", in_blocks(range(5_000_030, 5_000_050), 20, plain=4))
-def test_oracle_where_all_is_large(block: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in (
-        (growing, "LARGE", 1),
-        (room, "LARGE", 1),
-        (growing, "_FAR", 32),
-        (growing, "_MUCH", 1),
-    ):
-        monkeypatch.setattr(module, name, value)
     agree(block)
 
 

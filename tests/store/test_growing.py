@@ -1,4 +1,4 @@
-"""Arrays that grow: what is told of runs is there when somebody looks, whatever else was written in between."""
+"""Arrays that grow, against plain lists."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from lnnkit.store.columns.growing import Growing, Marks
+from lnnkit.store.columns.growing import Growing
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_runs_of_one_value_in_any_order(seed: int) -> None:
+def test_appending_and_setting_in_any_order(seed: int) -> None:
     """Against a plain list, from which a part is looked at now and then."""
     draw = random.Random(seed)
-    growing, marks = Growing(np.float64), Marks(np.int16)
+    growing, marks = Growing(np.float64), Growing(np.int16)
     plain: list[float] = []
     noted: list[int] = []
     for _ in range(draw.choice([5, 50, 400])):
@@ -36,7 +36,7 @@ def test_runs_of_one_value_in_any_order(seed: int) -> None:
             growing.room(len(plain) + count)
             marks.room(len(noted) + count)
         elif step == "r":
-            marks.extend(len(noted) + count)
+            marks.reach(len(noted) + count)
             noted += [0] * count
         else:
             assert growing.values.tolist() == plain
@@ -53,7 +53,7 @@ def test_runs_of_one_value_in_any_order(seed: int) -> None:
             marks.set(start, start + count, value)
             noted[start : start + count] = [value] * count
         if draw.random() < 0.1:
-            assert marks.reach(len(noted))[: len(noted)].tolist() == noted
+            assert marks.reach(len(noted)).tolist() == noted
     assert len(growing) == len(plain)
     assert growing.values.tolist() == plain
-    assert marks.values[: len(noted)].tolist() == noted
+    assert marks.values.tolist() == noted

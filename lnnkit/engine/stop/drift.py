@@ -14,7 +14,7 @@ import numpy as np
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.store.columns.arrays import Array
-from lnnkit.store.columns.growing import Marks
+from lnnkit.store.columns.growing import Growing
 
 MOST = 250
 _TRACED = 100  # so often some end must have moved before it is noted when each moved last
@@ -26,8 +26,8 @@ class Drift:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._moves = (Marks(np.int16), Marks(np.int16))
-        self._last = (Marks(np.int32), Marks(np.int32))  # the round in which each moved last, once that is noted
+        self._moves = (Growing(np.int16), Growing(np.int16))
+        self._last = (Growing(np.int32), Growing(np.int32))  # the round in which each moved last, once that is noted
         self._often = [0, 0]  # how often that end has moved which moved most
         self._round = 0
         self.met = False  # whether one of those was told more

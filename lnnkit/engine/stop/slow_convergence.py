@@ -16,7 +16,7 @@ import numpy as np
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.store.columns.arrays import Array, spelled_out
-from lnnkit.store.columns.growing import Marks
+from lnnkit.store.columns.growing import Growing
 
 _STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
 # Gains are compared over so many rounds: a multiple of the lengths of most short cycles, so in the same phase. Those
@@ -35,10 +35,10 @@ class Pace:
     def __init__(self) -> None:
         self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # of the slow rounds at the end
         self._slow_rounds = 0
-        self._known = Marks(np.bool_), Marks(np.bool_)
+        self._known = Growing(np.bool_), Growing(np.bool_)
         # rows that moved in rounds that could not be slow
         self._unmarked: tuple[list[Array | range], list[Array | range]] = [], []
-        self._slow = Marks(np.bool_), Marks(np.bool_)
+        self._slow = Growing(np.bool_), Growing(np.bool_)
 
     def note(self, gain: float, moved: Sequence[Array | range], *, settled: bool) -> None:
         """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
@@ -55,7 +55,7 @@ class Pace:
         elif self._slow_rounds:
             self._gains.clear()
             self._slow_rounds = 0
-            self._slow = Marks(np.bool_), Marks(np.bool_)
+            self._slow = Growing(np.bool_), Growing(np.bool_)
 
     def _again(self) -> bool:
         """Whether all rows of the last round have moved before. The rows of those since it was last asked are marked:

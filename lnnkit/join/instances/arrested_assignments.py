@@ -10,7 +10,7 @@ from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.columns.arrays import Array
-from lnnkit.store.columns.growing import Marks
+from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
 
@@ -25,7 +25,7 @@ class Arrests:
         self.naming = _naming(rule.formula)
         self._variables = rule.formula.blocks[0].variables
         self._set = TupleSet(len(self._variables), rule.radix)
-        self._flags = Marks(np.bool_)
+        self._flags = Growing(np.bool_)
         self._flagged = 0
         self.any = False
 

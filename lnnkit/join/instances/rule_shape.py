@@ -14,7 +14,7 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.store.columns.arrays import Array
-from lnnkit.store.columns.growing import Growing, Marks, Pieces
+from lnnkit.store.columns.growing import Growing, Pieces
 
 
 class ShapeBlock:
@@ -31,8 +31,8 @@ class ShapeBlock:
         self.of = Growing(np.int64)
         self.groups = 0
         self.told = tuple(Growing(np.int64) for _ in range(depth))
-        self._member = Marks(np.int32)
-        self._local = Marks(np.int32)
+        self._member = Growing(np.int32)
+        self._local = Growing(np.int32)
         self._length = 0
         self.group = Growing(np.int64)
         self.virtual = Growing(np.bool_)
@@ -89,7 +89,7 @@ class RuleShape:
         self.blocks = tuple(
             ShapeBlock(tuple(dict.fromkeys(block)), depth) for block, depth in zip(columns, depths, strict=True)
         )
-        self._arrested = Marks(np.bool_)
+        self._arrested = Growing(np.bool_)
         self.members: list[int] = []  # their numbers in the grounding
         self.swept = 0  # rows of block 0 that a sweep has seen
         self.touched = True  # inner rows were added since the last sweep
