@@ -9,7 +9,7 @@ import numpy as np
 
 from lnnkit.join.pattern import Pattern
 from lnnkit.store.columns.arrays import Array, spelled_out
-from lnnkit.store.columns.growing import Pieces
+from lnnkit.store.columns.growing import Chunks
 from lnnkit.store.columns.sorting import in_order
 
 _LIMIT = 2**62  # mixed-radix keys stay below it
@@ -94,7 +94,7 @@ class JoinIndex:
     """Finds the rows of ``listing`` that fit ``pattern``, by the ids in the columns ``places``. Rows are kept in
     segments, each at least twice as long as the next, so that growth costs amortised logarithmic time a row."""
 
-    def __init__(self, pattern: Pattern, listing: Pieces, places: Sequence[int], radix: int) -> None:
+    def __init__(self, pattern: Pattern, listing: Chunks, places: Sequence[int], radix: int) -> None:
         self.places = tuple(places)
         self._pattern = pattern
         self._listing = listing

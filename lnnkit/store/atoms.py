@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lnnkit.store.columns.arrays import Array, spelled_out, wide
-from lnnkit.store.columns.growing import Growing, Pieces
+from lnnkit.store.columns.growing import Growing, Chunks
 from lnnkit.store.columns.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
 
@@ -37,7 +37,7 @@ class AtomTable:
         self.predictable = True  # an entity that nobody has named would be at the default
         self.tuples = TupleSet(len(sorts), radix)
         self.runs = Runs()  # from tuples to their rows
-        self.deviating = {end: Pieces() for end in LISTS}
+        self.deviating = {end: Chunks() for end in LISTS}
 
     @property
     def numeric(self) -> bool:
@@ -180,7 +180,7 @@ class Atoms:
                 self.listing(self.numbered[number], name)
         return self._flags[name].reach(len(self))
 
-    def listing(self, table: AtomTable, name: str) -> Pieces:
+    def listing(self, table: AtomTable, name: str) -> Chunks:
         """A table's list of that name."""
         if name == "either":
             for end, start, stop in self._unlisted.pop(table.number, ()):

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.store.columns.arrays import Array, Ends, real
-from lnnkit.store.columns.growing import Pieces
+from lnnkit.store.columns.growing import Chunks
 
 NOBODY = -1  # the batch of what no instance has set
 _WIDTH = 6  # numbers for each chunk
@@ -69,7 +69,7 @@ class _Column:
     def __init__(self, dtype: np.dtype, step: int) -> None:
         self._dtype = dtype
         self._step = step
-        self._plain = Pieces(dtype)
+        self._plain = Chunks(dtype)
         self._first = array("d")  # nan where a chunk is no run
 
     def add(self, values: Array | range | float) -> None:

@@ -14,7 +14,7 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.store.columns.arrays import Array
-from lnnkit.store.columns.growing import Growing, Pieces
+from lnnkit.store.columns.growing import Growing, Chunks
 
 
 class ShapeBlock:
@@ -27,7 +27,7 @@ class ShapeBlock:
     """
 
     def __init__(self, columns: tuple[int, ...], depth: int) -> None:
-        self.columns = {column: Pieces() for column in columns}
+        self.columns = {column: Chunks() for column in columns}
         self.of = Growing(np.int64)
         self.groups = 0
         self.told = tuple(Growing(np.int64) for _ in range(depth))

@@ -70,15 +70,14 @@ class Growing:
         return copy
 
 
-class Pieces:
-    """A 1-D array that grows at its end, a piece at a time: an array, or a range. They are joined when it is looked
-    at."""
+class Chunks:
+    """A 1-D array to which chunks are appended, arrays or ranges; they are joined when its values are read."""
 
-    __slots__ = ("_joined", "_length", "_pieces")
+    __slots__ = ("_chunks", "_joined", "_length")
 
     def __init__(self, dtype: DTypeLike = np.int32) -> None:
         self._joined = Growing(dtype)
-        self._pieces: list[Array | range] = []
+        self._chunks: list[Array | range] = []
         self._length = 0
 
     def __len__(self) -> int:
@@ -86,11 +85,11 @@ class Pieces:
 
     @property
     def values(self) -> Array:
-        """What is there; valid for reading until the next ``append``."""
-        if self._pieces:
-            for piece in self._pieces:
-                self._joined.append(spelled_out(piece))
-            self._pieces.clear()
+        """(length,) the values; a view, valid until the array grows."""
+        if self._chunks:
+            for chunk in self._chunks:
+                self._joined.append(spelled_out(chunk))
+            self._chunks.clear()
         return self._joined.values
 
     @property
@@ -100,25 +99,25 @@ class Pieces:
 
     @property
     def run(self) -> range | None:
-        """What is there, if it is known to follow one another and has not been looked at."""
-        first = self._pieces[0] if len(self._pieces) == 1 and not len(self._joined) else None
+        """The values as a range, if they are known to be one and have not been read."""
+        first = self._chunks[0] if len(self._chunks) == 1 and not len(self._joined) else None
         return first if isinstance(first, range) else None
 
     def append(self, values: Array | range) -> None:
         """Add values at the end: nobody may write to them."""
-        pieces = self._pieces
+        chunks = self._chunks
         if isinstance(values, range):
             self._length += len(values)
-            last = pieces[-1] if pieces else None
+            last = chunks[-1] if chunks else None
             if isinstance(last, range) and last.stop == values.start:
-                pieces[-1] = range(last.start, values.stop)
+                chunks[-1] = range(last.start, values.stop)
                 return
         else:
             self._length += values.size
-        pieces.append(values)
+        chunks.append(values)
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Pieces:
-        copy = Pieces(self.values.dtype)
+    def __deepcopy__(self, memo: dict[int, object]) -> Chunks:
+        copy = Chunks(self.values.dtype)
         copy._joined.append(self.values.copy())
         copy._length = self._length
         return copy
