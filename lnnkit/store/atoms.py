@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lnnkit.store.columns.arrays import Array, spelled_out, wide
-from lnnkit.store.columns.growing import Growing, Chunks
+from lnnkit.store.columns.growing import Chunks, Growing
 from lnnkit.store.columns.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
 

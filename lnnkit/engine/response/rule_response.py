@@ -158,9 +158,6 @@ class RuleResponse:
         """What the instances say, by the truth table where their bounds take few values."""
         length = instances.found.length
         if self.table.useful:
-            told = None if self.exact or self.arrests.any else self._foreseen(instances, now)
-            if told is not None:
-                return told
             columns = {leaf: instances.column(leaf) for leaf in self.table.leaves}
             code = self.table.codes(columns, now.encoded, length)
             if code is not None:
@@ -173,28 +170,6 @@ class RuleResponse:
             for start in range(0, length, STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
-
-    def _foreseen(self, instances: RuleInstances, now: Round) -> _Proposed | None:
-        """What the instances say where all leaves but one are known to read alike, and all have news for the atom
-        behind that one if it is at its default: it is made before it is looked up. None where some were there."""
-        soles: list[int] = []
-        head: int | None = None
-        for leaf in self.table.leaves:
-            sole = instances.sole(leaf)
-            if sole is None:
-                if head is not None or not instances.may_make(leaf):
-                    return None
-                head, sole = leaf, now.encoded.default(instances.table(leaf).number)
-            soles.append(sole)
-        if head is None:
-            return None
-        proposed = self.table.proposed(tuple(soles), now.encoded)
-        if not any((head, side) in proposed and self.batch.modes[head][side] == ALL for side in (0, 1)):
-            return None
-        if instances.make(head, now) < instances.found.length:
-            return None
-        at, nothing = np.arange(instances.found.length, dtype=np.int32), no_rows()
-        return _Proposed({target: (at, value) for target, value in proposed.items()}, nothing, Ends(nothing, nothing))
 
     def _insert(self, found: Bindings, now: Round) -> bool:
         """Tell new atoms what all instances say of theirs, where that is one bound, and none of the atoms that are

@@ -14,7 +14,7 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.store.columns.arrays import Array
-from lnnkit.store.columns.growing import Growing, Chunks
+from lnnkit.store.columns.growing import Chunks, Growing
 
 
 class ShapeBlock:
