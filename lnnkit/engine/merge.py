@@ -23,24 +23,11 @@ class Pending(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Apart:
-    """Proposals for atoms of a ``table``, through one ``leaf`` and of one ``origin``: each is for another atom."""
-
-    table: str
-    leaf: int
-    origin: object
-
-    def agrees(self, other: Apart) -> bool:
-        """Whether no proposal of one kind is for the same atom as one of the other."""
-        return self.table != other.table or (self.leaf == other.leaf and self.origin is other.origin)
-
-
 @dataclass(slots=True, eq=False)
 class Proposals:
     """Bounds that instances propose for one end of the atoms behind ``leaf``: ``value`` (n,), or one for all, for the
     atom ``rows`` (n,). ``instances`` (n,) are rows of the block of rule shape number ``batch``, or positions among
-    what is ``pending``. ``distinct``: all atoms are new and none stands twice. ``apart``: see `Apart`."""
+    what is ``pending``. ``distinct``: all atoms are new and none stands twice."""
 
     rows: Array | range
     value: Array | float
@@ -49,7 +36,6 @@ class Proposals:
     leaf: int
     pending: Pending | None = None
     distinct: bool = False
-    apart: Apart | None = None
 
     @property
     def row(self) -> Array:
@@ -106,8 +92,6 @@ class Merge:
         return rows
 
     def _settled(self, side: int, proposals: Sequence[Proposals], sides: Sequence[int], *, rising: bool) -> Array:
-        if _apart(proposals):
-            return self._settle_apart(side, proposals, sides)
         row = proposals[0].row if len(proposals) == 1 else np.concatenate([m.row for m in proposals])
         ends = self._state.ends(side).values
         same = _same(proposals)
@@ -137,18 +121,6 @@ class Merge:
                     self._record(sides, proposal, winners[low:high], proposal.instance.take(mine), same)
             start = stop
         return winners
-
-    def _settle_apart(self, side: int, proposals: Sequence[Proposals], sides: Sequence[int]) -> Array:
-        """Merge proposals no two of which are for one row: each wins."""
-        ends = self._state.ends(side).values
-        for proposal in proposals:
-            same = proposal.same
-            if same is None:
-                ends[wide(proposal.row)] = proposal.values
-            else:
-                ends[wide(proposal.row)] = same
-            self._record(sides, proposal, proposal.row, proposal.instance, same)
-        return proposals[0].row if len(proposals) == 1 else np.concatenate([proposal.row for proposal in proposals])
 
     def settle_new(
         self, side: int, proposals: Sequence[Proposals], *, both: bool = False
@@ -206,12 +178,3 @@ def _same(proposals: Sequence[Proposals]) -> float | None:
     """The one bound that all propose; None where they differ."""
     same = proposals[0].same
     return None if same is None or any(proposal.same != same for proposal in proposals[1:]) else same
-
-
-def _apart(proposals: Sequence[Proposals]) -> bool:
-    """Whether no two of the proposals are for one atom."""
-    known: dict[str, Apart] = {}
-    return all(
-        proposal.apart is not None and proposal.apart.agrees(known.setdefault(proposal.apart.table, proposal.apart))
-        for proposal in proposals
-    )

@@ -131,11 +131,6 @@ class Formula:
             index, negated = self.neurons[index].operands[0], not negated
         return index, negated
 
-    def names_once(self, table: str) -> bool:
-        """Whether only one of its atoms belongs to a table, so that an instance affects that atom in one place only."""
-        named = [neuron.source for neuron in self.neurons if neuron.kind == LEAF]
-        return [*named, self.auxiliary].count(table) == 1
-
     @property
     def is_law(self) -> bool:
         """Whether it is a law of order, which adds nothing to what its comparisons derive from their numbers alone."""

@@ -3,7 +3,7 @@ they are first asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,16 +39,12 @@ NOWHERE: Mapping[int, int] = {}
 class Bindings:
     """``length`` assignments. Each layer holds what was bound last, and where in the layer beneath the rest stands.
 
-    A layer's ``columns`` are its own; the variables in ``places`` stand in the rows of the atom that was matched last,
-    in these of its table's columns, the ``sources``. ``column(v)`` gives (length,) entity ids of a variable,
-    ``local(m)`` the rows of a matched atom in its table. See `Pointwise` for what is known of some more than that.
+    A layer's ``columns`` are its own; the variables in ``places`` stand in the ``rows`` of the atoms ``matched`` last,
+    in these of their table's columns, the ``sources``. ``column(v)`` gives (length,) entity ids of a variable,
+    ``local(m)`` the rows of a matched atom in its table.
     """
 
     __slots__ = ("_at", "_columns", "_places", "_rows", "_sources", "_under", "_via", "known", "length", "moved")
-
-    origin: object = None  # what no assignment is twice among, whatever else has the same origin
-    run: range | None = None  # the rows of every matched atom, where they are the same and follow one another
-    absent: frozenset[Matched] = frozenset()  # atoms that are known not to be there
 
     def __init__(
         self,
@@ -57,7 +53,8 @@ class Bindings:
         columns: dict[int, Array] | None = None,
         places: Mapping[int, int] = NOWHERE,
         sources: Sequence[Array] = (),
-        rows: tuple[Matched, Array | range] | None = None,
+        rows: Array | range | None = None,
+        matched: Iterable[Matched] = (),
         under: Bindings | None = None,
         via: Array | None = None,
     ) -> None:
@@ -67,8 +64,8 @@ class Bindings:
         self._columns: dict[int, Array] = {} if columns is None else columns
         self._places = places
         self._sources = sources
-        self._at = None if rows is None else rows[1]
-        self._rows: dict[Matched, Array | range] = {} if rows is None else {rows[0]: rows[1]}
+        self._at = rows
+        self._rows: dict[Matched, Array | range] = {} if rows is None else dict.fromkeys(matched, rows)
         self._under = under
         self._via = via  # None: as it stands here
 
@@ -132,36 +129,3 @@ class Bindings:
         if (start, stop) == (0, self.length):
             return self
         return self.at(np.arange(start, stop))
-
-
-class Pointwise(Bindings):
-    """Assignments of all variables, each once, to which tables are aligned: what is matched stands in the same ``rows``
-    of its tables, and ``absent`` atoms stand nowhere."""
-
-    __slots__ = ("_aligned", "_own", "absent", "origin", "run")
-
-    def __init__(
-        self,
-        columns: Mapping[int, Array],
-        known: Known,
-        rows: Array | range,
-        absent: frozenset[Matched],
-        origin: object,
-    ) -> None:
-        super().__init__(len(rows), known)
-        self._own = columns
-        self._aligned = rows
-        self.absent = absent
-        self.origin = origin
-        self.run = rows if isinstance(rows, range) else None
-
-    def column(self, variable: int) -> Array:
-        found = self._columns.get(variable)
-        if found is None:
-            own, rows = self._own[variable], self._aligned
-            found = own[rows.start : rows.stop] if isinstance(rows, range) else own.take(rows)
-            self._columns[variable] = found
-        return found
-
-    def _local(self, matched: Matched) -> Array | range:
-        return self._aligned

@@ -115,7 +115,7 @@ class Joins:
         atom = pattern.atom
         if known is None:
             known = NOTHING.match(atom, frozenset(pattern.places))
-        return Bindings(len(rows), known, None, pattern.places, pattern.table.tuples.columns, (atom, rows))
+        return Bindings(len(rows), known, None, pattern.places, pattern.table.tuples.columns, rows, (atom,))
 
     def begun(self, path: Path, first: Literal, rows: int, rest: Sequence[Literal]) -> Path:
         """A join starts with rows of one literal; the ``rest`` is to follow."""
@@ -282,8 +282,8 @@ class Joins:
         kept = np.flatnonzero(number >= 0)
         number = number.take(kept)
         picked = np.flatnonzero(flags.take(table.row(number)))
-        rows = each.atom, number.take(picked)
-        return Bindings(len(picked), each.known, rows=rows, under=found, via=kept.take(picked))
+        rows, via = number.take(picked), kept.take(picked)
+        return Bindings(len(picked), each.known, rows=rows, matched=(each.atom,), under=found, via=via)
 
     def _places(self, literal: Literal) -> Mapping[int, int]:
         """A literal's variables, with the columns that bind them."""
@@ -306,7 +306,7 @@ class Joins:
 
     def _expanded(self, found: Bindings, link: _Link, left: Array | None, rows: Array) -> Bindings:
         columns = link.pattern.table.tuples.columns
-        result = Bindings(len(rows), link.known, None, link.bind, columns, (link.atom, rows), found, left)
+        result = Bindings(len(rows), link.known, None, link.bind, columns, rows, (link.atom,), found, left)
         for variable in link.unkeyed:
             same = result.column(variable) == columns[link.pattern.places[variable]].take(result.local(link.atom))
             result = result if same.all() else result.at(np.flatnonzero(same))

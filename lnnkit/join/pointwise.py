@@ -14,7 +14,7 @@ import numpy as np
 
 from lnnkit.analysis.needs import Literal
 from lnnkit.join import literal_join as joining
-from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pointwise
+from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Literals
 from lnnkit.store.atoms import AtomTable
@@ -103,26 +103,18 @@ def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, A
 def _aligned(
     joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal], places: _Places
 ) -> Iterator[Bindings]:
-    """Apart from one another those to which atoms of the smaller tables are there, and those to which none is."""
+    """The tuples of the largest table that any need lists."""
     found = _any_need(joins, needs, {each: _flags(joins, each, places) for each in literals})
     joins.counted(Path(0), int(found.sum()))
     arguments = literals[0].arguments
     atoms: set[Matched] = {(each.table, arguments) for each in literals}
     matched = frozenset(atom for atom in atoms if atom[0] not in places.among)
     listed = frozenset(a for a in matched if all(a in {(e.table, e.arguments) for e in need} for need in needs))
-    columns = dict(zip(map(int, arguments), places.base.tuples.columns, strict=True))
-    known = Known(frozenset(columns), matched, listed)
-    if not places.among:
-        groups = [(found, frozenset[Matched]())]
-    else:
-        there = np.zeros_like(found)
-        for place in places.among.values():
-            there[place] = True
-        absent = frozenset(atom for atom in atoms - matched if joins.formula.names_once(atom[0]))
-        groups = [(found & there, frozenset[Matched]()), (found & ~there, absent)]
-    for flags, absent in groups:
-        for rows in _parts(flags):
-            yield Pointwise(columns, known, rows, absent, found)
+    columns = places.base.tuples.columns
+    variables = {int(argument): place for place, argument in enumerate(arguments)}
+    known = Known(frozenset(variables), matched, listed)
+    for rows in _parts(found):
+        yield Bindings(len(rows), known, None, variables, columns, rows, matched)
 
 
 def _flags(joins: Joins, literal: Literal, places: _Places) -> Array:

@@ -8,7 +8,6 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.merge import Apart
 from lnnkit.engine.response.respond import Read, constant
 from lnnkit.engine.response.response_table import Column
 from lnnkit.engine.round import Round
@@ -18,7 +17,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
-from lnnkit.store.columns.arrays import Array, spelled_out, tensors
+from lnnkit.store.columns.arrays import Array, spelled_out
 
 STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
 
@@ -63,9 +62,6 @@ class RuleInstances:
         self._atoms = atoms
         self._classes = encoded
         self._rows: dict[int, Array] = {}
-        self._runs: dict[int, int | None] = {}
-        self._nobody: dict[int, bool] = {}  # whether none of a leaf's atoms was there at first
-        self.made: dict[int, int] = {}  # for leaves whose every atom is there now: how many were new
 
     def table(self, leaf: int) -> AtomTable:
         return self._atoms.tables[self._rule.table(leaf)]
@@ -86,22 +82,6 @@ class RuleInstances:
         if sole is None and self._now is not None and moved is not None and moved[0] == own.atom:
             return self._now.class_of_moved(own.table, moved[1])
         return sole
-
-    def may_make(self, leaf: int) -> bool:
-        """Whether a leaf stands for atoms that can be made, and may not be there."""
-        own = self._rule.leaf(leaf)
-        if own is None or not own.plain or leaf in self._rows:
-            return False
-        return own.atom not in self.found.known.matched
-
-    def make(self, leaf: int, now: Round) -> int:
-        """Make the atoms behind a leaf that are not there; returns their number."""
-        known = len(self._atoms)
-        self._rows[leaf] = self._made(leaf, self.found)
-        self.made[leaf] = len(self._atoms) - known
-        now.state.extend(now.atoms)
-        now.encoded.extend()
-        return self.made[leaf]
 
     def rows(self, leaf: int) -> Array:
         """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
@@ -132,48 +112,9 @@ class RuleInstances:
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
                 return constant(self._batch, index, stop - start, state.dtype)
-            first = self.first(index)
-            if first is not None:
-                return tensors(state.read_run(first + start, first + stop))
             return state.view(self.read_rows(index)[start:stop])
 
         return read
-
-    def apart(self, leaf: int) -> Apart | None:
-        """What tells that each instance has an atom of its own behind a leaf, if that is known."""
-        if self.found.origin is None or leaf in self._batch.formula.heads:
-            return None
-        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
-            return None
-        table, arguments = self._rule.atom(leaf)
-        every = set(arguments).issuperset(self._batch.formula.blocks[0].variables)
-        return Apart(table, leaf, self.found.origin) if every else None
-
-    def nobody(self, leaf: int) -> bool:
-        """Whether none of a leaf's atoms, one for each instance, was there before."""
-        if leaf not in self._nobody:
-            absent = self._rule.atom(leaf) in self.found.absent
-            if not absent and not len(self.table(leaf).tuples):
-                absent = self._rule.formula.names_once(self._rule.table(leaf))
-            self._nobody[leaf] = absent and self.apart(leaf) is not None
-        return self._nobody[leaf]
-
-    def first(self, leaf: int) -> int | None:
-        """The first of a leaf's rows, where they are known to follow one another: they need not be picked."""
-        if leaf in self._batch.formula.heads:
-            return None
-        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
-            return None
-        run, found = self.table(leaf).run, self.found.run
-        if run is not None and found is not None and self._rule.atom(leaf) in self.found.known.matched:
-            return run.start + found.start
-        if leaf == AUXILIARY or not self._batch.formula.neurons[leaf].numeric:
-            return None
-        if leaf not in self._runs:
-            rows = self.rows(leaf)
-            follow = len(rows) > STRIP and (rows[1:] - rows[:-1] == 1).all()
-            self._runs[leaf] = int(rows[0]) if follow else None
-        return self._runs[leaf]
 
     def materialise(self, leaf: int, at: Array, absent: Array) -> Array:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
@@ -181,29 +122,20 @@ class RuleInstances:
         positions = at if every else at.take(absent)
         whole = len(positions) == self.found.length
         found = self.found if whole else self.found.at(positions)
-        made = self._made(leaf, found)
+        own = self._rule.pattern(self._rule.atom(leaf))
+        made = self._atoms.materialise(own.table, own.tuples(found.column, found.length), found.length)
         if whole:
             self._rows[leaf] = made
         else:
             self._rows[leaf][positions] = made
         return made if every else self._rows[leaf].take(at)
 
-    def _made(self, leaf: int, found: Bindings) -> Array:
-        own = self._rule.pattern(self._rule.atom(leaf))
-        if self.nobody(leaf):
-            return spelled_out(self._atoms.add_new(own.table, self._tuples(leaf, found), found.length))
-        return self._atoms.materialise(own.table, self._tuples(leaf, found), found.length)
-
-    def _tuples(self, leaf: int, found: Bindings) -> list[Array]:
-        own = self._rule.pattern(self._rule.atom(leaf))
-        return own.tuples(found.column, found.length)
-
     def store(self, positions: Array | range) -> range:
         """Give instances rows in their batch."""
         positions = spelled_out(positions)
         every = len(positions) == self.found.length
         columns = {
-            leaf: self._every_row(leaf) if every else self.rows(leaf).take(positions)
+            leaf: self.rows(leaf) if every else self.rows(leaf).take(positions)
             for leaf in self._batch.blocks[0].columns
         }
         local = -1
@@ -214,10 +146,6 @@ class RuleInstances:
                 kept.append(found.column(variable))
         return self._batch.append(0, columns, self._member, local, len(positions))
 
-    def _every_row(self, leaf: int) -> Array | range:
-        first = self.first(leaf)
-        return self.rows(leaf) if first is None else range(first, first + self.found.length)
-
     def _find(self, leaf: int) -> Array:
         if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
             return self._compared(leaf)
@@ -225,8 +153,6 @@ class RuleInstances:
         own = self._rule.pattern(atom)
         if atom in self.found.known.matched:
             return own.table.row(self.found.local(atom))
-        if self.nobody(leaf):
-            return np.full(self.found.length, own.table.default_row, dtype=np.int32)
         columns = own.tuples(self.found.column, self.found.length)
         return self._atoms.find(own.table, columns, self.found.length)
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES
 from lnnkit.engine.bounds_state import State, no_rows
@@ -23,13 +22,11 @@ from lnnkit.join.bindings import Bindings, Known
 from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.instances.arrested_assignments import Arrests
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.numeric import Comparison, Interval, point
 from lnnkit.store.atoms import UNKNOWN, AtomTable
 from lnnkit.store.columns.arrays import Array, Ends, spelled_out
 from lnnkit.trail.events import Arrested
 
 _VARIED = 8  # of so many classes it is asked whether each says nothing
-_WIDE = 2**15  # so many truths of points are worked out at once
 
 
 class _Proposed(NamedTuple):
@@ -96,17 +93,6 @@ class RuleResponse:
         """Look at instances of a comparison before the first round: queue the truth that their numbers give them, and
         postpone those that have more to say to that round."""
         instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded)
-        truth = self._truth_of_points(instances, now.state)
-        if truth is not None:
-            ends = truth.lower.numpy(), truth.upper.numpy()
-            told = ends[0] > now.state.noise, ends[1] < 1 - now.state.noise
-            if all(self.batch.modes[AUXILIARY]) and instances.nobody(AUXILIARY) and (told[0] | told[1]).all():
-                instances.make(AUXILIARY, now)  # in the order of their numbers
-            for side, news in enumerate(told):
-                at = np.flatnonzero(news)
-                if self.batch.modes[AUXILIARY][side] and len(at):
-                    self._queue(instances, AUXILIARY, side, at, ends[side].take(at), now)
-            return
         later = np.zeros(found.length, bool)
         given: dict[Target, list[tuple[Array, Array]]] = {}
         for start in range(0, found.length, STRIP):
@@ -129,31 +115,6 @@ class RuleResponse:
         if len(positions):
             self.rule.postpone(found.at(positions))
 
-    def _truth_of_points(self, instances: RuleInstances, state: State) -> Interval | None:
-        """The truth of a comparison of whose own truth nothing is known, where its numbers are single values in rows
-        that follow one another: it leaves them as they are. None elsewhere."""
-        formula, own = self.batch.formula, instances.table(AUXILIARY)
-        comparison = formula.neurons[formula.top].arithmetic
-        if not isinstance(comparison, Comparison) or self.batch.observed or own.default != (0.0, 1.0):
-            return None
-        if any(len(own.deviating[name]) for name in ("lower", "upper")):
-            return None
-        length = instances.found.length
-        inputs: list[torch.Tensor] = []
-        for leaf in formula.neurons[formula.top].operands:
-            first = None if formula.neurons[leaf].fixed else instances.first(leaf)
-            if first is None:
-                return None
-            lower, upper = state.read_run(first, first + length)
-            if not np.array_equal(lower, upper):
-                return None
-            inputs.append(torch.from_numpy(lower))
-        strips = [
-            comparison.truth([point(values[start : start + _WIDE]) for values in inputs])
-            for start in range(0, length if inputs else 0, _WIDE)
-        ]
-        return Interval(*(torch.cat(ends) for ends in zip(*strips, strict=True))) if strips else None
-
     def _respond(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances say, by the truth table where their bounds take few values."""
         length = instances.found.length
@@ -174,7 +135,7 @@ class RuleResponse:
     def _insert(self, found: Bindings, now: Round) -> bool:
         """Tell new atoms what all instances say of theirs, where that is one bound, and none of the atoms that are
         there hears anything new of it: they are made before they are looked up. False where that is not so."""
-        if found.origin is not None or self.rule.enumerates or self.arrests.any:
+        if self.rule.enumerates or self.arrests.any:
             return False
         known = found.known
         if known not in self._plans:
@@ -321,17 +282,13 @@ class RuleResponse:
         if not completed and self.batch.modes[leaf][side] == LISTED:
             hears = now.atoms.flags("listed").take(rows)
         else:
-            made = instances.made.get(leaf)
-            if made is not None:  # new atoms are all at their default, and so among those that hear
-                fresh = made == len(rows)
-            else:
-                absent = np.flatnonzero(rows == instances.table(leaf).default_row)
-                if len(absent):
-                    known = len(now.atoms)
-                    rows = instances.materialise(leaf, at, absent)
-                    fresh = len(now.atoms) - known == len(rows)
-                    now.state.extend(now.atoms)
-                    now.encoded.extend()
+            absent = np.flatnonzero(rows == instances.table(leaf).default_row)
+            if len(absent):
+                known = len(now.atoms)
+                rows = instances.materialise(leaf, at, absent)
+                fresh = len(now.atoms) - known == len(rows)
+                now.state.extend(now.atoms)
+                now.encoded.extend()
         if len(now.state.crossed):
             awake = ~now.state.frozen.take(rows)
             if self.batch.formula.compares:
@@ -345,9 +302,7 @@ class RuleResponse:
             hearing = np.flatnonzero(hears)
             at, rows, value = at.take(hearing), rows.take(hearing), _picked(value, hearing)
         if len(at):
-            now.inbox.sides[side].append(
-                Proposals(rows, value, at, self.number, leaf, instances, fresh, instances.apart(leaf))
-            )
+            now.inbox.sides[side].append(Proposals(rows, value, at, self.number, leaf, instances, fresh))
 
 
 def _picked(value: Array | float, positions: Array) -> Array | float:

@@ -40,7 +40,7 @@ class Growing:
         """Make room for ``count`` values in all."""
         if count > len(self._buffer):
             buffer = np.zeros(count, self._buffer.dtype)
-            buffer[: len(self._buffer)] = self._buffer
+            buffer[: self._length] = self.values
             self._buffer = buffer
 
     def reach(self, count: int) -> Array:
