@@ -87,11 +87,6 @@ class State:
                 self._frozen.set(len(self.lower) - count, len(self.lower), True)
         self._additions = len(additions)
 
-    def room(self, count: int) -> None:
-        """Make room for so many rows in all: memory is taken when they come."""
-        for each in (self.lower, self.upper, self._frozen):
-            each.room(count)
-
     def load(self, atoms: Atoms, bounds: Ends) -> None:
         """Give the rows that the grounding has added last these bounds."""
         self.extend(atoms, bounds)

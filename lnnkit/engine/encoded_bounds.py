@@ -26,7 +26,6 @@ class EncodedBounds:
     def __init__(self, state: State, atoms: Atoms) -> None:
         few = (1 + _CLASSES) * len(atoms.numbered) < 2**15 - 4
         self.codes = Growing(np.int16 if few else np.int32)  # looked up here and there: the fewer bytes the better
-        self.codes.room(2 * len(atoms))
         self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
         self._state = state
         self._atoms = atoms

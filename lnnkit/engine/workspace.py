@@ -86,7 +86,6 @@ class Workspace:
 def workspace(grounding: Grounding, state: State) -> Workspace:
     """Ready for the first round."""
     winners = Winners()
-    winners.room(4 * len(grounding.atoms))
     tables: dict[int, ResponseTable] = {}
     responses: dict[int, RuleResponse] = {}
     for member, rule in enumerate(grounding.members):

@@ -105,11 +105,6 @@ class Atoms:
         self.length += count
         self.additions.append((table.number, count, False))
 
-    def room(self, count: int) -> None:
-        """Make room for so many rows in all: memory is taken when they come."""
-        for each in self._flags.values():
-            each.room(count)
-
     def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
         table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
         self.tables[name] = table

@@ -32,10 +32,6 @@ class _Side:
         self.leaf = Growing(np.int16)
         self.instance = Growing(np.int32)
 
-    def room(self, count: int) -> None:
-        for column in (self.batch, self.leaf, self.instance):
-            column.room(count)
-
     def reach(self, length: int) -> None:
         for column in (self.batch, self.leaf, self.instance):
             column.reach(length)
@@ -61,11 +57,6 @@ class Winners:
     def __init__(self) -> None:
         self._sides = (_Side(), _Side())
         self._pending: tuple[list[_Set], list[_Set]] = ([], [])
-
-    def room(self, count: int) -> None:
-        """Make room for so many rows in all: memory is taken when they are set."""
-        for side in self._sides:
-            side.room(count)
 
     def winner(self, side: int, rows: Array) -> tuple[Array, Array, Array]:
         """(batch, leaf, instance) of the last setter of each row's lower (0) or upper (1) side."""

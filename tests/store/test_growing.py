@@ -18,7 +18,7 @@ def test_appending_and_setting_in_any_order(seed: int) -> None:
     plain: list[float] = []
     noted: list[int] = []
     for _ in range(draw.choice([5, 50, 400])):
-        step, count, value = draw.choice("aaeeessvrc"), draw.choice([0, 1, 3, 40]), draw.choice([0, 1])
+        step, count, value = draw.choice("aaeeessvr"), draw.choice([0, 1, 3, 40]), draw.choice([0, 1])
         start = draw.randint(0, len(plain))
         if step == "a":
             own = [draw.random() for _ in range(count)]
@@ -32,9 +32,6 @@ def test_appending_and_setting_in_any_order(seed: int) -> None:
             stop = min(start + count, len(plain))
             growing.set(start, stop, value)
             plain[start:stop] = [value] * (stop - start)
-        elif step == "c":
-            growing.room(len(plain) + count)
-            marks.room(len(noted) + count)
         elif step == "r":
             marks.reach(len(noted) + count)
             noted += [0] * count

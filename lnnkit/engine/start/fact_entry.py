@@ -16,10 +16,7 @@ from lnnkit.store.layout import Given
 
 def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     """Materialise the facts: facts about one atom meet; where they cross, the atom is arrested from the start."""
-    rows = len(atoms) + sum(map(len, given))
-    atoms.room(2 * rows)
     state.extend(atoms)
-    state.room(2 * rows)
     tuples = DistinctTuples(())
     for facts in given:
         if len(facts):

@@ -36,18 +36,13 @@ class Growing:
         """As ``values``, in the same memory."""
         return torch.from_numpy(self.values)
 
-    def room(self, count: int) -> None:
-        """Make room for ``count`` values in all."""
-        if count > len(self._buffer):
-            buffer = np.zeros(count, self._buffer.dtype)
-            buffer[: self._length] = self.values
-            self._buffer = buffer
-
     def reach(self, count: int) -> Array:
         """The values, ``count`` of them at least."""
         if count > self._length:
             if count > len(self._buffer):
-                self.room(max(count, 2 * len(self._buffer)))
+                buffer = np.zeros(max(count, 2 * len(self._buffer)), self._buffer.dtype)
+                buffer[: self._length] = self.values
+                self._buffer = buffer
             self._length = count
         return self._buffer[: self._length]
 
