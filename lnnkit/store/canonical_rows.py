@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.store.columns.alike import alike
-from lnnkit.store.columns.sorting import ascending, in_order
+from lnnkit.store.columns.sorting import in_order
 
 Part = tuple[np.ndarray, ...]
 """Columns of one length: ids (int32) of entities, then lower and upper bounds (float64)."""
@@ -61,7 +61,7 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
     if _one_value(lower) and _one_value(upper):  # crisp facts: there is nothing beside the ids to put in order
         key = _key(ids, bits)
         if not (key[1:] >= key[:-1]).all():
-            ids = _unpacked(ascending(key), len(ids), bits)
+            ids = _unpacked(np.sort(key), len(ids), bits)
         return (*ids, lower, upper)
     found = before.of(ids, bits)
     if found.order is not None:

@@ -1,19 +1,13 @@
-"""Keys in order: packed with their positions, or sorted with them, whichever a processor is faster at."""
+"""Keys in order: packed with their positions where both fit one number."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from lnnkit.store.columns import sorting as ordering
-from lnnkit.store.columns.sorting import ascending, in_order
+from lnnkit.store.columns.sorting import in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
-
-
-@pytest.fixture(params=[True, False], ids=["vectors", "digits"], autouse=True)
-def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ordering, "_by_vectors", lambda: request.param)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -31,9 +25,3 @@ def test_equal_keys_keep_their_order(length: int, size: int, dtype: type[np.sign
     assert ordered.tolist() == [int(before[place]) for place in wanted]
     assert ordered.dtype == dtype
     assert np.array_equal(key, before)
-
-
-@pytest.mark.parametrize("length", [0, 1, 1000, 40_000])
-def test_ascending(length: int) -> None:
-    keys = np.random.default_rng(length).integers(0, 2**50, length)
-    assert ascending(keys).tolist() == sorted(keys.tolist())
