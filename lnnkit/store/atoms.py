@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import Array, spelled_out, wide
+from lnnkit.store.columns.arrays import Array, wide
 from lnnkit.store.columns.growing import Chunks, Growing
 from lnnkit.store.columns.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
@@ -221,13 +221,6 @@ class Atoms:
         """The tables of rows, constants left out, with the positions of each; None for all positions."""
         if not rows.size:
             return []
-        parts = self._runs.parts(rows)
-        if parts is not None:
-            positions: dict[int, list[Array]] = {}
-            for owner, part in parts:
-                if owner >= 0:
-                    positions.setdefault(owner, []).append(spelled_out(part))
-            return [(self.numbered[owner], np.concatenate(positions[owner])) for owner in sorted(positions)]
         owners = self._runs.labels(rows)
         if isinstance(owners, int):
             return [(self.numbered[owners], None)] if owners >= 0 else []

@@ -9,9 +9,6 @@ import numpy as np
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
 
-_MANY = 2**12  # of fewer numbers it does not matter
-_OFTEN = 2**8
-
 
 class Runs:
     """Maps the numbers from 0 on, piece by piece; each piece bears a ``label``."""
@@ -76,20 +73,6 @@ class Runs:
         piece = self._piece(numbers)
         assert piece is not None
         return self._pieces[piece][1] if isinstance(piece, int) else self._labels.values.take(piece)
-
-    def parts(self, numbers: Array) -> list[tuple[int, range]] | None:
-        """The labels of numbers, with the positions of those that bear each. None where they do not ascend, or have one
-        label, or change it often."""
-        if len(self._begins) > _OFTEN or len(numbers) < _MANY:
-            return None
-        if not (numbers[1:] > numbers[:-1]).all():
-            return None
-        ends = [*numbers.searchsorted(self._begins[1:]).tolist(), len(numbers)]
-        found: list[tuple[int, range]] = []
-        for start, stop, (_, label) in zip([0, *ends[:-1]], ends, self._pieces, strict=True):
-            if start < stop:
-                found.append((label, range(start, stop)))
-        return found if len({label for label, _ in found}) > 1 else None
 
     @property
     def run(self) -> range | None:
