@@ -98,11 +98,6 @@ class DeltaRule:
             if matters
         }
 
-    @property
-    def demanding(self) -> set[str]:
-        """The tables that the formula does not read, and whose atoms ask for its instances."""
-        return {table for (table, _), _ in self._wanted}
-
     def entity(self, name: str) -> int:
         """The id of a constant."""
         return self.joins.domain.index[name]

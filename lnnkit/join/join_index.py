@@ -117,11 +117,6 @@ class JoinIndex:
         key = columns[0] if len(columns) == 1 else self._key(columns)
         return [hit for segment in self._segments if (hit := segment.find(key)).total]
 
-    def segments(self) -> list[Segment]:
-        """All rows, of longer segments first."""
-        self._extend()
-        return self._segments
-
     def _key(self, columns: Sequence[Array]) -> Array:
         key = columns[0]
         for column in columns[1:]:

@@ -4,29 +4,27 @@ in the inbox, and nothing is kept of them but the winners."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.relevance import ALL, LISTED, SIDES
+from lnnkit.analysis.relevance import LISTED
 from lnnkit.engine.bounds_state import State, no_rows
 from lnnkit.engine.merge import Proposals
+from lnnkit.engine.response.head_insertion import HeadInsertion
 from lnnkit.engine.response.respond import Target
 from lnnkit.engine.response.response_table import ResponseTable
-from lnnkit.engine.response.rule_instances import STRIP, Made, RuleInstances
+from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
 from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.join.bindings import Bindings, Known
-from lnnkit.join.delta_rule import DeltaRule, Leaf
+from lnnkit.join.bindings import Bindings
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.arrested_assignments import Arrests
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.store.atoms import UNKNOWN, AtomTable
+from lnnkit.store.atoms import UNKNOWN
 from lnnkit.store.columns.arrays import Array, Ends, spelled_out
 from lnnkit.trail.events import Arrested
-
-_VARIED = 8  # of so many classes it is asked whether each says nothing
 
 
 class _Proposed(NamedTuple):
@@ -36,18 +34,6 @@ class _Proposed(NamedTuple):
     targets: Mapping[Target, tuple[Array, Array | float]]
     bad: Array
     roots: Ends
-
-
-@dataclass(slots=True, eq=False)
-class _Plan:
-    """Where all ``leaves`` that are read are matched but the ``leaf`` of the ``head``: of all ``stored`` rows are kept.
-    ``told`` is what the head is told, by the classes of the leaves and the number of those that it has had."""
-
-    leaf: int
-    head: Leaf
-    leaves: list[Leaf]
-    stored: list[tuple[int, Leaf]]
-    told: dict[tuple[int, ...], tuple[int, float] | None] = field(default_factory=dict)
 
 
 class RuleResponse:
@@ -61,18 +47,19 @@ class RuleResponse:
         self.table = table
         self.exact = False  # whether it completes heads by their upper ends alone
         self.arrests = Arrests(rule)
-        self._plans: dict[Known, _Plan | None] = {}  # by what a step of a join has bound
+        self._insertion = HeadInsertion(number, batch, member, rule, table, exact=False)
 
     def respond_by(self, table: ResponseTable, *, exact: bool) -> None:
         """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
         anything, each by one proposal for its upper end."""
         self.table = table
         self.exact = exact
-        self._plans.clear()
+        self._insertion = HeadInsertion(self.number, self.batch, self.member, self.rule, table, exact=exact)
 
     def propose(self, found: Bindings, now: Round) -> None:
         """Work out what instances propose, and leave it in the round's inbox."""
-        if self.table.useful and self._insert(found, now):
+        insertable = self.table.useful and not self.rule.enumerates and not self.arrests.any
+        if insertable and self._insertion.insert(found, now):
             return
         instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
         proposed = self._respond(instances, now)
@@ -131,104 +118,6 @@ class RuleResponse:
             for start in range(0, length, STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
-
-    def _insert(self, found: Bindings, now: Round) -> bool:
-        """Tell new atoms what all instances say of theirs, where that is one bound, and none of the atoms that are
-        there hears anything new of it: they are made before they are looked up. False where that is not so."""
-        if self.rule.enumerates or self.arrests.any:
-            return False
-        known = found.known
-        if known not in self._plans:
-            self._plans[known] = self._plan(found)
-        plan = self._plans[known]
-        if plan is None:
-            return False
-        encoded, soles, moved = now.encoded, list[int](), found.moved
-        for each in plan.leaves:
-            sole = encoded.sole(each.table.number)
-            if sole is None and moved is not None and moved[0] == each.atom:
-                sole = now.class_of_moved(each.table, moved[1])
-            if sole is None:
-                return False
-            soles.append(sole)
-        table = plan.head.table
-        key = (*soles, len(encoded.known(table.number)))
-        if key not in plan.told:
-            plan.told[key] = (self._completed if self.exact else self._alone)(plan, soles, now)
-        told = plan.told[key]
-        if told is None or not self._all_told(table, told, now):
-            return False
-        atoms, start = now.atoms, now.atoms.length
-        fresh = atoms.make(table, plan.head.pattern.tuples(found.column, found.length), found.length)
-        stop = atoms.length
-        if start == stop:
-            return True
-        now.made[table.number] = told, now.made[table.number][1] + stop - start
-        now.state.extend(atoms)
-        encoded.extend()
-        columns: dict[int, Array | range] = {plan.leaf: range(start, stop)}
-        for leaf, each in plan.stored:
-            columns[leaf] = found.rows(each.atom, each.table, fresh)
-        made, rows, own = Made(self.batch, self.member, columns), range(start, stop), range(stop - start)
-        now.inbox.sides[told[0]].append(Proposals(rows, told[1], own, self.number, plan.leaf, made, distinct=True))
-        return True
-
-    def _plan(self, found: Bindings) -> _Plan | None:
-        """What stands behind the leaves of what a step of a join finds; None where more than one is not matched."""
-        leaves = {leaf: self.rule.leaf(leaf) for leaf in self.batch.blocks[0].columns}
-        heads = [*self.batch.formula.heads]
-        if not self.exact:
-            heads = [k for k, each in leaves.items() if each is not None and each.atom not in found.known.matched]
-        if len(heads) != 1 or (not self.exact and heads[0] in self.batch.formula.heads):
-            return None
-        (head,) = heads
-        stored: list[tuple[int, Leaf]] = []
-        for leaf, each in leaves.items():
-            if each is None or (leaf != head and each.atom not in found.known.matched):
-                return None
-            if leaf != head:
-                stored.append((leaf, each))
-        own, read = leaves[head], dict(stored)
-        if own is None or any(leaf != head and leaf not in read for leaf in self.table.leaves):
-            return None
-        every = [read[leaf] for leaf in self.table.leaves if leaf != head]
-        if not all(each.plain and each.told_apart and each.atom in found.known.listed for each in every):
-            return None
-        return _Plan(head, own, every, stored)
-
-    def _alone(self, plan: _Plan, soles: list[int], now: Round) -> tuple[int, float] | None:
-        """The side and the bound that the head is told at its default, if it alone is told anything, and nothing in any
-        other class that it has had."""
-        position = self.table.leaves.index(plan.leaf)
-        default, *others = now.encoded.known(plan.head.table.number)
-        proposed = self.table.proposed((*soles[:position], default, *soles[position:]), now.encoded)
-        if len(proposed) != 1 or len(others) > _VARIED:
-            return None
-        (((leaf, side), value),) = proposed.items()
-        if leaf != plan.leaf or self.batch.modes[leaf][side] != ALL:
-            return None
-        silent = (self.table.silent((*soles[:position], n, *soles[position:]), now.encoded) for n in others)
-        return (side, value) if all(silent) else None
-
-    def _completed(self, plan: _Plan, soles: list[int], now: Round) -> tuple[int, float] | None:
-        """As `_alone`, of a head that is completed by its upper end."""
-        proposed = self.table.proposed(tuple(soles), now.encoded)
-        table = plan.head.table
-        if proposed.keys() != {(plan.leaf, 1)} or table.default != (0.0, 0.0):
-            return None
-        value = proposed[plan.leaf, 1]
-        others = (now.encoded.pairs[number][1] for number in now.encoded.known(table.number)[1:])
-        return None if any(upper < value - now.state.noise for upper in others) else (1, value)
-
-    def _all_told(self, table: AtomTable, told: tuple[int, float], now: Round) -> bool:
-        """Whether each atom of a table that is there has been told, before this round or, the same, in it: from now
-        on the others are."""
-        known, count = now.made.get(table.number, (told, 0))
-        listed = len(table.deviating[SIDES[told[0]]]) + count
-        if known != told or len(table.tuples) != listed or not now.encoded.settled(table.number):
-            return False
-        now.made[table.number] = told, count
-        return True
 
     def _looked_up(self, code: Array, at: Array) -> _Proposed:
         code = code.take(at)

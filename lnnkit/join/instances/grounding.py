@@ -109,16 +109,6 @@ class Grounding:
         found = {self.number(member) for member in members if isinstance(self.members[member], KeptInstances)}
         return sorted(found)
 
-    def read_by_kept(self, members: Sequence[int]) -> set[str]:
-        """The tables that the kept instances of ``members`` read, or are found by."""
-        found: set[str] = set()
-        for member in members:
-            own = self.members[member]
-            if isinstance(own, KeptInstances):
-                found |= sources(own.formula)
-                found |= {table for (table, _), watching in self._watching.items() if member in watching}
-        return found
-
     def number(self, member: int) -> int:
         """The number of a member's batch."""
         return self._numbers[member]

@@ -1,0 +1,161 @@
+"""The insert of semi-naive evaluation: new heads get their bound when they are made, before anything is looked up.
+
+It is possible where all instances of a delta read the same, propose one bound for one side of their heads, and no head
+that is there would hear anything new: in ``edge(X, Y) & path(Y, Z) -> path(X, Z)`` over crisp edges every new path is
+true, and those that are there are true already. Without it the closure of 3,000 nodes takes 2.2 times as long, the
+chain of 3,000 2.9 times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lnnkit.analysis.relevance import ALL, SIDES
+from lnnkit.engine.merge import Proposals
+from lnnkit.engine.response.response_table import ResponseTable
+from lnnkit.engine.response.rule_instances import Made
+from lnnkit.engine.round import Round
+from lnnkit.join.bindings import Bindings, Known
+from lnnkit.join.delta_rule import DeltaRule, Leaf
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.arrays import Array
+
+_VARIED = 8  # classes of a head at most: each is looked up to see that it hears nothing
+
+Told = tuple[int, float]  # the side on which heads hear a bound, and the bound
+
+
+@dataclass(slots=True, eq=False)
+class _Plan:
+    """A step of a join that matches every leaf that is read but the ``head``, the atom of ``leaf``. The atoms of
+    ``leaves`` are read; of ``stored`` leaves the rows are kept with an instance. ``told`` is what heads hear, by the
+    classes of bounds that the leaves have and the number of classes that heads have had."""
+
+    leaf: int
+    head: Leaf
+    leaves: list[Leaf]
+    stored: list[tuple[int, Leaf]]
+    told: dict[tuple[int, ...], Told | None] = field(default_factory=dict)
+
+
+class HeadInsertion:
+    """Inserts the heads of one rule, by what its ``table`` says; ``exact``: they are completed by their upper ends."""
+
+    def __init__(
+        self, number: int, batch: RuleShape, member: int, rule: DeltaRule, table: ResponseTable, *, exact: bool
+    ) -> None:
+        self._number = number
+        self._batch = batch
+        self._member = member
+        self._rule = rule
+        self._table = table
+        self._exact = exact
+        self._plans: dict[Known, _Plan | None] = {}  # by what a step of a join has bound
+
+    def insert(self, found: Bindings, now: Round) -> bool:
+        """Make the heads of the instances found that are not there, and leave their bound in the round's inbox. False,
+        and nothing done, where the instances must be looked at one by one."""
+        if found.known not in self._plans:
+            self._plans[found.known] = self._plan(found)
+        plan = self._plans[found.known]
+        classes = None if plan is None else _classes(plan, found, now)
+        if plan is None or classes is None:
+            return False
+        head = plan.head.table
+        key = (*classes, len(now.encoded.known(head.number)))
+        if key not in plan.told:
+            plan.told[key] = (self._completed if self._exact else self._told)(plan, classes, now)
+        told = plan.told[key]
+        if told is None or not _all_told(head, told, now):
+            return False
+        self._make(plan, told, found, now)
+        return True
+
+    def _make(self, plan: _Plan, told: Told, found: Bindings, now: Round) -> None:
+        (side, value), atoms, head = told, now.atoms, plan.head.table
+        start = atoms.length
+        fresh = atoms.make(head, plan.head.pattern.tuples(found.column, found.length), found.length)
+        rows = range(start, atoms.length)
+        if not rows:
+            return
+        now.made[head.number] = told, now.made[head.number][1] + len(rows)
+        now.state.extend(atoms)
+        now.encoded.extend()
+        columns: dict[int, Array | range] = {plan.leaf: rows}
+        for leaf, each in plan.stored:
+            columns[leaf] = found.rows(each.atom, each.table, fresh)
+        made = Made(self._batch, self._member, columns)
+        now.inbox.sides[side].append(
+            Proposals(rows, value, range(len(rows)), self._number, plan.leaf, made, distinct=True)
+        )
+
+    def _plan(self, found: Bindings) -> _Plan | None:
+        """What stands behind the leaves of what a step of a join finds; None where more than one is not matched."""
+        formula, matched = self._batch.formula, found.known.matched
+        leaves = {leaf: self._rule.leaf(leaf) for leaf in self._batch.blocks[0].columns}
+        heads = [*formula.heads]
+        if not self._exact:
+            heads = [leaf for leaf, each in leaves.items() if each is not None and each.atom not in matched]
+        if len(heads) != 1 or (not self._exact and heads[0] in formula.heads):
+            return None
+        (head,) = heads
+        stored: list[tuple[int, Leaf]] = []
+        for leaf, each in leaves.items():
+            if each is None or (leaf != head and each.atom not in matched):
+                return None
+            if leaf != head:
+                stored.append((leaf, each))
+        own, read = leaves[head], dict(stored)
+        if own is None or any(leaf != head and leaf not in read for leaf in self._table.leaves):
+            return None
+        every = [read[leaf] for leaf in self._table.leaves if leaf != head]
+        if not all(each.plain and each.told_apart and each.atom in found.known.listed for each in every):
+            return None
+        return _Plan(head, own, every, stored)
+
+    def _told(self, plan: _Plan, classes: list[int], now: Round) -> Told | None:
+        """What heads at their default hear, if only they hear anything, and heads of no other class hear anything."""
+        position = self._table.leaves.index(plan.leaf)
+        default, *others = now.encoded.known(plan.head.table.number)
+        proposed = self._table.proposed((*classes[:position], default, *classes[position:]), now.encoded)
+        if len(proposed) != 1 or len(others) > _VARIED:
+            return None
+        (((leaf, side), value),) = proposed.items()
+        if leaf != plan.leaf or self._batch.modes[leaf][side] != ALL:
+            return None
+        silent = (self._table.silent((*classes[:position], n, *classes[position:]), now.encoded) for n in others)
+        return (side, value) if all(silent) else None
+
+    def _completed(self, plan: _Plan, classes: list[int], now: Round) -> Told | None:
+        """As `_told`, of heads that are completed by their upper ends."""
+        proposed = self._table.proposed(tuple(classes), now.encoded)
+        head = plan.head.table
+        if proposed.keys() != {(plan.leaf, 1)} or head.default != (0.0, 0.0):
+            return None
+        value = proposed[plan.leaf, 1]
+        others = (now.encoded.pairs[number][1] for number in now.encoded.known(head.number)[1:])
+        return None if any(upper < value - now.state.noise for upper in others) else (1, value)
+
+
+def _classes(plan: _Plan, found: Bindings, now: Round) -> list[int] | None:
+    """The class of bounds that all atoms behind each leaf have; None where those of a leaf differ."""
+    classes: list[int] = []
+    for each in plan.leaves:
+        sole, moved = now.encoded.sole(each.table.number), found.moved
+        if sole is None and moved is not None and moved[0] == each.atom:
+            sole = now.class_of_moved(each.table, moved[1])
+        if sole is None:
+            return None
+        classes.append(sole)
+    return classes
+
+
+def _all_told(head: AtomTable, told: Told, now: Round) -> bool:
+    """Whether every atom of the head's table has been told, in rounds before, or the same in this one."""
+    known, count = now.made.get(head.number, (told, 0))
+    listed = len(head.deviating[SIDES[told[0]]]) + count
+    if known != told or len(head.tuples) != listed or not now.encoded.settled(head.number):
+        return False
+    now.made[head.number] = told, count
+    return True
