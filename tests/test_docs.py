@@ -27,6 +27,13 @@ def test_blocks_of(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run_page(DOCS / page, tmp_path, monkeypatch)
 
 
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_are_named_exist(page: str) -> None:
+    named = re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", (ROOT / page).read_text(encoding="utf-8"))
+    assert named
+    assert [each for each in named if not (ROOT / each).exists() and not (ROOT / "lnnkit" / each).exists()] == []
+
+
 # --- the reference treats all that there is -------------------------------------------------------------------------
 
 LANGUAGE = (DOCS / "reference" / "language.md").read_text(encoding="utf-8")
