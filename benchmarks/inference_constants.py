@@ -22,7 +22,6 @@ from lnnkit.analysis import causes, families, needs, supports, upward_supports
 from lnnkit.join import join_index, literal_join, natural_join, pointwise, triggers
 from lnnkit.rows.dense import distinct_rows
 from lnnkit.store import canonical_rows, key_index, layout
-from lnnkit.store.columns import runs, sorting
 
 _HUGE = 1 << 40
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
@@ -44,9 +43,6 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (key_index, "_PART"): ("paths", (2**13, 2**15, 2**17, 2**19, 2**21)),
     (key_index, "_WORTHWHILE"): ("paths", ((), ((2**12, 0), (2**20, 2**10), (2**24, 2**14)), ((_HUGE, 0),))),
     (layout, "_PART"): ("triangles", (2**13, 2**15, 2**17, 2**19, 2**21)),
-    (sorting, "_MANY"): ("triangles", (2**11, 2**13, 2**15, 2**17, _HUGE)),
-    (runs, "_MANY"): ("paths", (2**8, 2**10, 2**12, 2**14, _HUGE)),
-    (runs, "_OFTEN"): ("paths", (0, 2**4, 2**8, 2**12)),
     (distinct_rows, "_MOST"): ("columns", (0, 256, 1024, 4096, 16384, 65536)),
     (distinct_rows, "_LEAST"): ("columns", (1, 2, 4, 16, 64)),
     (distinct_rows, "_VALUES"): ("columns", (1, 2, 4, 16)),

@@ -1,4 +1,4 @@
-"""The exceptions that lnnkit raises; each carries diagnostics rather than a bare string."""
+"""The exceptions that lnnkit raises; each has diagnostics."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def leaf_proposals(view: View, found: Response, target: Target, state: State, at
 
 
 class _Told(NamedTuple):
-    """Rows that are reached of a block within a grouped one, which are noted when they set a bound."""
+    """Reached rows of a block inside a grouped one; those that set a bound are recorded."""
 
     view: View
     found: Response

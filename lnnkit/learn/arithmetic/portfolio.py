@@ -45,7 +45,7 @@ class Found:
         return self.template.value(operands @ self.rows.mT)
 
     def text(self, operands: Sequence[str]) -> str:
-        """As arithmetic of the language."""
+        """The arithmetic as text in the language."""
         sums = [sum_text(operands, row.tolist()) for row in self.rows]
         (found,) = readout(NPU.given(list(self.template.powers)), sums)
         return found.text

@@ -78,7 +78,7 @@ def core_of(
     used: Sequence[Said],
     deadline: Deadline,
 ) -> Core:
-    """What keeps each of the ``goals`` from being met: of the items ``used``, and of what is known of their atoms."""
+    """A core that refutes each of the ``goals``: from the items ``used``, and the known bounds of their atoms."""
     finder = _Finder(ground, encoding, goals, deadline)
     try:
         return finder.found(used)

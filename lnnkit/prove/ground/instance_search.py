@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lnnkit.check.program import Predicate
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.prove.ground.known_values import KnownValues
-from lnnkit.prove.ground.parts import Part, sort_of
+from lnnkit.prove.ground.parts import Part
 from lnnkit.prove.ground.truth_functions import Box, classical_box, connective_box
 
 Neutral = Callable[[Box], bool]
@@ -148,9 +147,3 @@ def _without(part: Part, leaf: Part, algebra: Algebra) -> Box:
     if part.kind == "exists":
         return 0.0, boxes[0][1]
     return algebra.box(part, boxes)
-
-
-def variable_sort(leaf: Part, name: str, predicates: Mapping[str, Predicate]) -> str:
-    """The sort of the first place at which a variable stands in an atom."""
-    place = next(place for place, term in enumerate(leaf.terms) if isinstance(term, Free) and term.name == name)
-    return sort_of(leaf, place, predicates)

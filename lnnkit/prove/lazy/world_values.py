@@ -111,8 +111,3 @@ class WorldValues(KnownValues):
     def _at(self, said: Mapping[Key, float], key: Key) -> float:
         found = said.get(key)
         return self.known.box(key)[0] if found is None else found
-
-
-def shown_name(text: str) -> str:
-    """A text without the prefixes of unnamed individuals."""
-    return text.replace(_MARK, "")
