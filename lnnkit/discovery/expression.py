@@ -184,8 +184,8 @@ def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) ->
 
 
 def tidied(formula: Product) -> Product:
-    """The same function with each sum of the product divided by one of its terms, or by a number, where that makes
-    the whole smaller. Sums may then start with any coefficient."""
+    """An equivalent formula that may be smaller: each sum of the product is divided by one of its terms, or by a
+    number. Sums may then start with any coefficient."""
     return _rescaled(_redivided(formula))
 
 

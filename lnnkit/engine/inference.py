@@ -144,13 +144,13 @@ def infer(
     unnamed: Collection[str] = (),
     narrow: bool = False,
 ) -> Fixpoint:
-    """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text); of those that are
-    ``labelled``, columns by their sorts, labels speak; those that are ``unnamed`` only a query mentions.
+    """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text). ``labelled`` has the
+    columns of label tables, by sort; ``unnamed`` are the entities that only queries mention.
 
-    ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps what does not
-    depend on the facts; with ``record``, the state keeps the history that explanations are read from, and with
-    ``trace`` all that it takes to work it out again. Of the ``assumable`` predicates more may be said later, to go on
-    from here (see `lnnkit.engine.continuation`). If ``narrow``, closed derived predicates are completed only as far as
+    ``watch`` is called after every round and may stop there, ``recorder`` at every join; ``known`` caches what does
+    not depend on the facts; with ``record``, the state keeps the history that explanations read, and with ``trace``
+    all that a replay needs. Bounds of the ``assumable`` predicates may be tightened later, to continue from the
+    fixpoint (see `lnnkit.engine.continuation`). If ``narrow``, closed derived predicates are completed only as far as
     bound queries need them.
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
