@@ -200,7 +200,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         for name in ("max_rules", "max_literals"):
             limit = getattr(self, name)
             if limit is not None and self.rules is not None:
-                raise ValueError(f"{name} applies to induced rules only; leave out either {name} or rules")
+                raise ValueError(f"{name} applies to induced rules only, and rules are given; leave out one of the two")
             if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or int(limit) < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, or None; got {limit!r}")
 
