@@ -29,8 +29,8 @@ STATES: tuple[TruthState, ...] = ("contradiction", "true", "false", "unknown", "
 
 
 def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> TruthState:
-    """The state that bounds amount to at threshold ``alpha``: true from ``L >= alpha``, false from ``U <= 1 - alpha``,
-    contradiction where ``L > U``; else by the midpoint, unknown where that says nothing."""
+    """The state of bounds at threshold ``alpha``: true if ``L >= alpha``, false if ``U <= 1 - alpha``, contradiction if
+    ``L > U``; otherwise by the midpoint, and unknown if that is one half."""
     if lower > upper + tolerance:
         return "contradiction"
     if lower >= alpha - tolerance:
@@ -44,13 +44,13 @@ def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float
 
 
 def number_state(lower: float, upper: float, tolerance: float = _TOLERANCE) -> TruthState:
-    """The state of a number with these ends: contradiction where they have crossed, by more than their rounding."""
+    """The state of a number with these ends: contradiction if they crossed by more than their rounding."""
     crossed = lower > upper and not math.isclose(lower, upper, rel_tol=tolerance, abs_tol=tolerance)
     return "contradiction" if crossed else "number"
 
 
 def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> np.ndarray:
-    """As `truth_state`, for many: places (int8) in ``STATES``."""
+    """As `truth_state`, for arrays: indices (int8) into ``STATES``."""
     import numpy as np
 
     with np.errstate(invalid="ignore"):  # -inf + inf
@@ -64,7 +64,7 @@ def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, toler
 
 
 def _number_states(lower: np.ndarray, upper: np.ndarray, tolerance: float) -> np.ndarray:
-    """As `number_state`, for many: places (int8) in ``STATES``."""
+    """As `number_state`, for arrays: indices (int8) into ``STATES``."""
     import numpy as np
 
     states = np.full(len(lower), STATES.index("number"), np.int8)
@@ -75,10 +75,10 @@ def _number_states(lower: np.ndarray, upper: np.ndarray, tolerance: float) -> np
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One binding of a query's variables (empty where it has none) and its truth bounds ``[lower, upper]``, or the ends
-    of a ``numeric`` term.
+    """One binding of a query's variables (empty if it has none) and its truth bounds ``[lower, upper]``, or the
+    ends of a ``numeric`` term.
 
-    ``contested`` marks an answer that rests on a contradiction, or is about an atom that a reported one speaks of.
+    ``contested`` marks an answer that rests on a contradiction, or is about an atom of a reported one.
     """
 
     bindings: Mapping[str, str]
@@ -111,8 +111,8 @@ class Answers:
     """A query's answers as columns, sorted by their bindings: whole numbers by value, then texts by code point.
 
     ``lower`` and ``upper`` are float64 arrays of shape (n,), ``contested`` bool; ``columns`` has a sequence of n
-    entities for each of ``variables``, kept as ids (``codes``) and named where they are looked at. ``warnings`` are
-    what the check of the query found short of an error.
+    entities for each of ``variables``, stored as ids (``codes``) and named on access. ``warnings`` are findings
+    about the query that are not errors.
     """
 
     query: str
@@ -123,8 +123,8 @@ class Answers:
     contested: np.ndarray
     alpha: float = 1.0
     warnings: tuple[Diagnostic, ...] = ()
-    tolerance: float = _TOLERANCE  # below it, two truth values count as one
-    numeric: bool = False  # of a term: the bounds are ends of numbers
+    tolerance: float = _TOLERANCE  # truth values closer than this are equal
+    numeric: bool = False  # whether the query is a term, whose bounds are those of a number
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -166,13 +166,13 @@ class Answers:
 
     @property
     def states(self) -> np.ndarray:
-        """Each answer's state, as its place (int8) in `STATES`."""
+        """Each answer's state, as an index (int8) into `STATES`."""
         if self.numeric:
             return _number_states(self.lower, self.upper, self.tolerance)
         return truth_states(self.lower, self.upper, self.alpha, self.tolerance)
 
     def counts(self) -> dict[TruthState, int]:
-        """How many answers have each state; states that none has are left out."""
+        """The number of answers in each state; states without answers are left out."""
         import numpy as np
 
         counted = np.bincount(self.states, minlength=len(STATES)).tolist()
@@ -232,12 +232,12 @@ class Answers:
 
 
 def finite(value: float) -> float | None:
-    """The value, or None where it is no number that JSON has."""
+    """The value, or None if JSON has no number for it."""
     return value if math.isfinite(value) else None
 
 
 def format_bounds(lower: float, upper: float) -> str:
-    """``[0.8, 1]``, to six digits; more where a value would else look like the 0 or 1 that it is not."""
+    """``[0.8, 1]``, to six digits; more if a value would otherwise print as a 0 or 1 that it is not."""
     return f"[{_digits(lower)}, {_digits(upper)}]"
 
 
@@ -256,7 +256,7 @@ def format_range(lower: float, upper: float) -> str:
 
 
 def formatter(numeric: bool) -> Callable[[float, float], str]:
-    """How the bounds of a query's answers are put into text."""
+    """The function that formats the bounds of a query's answers."""
     return format_range if numeric else format_bounds
 
 
@@ -269,5 +269,5 @@ def shown_state(answer: Answer) -> str:
 
 
 def state_in_words(state: str, contested: bool) -> str:
-    """The state, with a mark where the answer rests on a contradiction."""
+    """The state, with a mark if the answer rests on a contradiction."""
     return state.replace("_", " ") + (" (contested)" if contested else "")

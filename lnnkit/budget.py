@@ -1,4 +1,4 @@
-"""How many instances of one rule may be grounded, and the error for more."""
+"""The budget: the greatest number of instances of one rule, and the error if it is exceeded."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
-_UNKNOWN = 8 * 2**30  # free memory where nothing says how much there is
+_UNKNOWN = 8 * 2**30  # assumed free memory if the system does not report it
 _LEAST = 2**28
 _GROUPS = "/sys/fs/cgroup"
-_FILES = {  # of a control group, by the version of its hierarchy: its limit, its use, and its statistics
+_FILES = {  # files of a control group, by the version of its hierarchy: its limit, its use, and its statistics
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat"),
     2: ("memory.max", "memory.current", "memory.stat"),
 }
@@ -29,19 +29,19 @@ def default_budget() -> Budget:
 
 
 def allowed(instances: int | None) -> Budget:
-    """So many instances of one rule or query; by default what half of the free memory can hold."""
+    """A budget of ``instances`` for one rule or query; by default what half of the free memory can hold."""
     return default_budget() if instances is None else Budget(instances=instances)
 
 
 def free_memory() -> int:
-    """The bytes that this process can still have: those of the machine, or of the container that it runs in."""
+    """The bytes that this process can still allocate, in the machine or its container."""
     try:
         page = os.sysconf("SC_PAGE_SIZE")
         free = os.sysconf("SC_AVPHYS_PAGES") * page
     except (ValueError, OSError, AttributeError):
         return _UNKNOWN
     for line in _read("/proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):  # with what the page cache would give back
+        if line.startswith("MemAvailable:"):  # including what the page cache would release
             free = int(line.split()[1]) * 1024
     own = _read("/proc/self/statm").split()
     size, used = (int(number) * page for number in own[:2]) if own else (0, 0)
@@ -49,8 +49,8 @@ def free_memory() -> int:
 
 
 def _of_groups(used: int) -> Iterator[int]:
-    """What the control groups leave of their limits that hold this process, or the container that it runs in, which
-    may show itself as the root. ``used`` is what this process uses, if a group does not say what it does."""
+    """The least remaining limit of the control groups of this process, or of its container, which may appear as the
+    root. ``used`` is this process's use, for a group that does not report its own."""
     places = {(2, ""), (1, "/memory")}
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -66,12 +66,12 @@ def _of_groups(used: int) -> Iterator[int]:
         taken = int(current) if current.isdigit() else used
         for line in statistics.splitlines():
             if current.isdigit() and line.startswith(("inactive_file ", "total_inactive_file ")):
-                taken = min(taken, max(used, int(current) - int(line.split()[1])))  # files would give way
+                taken = min(taken, max(used, int(current) - int(line.split()[1])))  # the page cache is released first
         yield int(limit) - taken
 
 
 def _of_process(size: int) -> Iterator[int]:
-    """What ``ulimit -v`` leaves a process of this size."""
+    """What ``ulimit -v`` leaves to a process of this size."""
     try:
         import resource
     except ImportError:  # Windows
@@ -117,13 +117,13 @@ def too_large(problem: TooLarge, lifted: LiftedGraph) -> BudgetError:
 
 
 def _statement(origin: Assertion | Query) -> tuple[str, Span]:
-    """A statement in words, and its place."""
+    """A statement as text, with its position."""
     name = getattr(origin, "name", None)
     return f"the {getattr(origin, 'kind', 'query')}{f' `{name}`' if name else ''}", origin.span
 
 
 def _within(formula: Formula, lifted: LiftedGraph) -> tuple[str, Span]:
-    """A formula that several statements share, and the place of the first of them."""
+    """A formula that several statements share, with the position of the first."""
     from networkx import has_path
 
     for root in (*lifted.statements, *lifted.queries):

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("single", "double")
 _DEVICE = re.compile(r"cpu|cuda(:\d+)?")
-_DIGITS = 7  # after the point: what single precision tells apart in [0, 1]
+_DIGITS = 7  # decimal digits that single precision distinguishes in [0, 1]
 
 
 def is_device(name: object) -> bool:
-    """Whether ``name`` is that of a device, if perhaps of one that is not there: ``cpu``, ``cuda``, ``cuda:1``."""
+    """Whether ``name`` has the form of a device name, present or not: ``cpu``, ``cuda``, ``cuda:1``."""
     return isinstance(name, str) and _DEVICE.fullmatch(name) is not None
 
 
@@ -38,19 +38,19 @@ class Computing:
 
     @property
     def tolerance(self) -> float:
-        """The distance below which two truth values count as one."""
+        """The distance below which two truth values are equal."""
         from lnnkit.logic.bounds import tolerance
 
         return tolerance(self.dtype)
 
     def numbers(self, bounds: torch.Tensor) -> np.ndarray:
-        """Bounds as float64; those of single precision without the digits that it does not have."""
+        """Bounds as float64, rounded to the digits that their precision has."""
         found = bounds.numpy()
         return found if self.precision == "double" else found.astype("float64").round(_DIGITS)
 
 
 def computing(precision: str, device: str) -> Computing:
-    """As a user asks for it. Raises `Error` where there is no such precision, or no such device here."""
+    """The settings that a user asks for. Raises `Error` for an unknown precision, or a device that is not available."""
     if precision not in PRECISIONS:
         message = f"there is no precision {precision!r}"
         raise Error([Diagnostic("unknown-precision", message, "ask for 'single' or 'double'")])

@@ -1,4 +1,4 @@
-"""The exceptions that lnnkit raises; each carries diagnostics rather than a bare string."""
+"""The exceptions that lnnkit raises; each has diagnostics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 
 class Error(Exception):
-    """Anything that lnnkit blames on its input. ``diagnostics`` holds every finding, first to last."""
+    """An error in lnnkit's input. ``diagnostics`` holds every finding, in order."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)

@@ -1,4 +1,4 @@
-"""What fitting came to, as a value that draws itself as a page."""
+"""The outcome of fitting, with a report as an HTML page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Fit(Fitted):
     """The outcome of `KnowledgeBase.fit`: scores, loss and values (see `lnnkit.scores.Fitted`), and their page."""
 
     def to_html(self, title: str = "Training") -> str:
-        """A page that needs nothing beside it: the rules before and after, the scores, and losses, parameters,
-        thresholds and calibration as charts. Needs ``lnnkit[report]``: `Error` without."""
+        """A self-contained HTML page: the rules before and after, the scores, and losses, parameters, thresholds and
+        calibration as charts. Needs ``lnnkit[report]``; raises `Error` without it."""
         return page(self, title)
 
     def _repr_html_(self) -> str:

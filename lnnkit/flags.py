@@ -1,6 +1,5 @@
-"""Where flags are set, and whether any are. On the CPU numpy looks at the same memory: it takes many flags at a time
-where torch takes one after the other, and is five to forty times as fast. What chooses by flags costs ten times more
-where these follow no pattern, unless no branch is taken."""
+"""Operations on flags. On the CPU they use numpy on the same memory, which processes flags in vectors and is five to
+forty times as fast as torch. Selection by irregular flags is branch-free: mispredicted branches cost ten times more."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def count_set(flags: Tensor) -> int:
 
 
 def chosen(flags: Tensor, values: Tensor) -> Tensor:
-    """Those of (n, ...) values whose flags are set."""
+    """The (n, ...) values whose flags are set."""
     return values.index_select(0, where_set(flags))
 
 
@@ -45,20 +44,19 @@ def below(values: Tensor, level: float) -> Tensor:
 
 
 def equal_to(values: Tensor, level: float) -> Tensor:
-    """Flags of the values that are a number to the bit, zeros of both signs alike."""
+    """Flags of the values equal to ``level``; zeros of both signs are equal."""
     return torch.from_numpy(values.numpy() == level) if _is_plain(values) else values == level
 
 
 def over(one: Tensor, other: Tensor, margin: float = 0.0) -> Tensor:
-    """Flags of the numbers that are greater than their other one, by more than a margin."""
+    """Flags of the entries of ``one`` that exceed those of ``other`` by more than a margin."""
     if not (_is_plain(one) and _is_plain(other)):
         return one > other + margin
     return torch.from_numpy(one.numpy() > (other.numpy() + margin if margin else other.numpy()))
 
 
 def either(flags: Tensor, one: Tensor, other: Tensor | float) -> Tensor:
-    """``torch.where`` for (n,) float64 numbers, without a branch a row: ``one`` where flags are set, ``other``
-    elsewhere."""
+    """``torch.where`` for (n,) float64 numbers, branch-free: ``one`` where flags are set, ``other`` elsewhere."""
     if not _is_plain(one) or one.dtype != torch.float64 or (isinstance(other, Tensor) and not _is_plain(other)):
         return torch.where(flags, one, other)
     mask = np.negative(flags.numpy().view(np.int8)).astype(np.int64)

@@ -23,8 +23,9 @@ from lnnkit.syntax.printer import format_predicate
 
 @dataclass(frozen=True)
 class ParetoFormula:
-    """A formula that no smaller one beats: its ``size`` (columns, numbers and operators), its ``error`` on rows held
-    back (mean size of the residuals over that of the best constant: 0 exact, 1 says nothing), and its text."""
+    """A formula on the Pareto front: its ``size`` (columns, numbers and operators), its ``error`` on held-out rows
+    (mean absolute residual relative to that of the best constant: 0 exact, 1 no better than a constant), and its
+    text."""
 
     size: int
     error: float
@@ -82,8 +83,8 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n,) the values of the formula. A missing cell counts as the middle of the training column; where the formula
-        has no value (it divides by 0, or takes the root of a negative number) the middle of y is predicted."""
+        """(n,) the values of the formula. A missing cell is replaced by the median of the training column; where the
+        formula is undefined (division by 0, root of a negative number) the median of y is predicted."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         found = evaluate(self._formula, np.where(np.isnan(X), self._middle, X))
@@ -129,7 +130,7 @@ def _require_numbers(X: Any) -> None:
     if wrong:
         listed = ", ".join(repr(each) for each in wrong)
         raise ValueError(
-            f"a formula is of numbers, and {listed} {'is' if len(wrong) == 1 else 'are'} none; leave out such columns, "
+            f"columns must be numeric; {listed} {'is' if len(wrong) == 1 else 'are'} not; leave out such columns, "
             "or encode them"
         )
 

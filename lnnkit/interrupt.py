@@ -1,4 +1,4 @@
-"""Ctrl-C while inference runs: the first ends it after the running round, where the state is consistent."""
+"""Ctrl-C during inference: the first one ends it after the current round, in a consistent state."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ class Interruption:
 
 
 def is_pythons_own() -> bool:
-    """Whether Ctrl-C raises ``KeyboardInterrupt``: nobody has arranged for anything else."""
+    """Whether SIGINT has Python's default handler, which raises ``KeyboardInterrupt``."""
     return signal.getsignal(signal.SIGINT) is signal.default_int_handler

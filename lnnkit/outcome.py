@@ -1,4 +1,4 @@
-"""How inference ended: its status, its rounds, and the contradictions that it met."""
+"""The outcome of inference: its status, its rounds, and its contradictions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Contradiction:
 
     @property
     def place(self) -> str:
-        """The statement, and its line; empty for an atom."""
+        """The statement and its line; empty for an atom."""
         return "" if self.line is None else f"{self.kind} {self.rule or ''}".rstrip() + f", line {self.line}"
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Contradiction:
 
 
 class Contradictions(Sequence[Contradiction]):
-    """Contradictions that are put into words when they are looked at; equal to any other sequence of the same."""
+    """A sequence of contradictions, formatted on access; equal to any other sequence of the same."""
 
     __slots__ = ("_count", "_entry")
 
@@ -103,8 +103,8 @@ class Contradictions(Sequence[Contradiction]):
 
 @dataclass(frozen=True, slots=True)
 class Creeping:
-    """A statement that still set bounds, ever less of them, when inference stopped. ``rule`` is its name, if it has
-    one, ``text`` what stands in its file."""
+    """A statement on a slowly converging cycle when inference stopped. ``rule`` is its name, if it has one, ``text``
+    its text in the file."""
 
     kind: Literal["rule", "axiom"]
     rule: str | None
@@ -122,12 +122,12 @@ class Creeping:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``status`` is converged, creeping, drifting, round_limit or interrupted; ``rounds`` counts those
-    that changed something, ``atoms`` what had been reached by the end. Whatever the status, the bounds hold.
+    """``status`` is converged, creeping, drifting, round_limit or interrupted; ``rounds`` counts those that changed
+    something, ``atoms`` what had been reached by the end. Bounds are sound whatever the status.
 
-    ``creeping`` names the statements on the cycles that gain ever less, where it stopped for those. ``unfinished`` are
-    closed predicates whose rules could not be followed to the end: what is not known to be true of them reads as
-    unknown instead of false.
+    ``creeping`` names the statements on slowly converging cycles, if it stopped for those. ``unfinished`` are
+    closed predicates whose completion did not finish: their atoms read as unknown instead of false unless they are
+    known to be true.
     """
 
     status: str
@@ -155,7 +155,7 @@ class Outcome:
         return _ENDS.get(self.status, f"{self.status} after {{}}").format(rounds)
 
     def as_dict(self) -> dict[str, object]:
-        """What ``lnnkit run --format json`` prints behind the queries."""
+        """The fields that ``lnnkit run --format json`` prints after the queries."""
         found: dict[str, object] = {
             "contradictions": [contradiction.as_dict() for contradiction in self.contradictions],
             "status": self.status,

@@ -1,4 +1,4 @@
-"""Files that lnnkit writes: whole or not at all, and a finding where that fails."""
+"""Writes files atomically; failures raise an error with a finding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 
 def write_text(path: str | os.PathLike[str], text: str | bytes) -> None:
-    """Put ``text`` at ``path`` in one step; `Error` where it cannot be written."""
+    """Write ``text`` to ``path`` atomically; raises `Error` if it cannot be written."""
     try:
         write_whole(path, text)
     except (OSError, ValueError) as problem:  # ValueError: a null character in the path
@@ -30,7 +30,7 @@ def require_free(path: str | os.PathLike[str], *, force: bool) -> None:
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
-    """`Error` where a file at ``path`` could not be written."""
+    """Raises `Error` if a file at ``path`` could not be written."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise _unwritable(path, "it is a folder")
@@ -41,7 +41,7 @@ def require_writable(path: str | os.PathLike[str]) -> None:
 
 
 def require_apart(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
-    """`Error` where ``path`` is one of the ``files`` that are read."""
+    """Raises `Error` if ``path`` is one of the ``files`` that are read."""
     try:
         place = Path(path).resolve()
     except ValueError:  # a null character in the path: nothing is there

@@ -1,4 +1,4 @@
-"""The plan of an inference, as a value: what each statement joined, in which order, and how many rows came of it."""
+"""The query plan of an inference, as a value: what each statement joined, in which order, and the numbers of rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lnnkit.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """``rows`` of what it ``reads`` are joined with what the steps before gave, which leaves ``out`` rows.
+    """``rows`` of what the step ``reads`` are joined with the result of the steps before, which gives ``out`` rows.
 
-    ``out`` is None where the step was never taken: nothing was left to join with.
+    ``out`` is None if the step was never executed, because the result was empty already.
     """
 
     reads: str
@@ -23,7 +23,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class PlanJoin:
-    """One order of joining, taken so many ``times`` (each time for what was new); its rows are those of all times."""
+    """One join order, executed ``times`` times (each time for a delta); its rows are sums over all of these."""
 
     times: int
     steps: tuple[PlanStep, ...]
@@ -66,13 +66,13 @@ class StatementPlan:
         yield from (f"  {each}" for each in self._idle())
 
     def _idle(self) -> Iterator[str]:
-        """The joins that were not taken, and why."""
+        """The joins that were not executed, and why."""
         idle = Counter(", ".join(step.reads for step in j.steps if not step.rows) for j in self.joins if not j.times)
         for empty, count in idle.items():
             yield f"{_counted(count, 'join')} not " + (f"made: no rows of {empty}" if empty else "needed")
 
     def rows(self) -> Iterator[tuple[str | int, ...]]:
-        """The same for a table: a row a step, what its rows share in the first of them."""
+        """The steps as rows of a table; the first one has what all of them share."""
         head: tuple[str | int, ...] = (f"{self.title}\n{self.text}", self.instances, self.purpose)
         for number, join in enumerate((join for join in self.joins if join.times), 1):
             own: tuple[str | int, ...] = (number, join.times)
@@ -86,7 +86,7 @@ class StatementPlan:
 
 @dataclass(frozen=True, slots=True)
 class SidePlan:
-    """One end of the atoms of a predicate (or shared formula): how it comes about, and of how many atoms it differs
+    """One side of the atoms of a predicate (or shared formula): how it is derived, and for how many atoms it differs
     from the default. ``status`` is completed, derived, derived-where-listed, facts, not-needed or default."""
 
     status: str

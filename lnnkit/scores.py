@@ -1,4 +1,4 @@
-"""How well answers agree with labels, as values."""
+"""Scores: the agreement of answers with labels, as values."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Scores:
 
     @property
     def accuracy(self) -> float:
-        """Over all labels together."""
+        """The accuracy over all labels."""
         total = sum(score.n for score in self.predicates.values())
         return sum(score.accuracy * score.n for score in self.predicates.values()) / total if total else 0.0
 
@@ -123,8 +123,8 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The data that a threshold divides: for each row of them the value of the threshold at which ``comparison`` would
-    turn (n,), and the truth of the label of ``predicate`` about the same entities (n,), nan where there is none."""
+    """The data of a threshold: for each row the value of the threshold at which ``comparison`` changes (n,), and the
+    truth of the label of ``predicate`` about the same entities (n,), nan if there is none."""
 
     name: str
     comparison: str
@@ -234,7 +234,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Classical:
-    """Whether one connective of a rule is classical at the threshold that was asked for."""
+    """Whether one connective of a rule is classical at the given threshold."""
 
     rule: str
     formula: str

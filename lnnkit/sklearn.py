@@ -116,7 +116,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, classes) how true each class is of each row.
+        """(n, classes) the truth of each class for each row.
 
         Of two classes: the truth of the target as ``knowledge_base(X).ask(...)`` gives it, the middle of its bounds,
         and one less it. It is a degree of truth, linear in what the terms of a rule add up to, and no calibrated
@@ -152,7 +152,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return -found if self._positive == 0 else found
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n,) the class of each row: the one that is truest."""
+        """(n,) the class with the greatest truth for each row."""
         truest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[truest]
 
@@ -176,8 +176,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def knowledge_base(self, X: Any) -> KnowledgeBase:
-        """The program with the rows of X told, as ``row0``, ``row1``, ...: to ask, and to explain, what it says of
-        them."""
+        """The program with the rows of X as facts about ``row0``, ``row1``, ...: for queries and explanations."""
         check_is_fitted(self)
         return self._told(self.program_, self._read(X))
 
@@ -201,7 +200,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         for name in ("max_rules", "max_literals"):
             limit = getattr(self, name)
             if limit is not None and self.rules is not None:
-                raise ValueError(f"{name} limits a rule that is induced, and rules are given; keep one of them out")
+                raise ValueError(f"{name} applies to induced rules only, and rules are given; leave out one of the two")
             if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or int(limit) < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, or None; got {limit!r}")
 
@@ -329,7 +328,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return kb
 
     def _truths(self, columns: Sequence[TableColumn]) -> np.ndarray:
-        """(n,) the middle of the target's bounds."""
+        """(n,) the midpoint of the target's bounds."""
         assert self.target is not None
         kb = self._told(self.program_, columns)
         answers = kb.ask(f"{format_predicate(self.target)}(X)")

@@ -36,7 +36,7 @@ def test_equalities(block: range) -> None:
 
 
 @pytest.mark.parametrize("block", in_blocks(range(540), BLOCK, plain=4))
-def test_quantifiers_that_stand_for_themselves(block: range) -> None:
+def test_quantifiers_as_whole_formulas(block: range) -> None:
     assert compare(block, ground=0.25) >= all_but(0.1, block)
 
 
@@ -61,7 +61,7 @@ def test_quantifiers_that_stand_for_themselves(block: range) -> None:
         several=True,
     ),
 )
-def test_what_was_once_wrong(seed: int, size: int) -> None:
+def test_past_disagreements(seed: int, size: int) -> None:
     program = generate(seed, size, MODES[seed % 3]).program
     assert disagreements(program) == []
 
@@ -81,7 +81,7 @@ query Qred(X)
     assert wanted in answers_of(text + "query X = anna & Qred(X)\n").items()
 
 
-def test_what_a_shared_neuron_says_of_its_parts_is_heard() -> None:
+def test_a_shared_neuron_bounds_its_operands() -> None:
     """Nobody asks for the quantifier, nor lists what it is about: the query hears of a part of it."""
     text = """
 logic godel
@@ -109,7 +109,7 @@ def test_order_is_nothing(seed: int) -> None:
         assert answers_of(to_text(replace(program, facts=facts, statements=statements))) == expected
 
 
-def test_queries_list_what_is_said_although_entities_are_compared() -> None:
+def test_queries_with_comparisons_of_entities_list_stated_atoms() -> None:
     """The query's default is 1 for one entity and unknown for others: of all of them a rule says that it is true."""
     text = """
 predicate Pred(entity)

@@ -12,7 +12,7 @@ from benchmarks.arithmetic.laws import KINDS, Law, feynman, random_law
 LAW = Law("kinetic", "1/2*m*(v**2+u**2) - sqrt(m)/abs(u)", ("m", "v", "u"), ((1, 5), (1, 5), (1, 5)))
 
 
-def test_a_law_is_the_arithmetic_that_it_says() -> None:
+def test_a_law_equals_its_text() -> None:
     m, v, u = table = np.array([[4.0, 3.0, -2.0]]).T
     assert LAW.value(table.T) == pytest.approx(0.5 * m * (v**2 + u**2) - np.sqrt(m) / abs(u))
 
@@ -38,7 +38,7 @@ def test_feynman_has_36_without_functions_beyond_arithmetic() -> None:
         assert np.isfinite(law.value(law.draw(50, np.random.default_rng(0)))).all()
 
 
-def test_only_what_holds_on_wider_ranges_is_exact() -> None:
+def test_constants_are_exact_only_if_they_hold_on_wider_ranges() -> None:
     clean = equations.SETTINGS[0]
     assert equations.judged(LAW.value, LAW, clean, 0)[0] == 0
     assert equations.judged(lambda rows: LAW.value(rows) * (1 + 2e-6), LAW, clean, 0)[0] > equations.EXACT

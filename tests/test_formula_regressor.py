@@ -63,7 +63,7 @@ def test_parameters_out_of_range(options: dict[str, object], text: str) -> None:
 
 def test_texts_and_infinities_are_refused() -> None:
     table, energy = planted(10)
-    with pytest.raises(ValueError, match="'kind' is none; leave out"):
+    with pytest.raises(ValueError, match="'kind' is not; leave out"):
         FormulaRegressor().fit(table.assign(kind="a"), energy)
     table.loc[3, "mass"] = np.inf
     with pytest.raises(ValueError, match="Input X contains infinity"):

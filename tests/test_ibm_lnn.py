@@ -434,7 +434,7 @@ def test_defect_12_an_import_has_no_side_effects(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cycle_that_gains_ever_less_ends_and_says_so() -> None:
+def test_a_cycle_with_diminishing_gains_stops_with_a_status() -> None:
     """A -> B, B -> A at w = .999: after 400 steps there is no fixpoint and no word of it."""
     kb = lnnkit.loads("axiom (A@0.999 -> B)\naxiom (B@0.999 -> A)\nfact A in [0.5, 1]")
     outcome = kb.infer()

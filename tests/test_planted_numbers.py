@@ -50,7 +50,7 @@ def test_a_difference_from_0_is_known_as_well_as_its_terms() -> None:
     assert found == [[(1.0, 1.0)], [(1.0, 1.0)], [(0.0, 0.0)]]
 
 
-def test_whole_numbers_are_told_as_such() -> None:
+def test_integers_are_recognised() -> None:
     """What is added to 12 to make 12 is 0, and no noise of it; but 1e-30, where it is given, is not contradicted."""
     text = "number n2(p)\nnumber n3(p)\nfact n2(a) = 12\nrule n2(X) = n3(X) + n2(X)\nquery n3(X)\n"
     ((answer,),) = lnnkit.loads(text).answers()

@@ -38,7 +38,7 @@ def any_of(count: int) -> str:
     return " | ".join(f"S{i}" for i in range(count))
 
 
-def test_a_disjunction_of_near_truths_says_nothing_of_its_last_operand() -> None:
+def test_a_disjunction_of_near_truths_does_not_bound_its_last_operand() -> None:
     """The product of the complements is 1e-17: one less it is 1 as a float, which no operand makes it."""
     text = f"logic product\n{sources(5, 'in [0.9995, 0.9999]')}fact S5 in [0.2, 1]\n"
     text += f"rule Known -> ({any_of(6)}) in [0.9, 1]\nfact Known\n"
@@ -59,7 +59,7 @@ def test_thirteen_sources() -> None:
     assert bounds(text + f"axiom ({any_of(14)}) in [0.9, 1]\n", "S13") == (0.2, 1.0)
 
 
-def test_what_is_stated_still_reaches_an_operand() -> None:
+def test_stated_bounds_still_reach_an_operand() -> None:
     """The complements of the sources leave 0.0025: one less it is less than is stated, and S2 makes up for it."""
     text = f"logic product\n{sources(2, '= 0.95')}fact S2 in [0.2, 1]\naxiom ({any_of(3)}) in [0.999, 1]\n"
     assert bounds(text, "S2") == (pytest.approx(0.6, abs=1e-9), 1.0)

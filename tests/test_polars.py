@@ -18,7 +18,7 @@ query age(X)
 """
 
 
-def test_frames_are_told() -> None:
+def test_frames_can_be_told() -> None:
     kb = lnnkit.loads(PROGRAM)
     kb.tell("Contact", pl.DataFrame({"from": ["anna", "bob"], "to": ["bob", "cleo"]}))
     kb.tell("age", pl.DataFrame({"person": ["anna", "bob"], "years": [34, None]}))

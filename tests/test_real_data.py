@@ -103,7 +103,7 @@ def test_transitive_closure(step: str, count: int, pairs: int) -> None:
 
 
 @pytest.mark.parametrize("count", [20, 100])
-def test_transitive_closure_is_what_duckdb_says(count: int) -> None:
+def test_transitive_closure_agrees_with_duckdb(count: int) -> None:
     edges = random_edges(count)
     sql = "WITH RECURSIVE p AS (SELECT x, y FROM e UNION SELECT p.x, e.y FROM p JOIN e ON p.y = e.x) SELECT * FROM p"
     kb = lnnkit.loads(PATH + STEPS["right"])
@@ -246,7 +246,7 @@ def test_family_rules_of_length_two() -> None:
 
 
 @needs("kg/neurallp_family")
-def test_family_rules_are_what_duckdb_says() -> None:
+def test_family_rules_agree_with_duckdb() -> None:
     """Recursive, with two relations and an inequality: siblings of siblings, and not oneself."""
     facts = triples(FAMILY)
     kb = lnnkit.loads(

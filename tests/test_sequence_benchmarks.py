@@ -134,7 +134,7 @@ def test_a_split_has_every_word_and_no_number_twice() -> None:
     assert {word for number in chosen.learned for word in numerals.words(number)} == set(numerals.VOCABULARY[1:])
 
 
-def test_numerals_are_read_that_were_never_seen() -> None:
+def test_unseen_numerals_are_read() -> None:
     (found,) = numerals.solve(RuleShape(0, 1))
     assert (found.error, found.scores) == (0, {"learned": 0, "validated": 0})
     said = dict(each.split(": ") for each in found.found.split("; "))

@@ -76,7 +76,7 @@ def test_odd_tables_give_a_program_that_loads(name: str) -> None:
     lnnkit.loads(found.program_)
 
 
-def test_levels_that_training_did_not_have() -> None:
+def test_unseen_categories() -> None:
     found = RuleClassifier(random_state=0).fit(ODD["categories"], LABELS)
     new = pd.DataFrame({"c": pd.Categorical(["up", "sideways", None])})
     assert found.predict(new)[0] == 1 and np.isfinite(found.predict_proba(new)).all()
@@ -97,7 +97,7 @@ def test_a_small_table_with_noise_is_weighed_not_covered() -> None:
     assert accuracy > 0.95  # a plain disjunction, right on nine rows of ten held back, had 0.937
 
 
-def test_categories_stand_beside_flags() -> None:
+def test_categories_can_accompany_flags() -> None:
     frame = pd.DataFrame({"city": pd.Categorical(["rome", "oslo"] * 20), "member": [True, False, False, True] * 10})
     assert RuleClassifier().fit(frame, [1, 0] * 20).score(frame, [1, 0] * 20) == 1.0
 
@@ -109,7 +109,7 @@ PEOPLE = pd.DataFrame({"age": np.tile(np.arange(20.0, 60.0, 4.0), 12), "purpose"
 KINDS = np.where(PEOPLE["age"] < 40, "bad", "good")
 
 
-def test_rules_about_the_class_that_sorts_first_warn_and_positive_says_so() -> None:
+def test_rules_for_the_first_class_warn_and_suggest_positive() -> None:
     with (
         pytest.warns(UserWarning, match="Bad` is named like the class 'bad', .* give positive='bad'"),
         pytest.warns(UserWarning, match="no better than the commoner class"),

@@ -1,5 +1,5 @@
-"""Formulas -> what may propose what.
+"""Static analysis of formulas: the supports of each leaf (found by running the kernels on abstract bounds), needs,
+and the sides of tables that matter (magic sets).
 
-Supports of each leaf (found by running the kernels on abstract bounds), needs, and the sides of tables that matter
-(magic sets). Nothing here reads a fact.
+Nothing here reads a fact.
 """

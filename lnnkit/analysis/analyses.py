@@ -1,4 +1,4 @@
-"""The supports of a program's formulas, found once for each shape."""
+"""The analyses of a program's formulas, computed once for each shape."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was found out of shapes of formulas: the same whatever the facts, so that it outlives an inference."""
+    """A cache of results by shape of formula. They do not depend on facts, so the cache outlives an inference."""
 
     analyses: dict[object, Analysis] = field(default_factory=dict)
     neurons: dict[object, dict[Port, list[Cause]]] = field(default_factory=dict)
 
 
 class Analyses:
-    """``defaults`` gives each table's default bounds, ``unpredictable`` are tables whose atoms of unnamed individuals
-    may differ from it; both may still grow while formulas are analysed. ``empty`` sorts have no entity, ``open_`` ones
-    may have unnamed individuals."""
+    """Analyses of formulas over given defaults. ``defaults`` has each table's default bounds; atoms of
+    ``unpredictable`` tables may differ from them for unnamed individuals. Both may grow while formulas are analysed.
+    ``empty`` sorts have no entity, ``open_`` ones may have unnamed individuals."""
 
     def __init__(
         self,
@@ -41,11 +41,11 @@ class Analyses:
         self.unpredictable: set[str] = set(unpredictable)
 
     def over(self, defaults: Mapping[str, Bounds]) -> Analyses:
-        """The same for tables with other defaults."""
+        """The same analyses for tables with other defaults."""
         return Analyses(defaults, self._empty, self._open, self.known, self.unpredictable)
 
     def of(self, formula: Formula) -> Analysis:
-        """The analysis of a formula. Formulas of one shape over tables of the same defaults share it."""
+        """The analysis of a formula, shared by formulas of one shape over tables of the same defaults."""
         vacant, doubtful = self._vacant(formula), self._doubtful(formula)
         key = (
             shape(formula, {}, ()),
@@ -63,8 +63,8 @@ class Analyses:
         return found
 
     def _vacant(self, formula: Formula) -> dict[int, Bounds]:
-        """The quantifiers over a sort that has no entities: ``forall`` is true and ``exists`` false. Where the sort is
-        open there may be some, so neither is sure."""
+        """The values of quantifiers over empty sorts: ``forall`` is true and ``exists`` false. An open sort may have
+        unnamed individuals, so neither is certain there."""
         found: dict[int, Bounds] = {}
         for index, neuron in enumerate(formula.neurons):
             if neuron.inner < 0:
@@ -76,7 +76,8 @@ class Analyses:
         return found
 
     def _doubtful(self, formula: Formula) -> frozenset[int]:
-        """The quantifiers over an open sort whose body reads what is unknown of a stranger, whatever its default."""
+        """The quantifiers over an open sort whose body may be unknown for an unnamed individual, whatever its
+        default."""
         return frozenset(
             index
             for index, neuron in enumerate(formula.neurons)

@@ -1,7 +1,8 @@
-"""What one neuron can say, and on which of its operands' ends that rests: found by running its kernels.
+"""Causes: which ends of its operands a neuron's message rests on, found by running its kernels.
 
-A *cause* is a set of ports. A port is an end of an operand, or of the neuron itself as heard from above, that has
-left its base (the bounds that defaults give it). Only minimal causes are kept; smaller ones than needed are right too.
+A *port* is an end of an operand, or of the neuron itself as propagated from above, that has left its base (the
+bounds that defaults give it). A *cause* is a set of ports. Only minimal causes are kept; smaller ones than
+necessary are sound.
 """
 
 from __future__ import annotations
@@ -20,21 +21,24 @@ from lnnkit.formula.unfolding import Neuron
 from lnnkit.logic.bounds import Bounds, ordered, tolerance
 
 Box = tuple[float, float]
-Port = tuple[int, str]  # an operand's place, or NODE; "lower" or "upper"
+Port = tuple[int, str]  # an operand's index, or NODE; "lower" or "upper"
 Cause = frozenset[Port]
-Moves = tuple[tuple[bool, bool], tuple[bool, bool]]  # of the lower and the upper end: whether it can tighten, loosen
+Moves = tuple[tuple[bool, bool], tuple[bool, bool]]  # for the lower and the upper end: whether it can tighten, loosen
 
 NODE = -1
 _EPS = tolerance(torch.float64)
 _GRID = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
-_EXHAUSTIVE = 10  # so many ports are tried in all combinations
-_COUNTS = 512  # so many ways to count alike ports
-_WIDE = 256  # so many ports at most for that
-_CHOICES = 32  # so many subsets of alike ports are told apart
+# Limits of work. From a quarter to four times each, rules of 6 to 30 literals take 313 to 393 CPU ms, which is noise,
+# and have the same answers (`python -m benchmarks.inference_constants wide`).
+_EXHAUSTIVE = 10  # up to this many ports are tried in all combinations
+_COUNTS = 512  # combinations of counts of interchangeable ports
+_WIDE = 256  # ports for which counts are combined
+_CHOICES = 32  # subsets of interchangeable ports that are distinguished
 
 
 def convex(neuron: Neuron) -> bool:
-    """Whether the neuron maps boxes onto intervals, each end of which rests on one end of each operand."""
+    """Whether the neuron is monotone in each operand, so that it maps boxes to intervals and each end depends on one
+    end of each operand."""
     logic = neuron.logic
     return neuron.kind not in ("iff", "xor") and not (
         neuron.kind == "implies" and logic is not None and logic.name == "godel"
@@ -46,13 +50,13 @@ def other(end: str) -> str:
 
 
 def rising(neuron: Neuron, place: int) -> bool:
-    """Whether the neuron rises with the operand; of equivalences nothing can be said."""
+    """Whether the neuron is increasing in the operand; undefined for equivalences."""
     return not (neuron.kind == "implies" and place == 0)
 
 
 def upward_causes(neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], end: str, limit: float) -> list[Cause]:
-    """The minimal causes that can take the neuron's upward ``end`` past ``limit``, operands' ends going as far as
-    ``bests``. For neurons whose upward ends are monotone (all but equivalences)."""
+    """The minimal causes that take the neuron's upward ``end`` past ``limit``, where ends of operands go at most as far
+    as ``bests``. For monotone neurons (all but equivalences)."""
     ports = [
         (place, end if rising(neuron, place) else other(end))
         for place in range(len(bases))
@@ -80,9 +84,9 @@ def message_causes(
     place: int,
     lost: float,
 ) -> list[Cause]:
-    """For a convex neuron whose ``heard`` end is at ``level``: the minimal causes among the other operands that take
-    the value ``lost`` from the operand at ``place``, since with it the level is out of reach."""
-    against = other(heard)  # siblings conspire to keep the neuron from its level
+    """For a convex neuron whose ``heard`` end is at ``level``: the minimal causes among the other operands that exclude
+    the value ``lost`` for the operand at ``place``, because the level is out of reach with it."""
+    against = other(heard)  # The siblings move so as to keep the neuron from its level.
     ports = [
         (sibling, against if rising(neuron, sibling) else other(against))
         for sibling in range(len(bases))
@@ -108,8 +112,8 @@ def _causes(
     test: Callable[[list[Bounds]], Tensor],
     alike: object,
 ) -> list[Cause]:
-    """Minimal sets of ports at their best with which a monotone ``test`` holds; ``alike`` tells tests apart, but for
-    which of several operands that are alike they are about. Ports of such operands are counted, not listed."""
+    """The minimal sets of ports, each at its best, for which a monotone ``test`` holds. ``alike`` identifies the test
+    up to exchange of interchangeable operands; ports of such operands are counted rather than enumerated."""
     memory = _found(_bare(neuron), tuple(bases), tuple(bests))
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
 
@@ -141,19 +145,19 @@ def _causes(
 
 @lru_cache(maxsize=2**10)
 def _found(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> dict[object, object]:
-    """What has been found out about a neuron between these boxes: it depends on nothing else, so other formulas and
-    other programs that have it need not find it out again."""
+    """The cached results for a neuron with these bounds: they depend on nothing else, so formulas and programs share
+    them."""
     return {}
 
 
 def _bare(neuron: Neuron) -> Neuron:
-    """The neuron itself, wherever it stands."""
+    """The neuron without its position."""
     return Neuron(neuron.kind, (), 0, "", (), neuron.weights, neuron.bias, neuron.logic)
 
 
 def _least_codes(count: int, run: Callable[[Tensor], list[bool]]) -> list[int]:
-    """The minimal sets of ``count`` ports with which the test holds, as bits. What holds with one port alone, or with
-    nothing less than all, is seen before all combinations are tried."""
+    """The minimal sets of ``count`` ports for which the test holds, as bit masks. Single ports, and the set of all
+    ports, are tried before all combinations."""
     every = 2**count - 1
     alone = [1 << port for port in range(count)]
     tried = [0, every, *alone, *(every ^ port for port in alone)]
@@ -177,7 +181,7 @@ def _least_codes(count: int, run: Callable[[Tensor], list[bool]]) -> list[int]:
 
 
 def _masks(codes: Tensor, count: int) -> Tensor:
-    """(n, ``count``) the bits of codes, the lowest first."""
+    """(n, ``count``) the bits of the codes, lowest first."""
     return (codes.unsqueeze(1) >> torch.arange(count).unsqueeze(0) & 1).bool()
 
 
@@ -188,7 +192,7 @@ def _counted(
     memory: dict[object, object],
     alike: object,
 ) -> list[Cause]:
-    """As `_causes`, for many ports, ``each`` of a kind."""
+    """As `_causes`, for many ports; ``each`` gives the kind of each port."""
     kinds: dict[object, list[int]] = {}
     for column, kind in enumerate(each):
         kinds.setdefault(kind, []).append(column)
@@ -204,7 +208,7 @@ def _counted(
 
 
 def _least_counts(groups: Sequence[Sequence[int]], run: Callable[[Tensor], list[bool]]) -> list[tuple[int, ...]]:
-    """The minimal numbers of ports of each group with which the test holds."""
+    """The minimal numbers of ports of each group for which the test holds."""
     width = sum(map(len, groups))
 
     def holds(counts: Iterable[Sequence[int]]) -> list[bool]:
@@ -224,7 +228,7 @@ def _least_counts(groups: Sequence[Sequence[int]], run: Callable[[Tensor], list[
         return [v for v in good if not any(o != v and all(a <= b for a, b in zip(o, v, strict=True)) for o in good)]
     if len(groups) == 1:
         return [(_fewest(holds, full, 0),)]
-    # what no cause can do without: so many of each group, all of the others being there
+    # The least number from each group that is necessary even if all other ports are present.
     return [tuple(_fewest(holds, full, group) for group in range(len(groups)))]
 
 
@@ -240,7 +244,8 @@ def _fewest(holds: Callable[[Iterable[Sequence[int]]], list[bool]], full: Sequen
 
 
 def _chosen(groups: Sequence[Sequence[int]], vector: Sequence[int]) -> Iterable[list[int]]:
-    """Sets of columns with so many of each group; where there are too many ways, with one of it, or with none."""
+    """The sets of columns with these numbers from each group; if there are too many, those with at most one from
+    each."""
     options: list[list[tuple[int, ...]]] = []
     for group, count in zip(groups, vector, strict=True):
         if math.comb(len(group), count) <= _CHOICES:
@@ -254,11 +259,11 @@ def _chosen(groups: Sequence[Sequence[int]], vector: Sequence[int]) -> Iterable[
         yield [column for part in parts for column in part]
 
 
-# --- neurons with gaps: their kernels are run over a grid of boxes ---------------------------------------------------
+# --- non-monotone neurons: their kernels are evaluated on a grid of boxes ---------------------------------------------
 
 
 def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], end: str) -> list[Cause]:
-    """As `upward_causes` past the base itself, for an equivalence: operands take any boxes that ``movable`` allows."""
+    """As `upward_causes` past the base itself, for an equivalence: operands take any box that ``movable`` allows."""
     return _gap_upward(_bare(neuron), tuple(bases), tuple(movable), end)
 
 
@@ -274,8 +279,8 @@ def _gap_upward(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ..
 def gap_message_causes(
     neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], node: Sequence[Box]
 ) -> dict[Port, list[Cause]]:
-    """For a neuron with gaps: for each end of each operand, the minimal causes of a proposal for it, among all
-    operands' ends and, where there is a choice of ``node`` boxes (its base first), the neuron's own ends."""
+    """For a non-monotone neuron: the minimal causes of a proposal for each end of each operand, among all ends of
+    operands and, if several ``node`` boxes are given (its base first), the neuron's own ends."""
     return _gap_messages(_bare(neuron), tuple(bases), tuple(movable), tuple(node))
 
 
@@ -309,12 +314,13 @@ def _gap_messages(
 
 
 def heard_boxes(base: Box, lower: bool, upper: bool, *, loosened: bool) -> list[Box]:
-    """The boxes that a neuron may be told to lie in, its base first; ``loosened`` ones may know less than that."""
+    """The boxes to which a neuron may be restricted from above, its base first; ``loosened`` ones may be wider than the
+    base."""
     return [base, *(box for box in _options(base, ((lower, loosened), (upper, loosened))) if box != base)]
 
 
 def _options(base: Box, moves: Moves, meeting: Sequence[float] = ()) -> list[Box]:
-    """The base, and the boxes of a grid that its ends can move to, ``meeting`` points and one another among them."""
+    """The base, and the boxes of a grid to which its ends can move, including the points ``meeting``."""
     (raised, dropped), (lowered, lifted) = moves
     grid = (*_GRID, *meeting, *base)
     lows = {base[0], *(g for g in grid if (raised and g > base[0]) or (dropped and g < base[0]))}
@@ -323,15 +329,15 @@ def _options(base: Box, moves: Moves, meeting: Sequence[float] = ()) -> list[Box
 
 
 def _meeting(neuron: Neuron, place: int, bases: Sequence[Box]) -> list[float]:
-    """Where one of two operands is as true as the other is at an end of its base, each as its weight counts it: there
-    an equivalence jumps."""
+    """The values at which one operand equals the other's end at its base, each scaled by its weight: there an
+    equivalence is discontinuous."""
     own, theirs = neuron.weights[place], neuron.weights[1 - place]
     found = (1 - theirs * (1 - end) / own for end in bases[1 - place]) if own > 0 else ()
     return [value for value in found if 0 < value < 1]
 
 
 def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Tensor]:
-    """All combinations of the operands' boxes, and which ends (two columns an operand) have left their bases."""
+    """All combinations of the operands' boxes, and which ends (two columns for each operand) have left their bases."""
     options = [
         _options(base, move, _meeting(neuron, place, bases))
         for place, (base, move) in enumerate(zip(bases, movable, strict=True))

@@ -1,8 +1,8 @@
-"""Of which entities a comparison must be known: those for which another formula could do something with its truth.
+"""Demand for comparisons: the entities for which another formula could use a comparison's truth.
 
-``Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)`` looks at pairs that are in contact, so no other pair of ages is
-compared. Whatever finds an instance of a formula that reads the comparison is joined with what informs its numbers, as
-far as that are atoms over the comparison's own variables.
+``Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)`` reads pairs in contact, so no other pair of ages is compared.
+Whatever finds an instance of a formula that reads the comparison is joined with what informs its numbers, as far as
+that are atoms over the comparison's own variables.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Demand = frozenset[Literal]
 
 
 def demands(table: str, readers: Iterable[tuple[Formula, Needs]], tables: Set[str]) -> tuple[Demand, ...] | None:
-    """The sets of literals, over the parameters of a comparison's ``table``, of which one must be there before a reader
-    could do anything with it. None where a reader may without any; only literals of some ``tables`` count."""
+    """The sets of literals, over the parameters of a comparison's ``table``, one of which must be satisfied before a
+    reader can use it. None if a reader can use it without any; only literals of some ``tables`` count."""
     found: list[Demand] = []
     for formula, needs in readers:
         for leaf in formula.leaves:
@@ -38,8 +38,8 @@ def demands(table: str, readers: Iterable[tuple[Formula, Needs]], tables: Set[st
 
 
 def restricted(needs: Needs, formula: Formula, wanted: Sequence[Demand]) -> Needs:
-    """The needs of a comparison where only what is ``wanted`` of it must be known, and what is listed; what it has been
-    told, it passes on anyway."""
+    """The needs of a comparison, restricted to tuples that are ``wanted`` or listed; bounds given to the comparison are
+    propagated in any case."""
     own = str(formula.auxiliary)
     listed = frozenset({Literal(own, tuple(formula.blocks[0].variables), "listed")})
     rows: list[Need] = []
@@ -52,7 +52,7 @@ def restricted(needs: Needs, formula: Formula, wanted: Sequence[Demand]) -> Need
 
 
 def _seen(literal: Literal, parameters: dict[int | str, int]) -> Literal | None:
-    """A reader's literal over the comparison's parameters; None where it has variables that the comparison has not."""
+    """A reader's literal over the comparison's parameters; None if it has other variables."""
     arguments: list[int | str] = []
     for argument in literal.arguments:
         if isinstance(argument, str):

@@ -2,9 +2,9 @@
 
 To answer ``Path(anna, X)``, the rule ``Path(X, Y) & Edge(Y, Z) -> Path(X, Z)`` needs only the paths from anna, and
 ``Edge(X, Y) & Path(Y, Z) -> Path(X, Z)`` those from whoever anna reaches: the question's constants are *passed
-sideways* along the body, through literals whose rows stand still (Bancilhon et al. 1986, Beeri and Ramakrishnan 1991).
-A predicate has one set of *bound* places, those that are bound wherever it is needed; without any it is completed
-as a whole.
+sideways* along the body, through literals whose tables are complete (Bancilhon et al. 1986, Beeri and Ramakrishnan
+1991). Each predicate has one adornment: the places that are *bound* wherever it is needed; without any it is
+completed as a whole.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wh
 
 
 class Passing(NamedTuple):
-    """In ``formula``, whoever needs the ``head`` (None: whoever needs anything) needs the ``target``, where the
-    ``literals`` are there. Both atoms have their arguments in bound places only."""
+    """A magic rule of ``formula``: if the ``head`` is needed (None: always) and the ``literals`` are satisfied, the
+    ``target`` is needed. Both atoms have their arguments in bound places only."""
 
     formula: Formula
     head: Atom | None
@@ -30,8 +30,8 @@ class Passing(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """Of the predicates that are ``bound`` only what is needed is completed: the ``asked`` tuples, in bound places, and
-    what follows by the ``passings``."""
+    """The demand: for the predicates in ``bound``, only the ``asked`` tuples (in bound places) and what the
+    ``passings`` derive from them is completed."""
 
     bound: Bound
     asked: tuple[tuple[str, tuple[str, ...]], ...]
@@ -41,9 +41,8 @@ class Demand(NamedTuple):
 def demand(
     defining: Sequence[tuple[Formula, Needs]], whole: Collection[str], asked: Sequence[Atom], still: Collection[str]
 ) -> Demand | None:
-    """What is needed of the predicates that the ``defining`` formulas derive, to answer the ``asked`` atoms of queries.
-    The ``whole`` of some predicates is needed anyway. Tables that stand ``still`` have the rows that they will ever
-    have. None where no question is bound."""
+    """The demand of the ``asked`` atoms of queries on the predicates that the ``defining`` formulas derive. Predicates
+    in ``whole`` are needed completely anyway; tables in ``still`` are complete. None if no question is bound."""
     derived = {head for formula, _ in defining for head in _heads(formula)}
     questions = [each for each in asked if each[0] in derived]
     if not any(isinstance(argument, str) for _, arguments in questions for argument in arguments):
@@ -57,7 +56,7 @@ def demand(
         every[name] = tuple(place for place in every[name] if place in _constants(arguments))
     names = {name for name, _ in questions}
     found = [_settled(bodies, start, still) for start in _starts(every, names)]
-    bound = max(found, key=lambda each: len(names & each.keys()))  # the first of the best
+    bound = max(found, key=lambda each: len(names & each.keys()))  # the first of equally good ones
     if not names & bound.keys():
         return None
     passings = [body.passing(each, bound, still) for body in bodies for each in body.reads if each[0] in bound]
@@ -74,14 +73,15 @@ def bound_atom(atom: Atom, bound: Bound) -> Atom:
 
 
 def _starts(every: Bound, asked: Collection[str]) -> Iterator[Bound]:
-    """The places that may be bound to begin with: those of all questions, or one of them, if of all none is left."""
+    """The places that may be bound initially: those bound in all questions or, if there are none, those of one
+    question."""
     yield every
     for place in range(max((len(every[name]) for name in asked), default=0)):
         yield {name: places[place : place + 1] if name in asked else places for name, places in every.items()}
 
 
 def _settled(bodies: Sequence[_Body], bound: Bound, still: Collection[str]) -> Bound:
-    """The places that are bound wherever a predicate is needed, of those that are ``bound`` to begin with."""
+    """The greatest subset of ``bound`` places that are bound wherever a predicate is needed."""
     bound = dict(bound)
     before: Bound = {}
     while before != bound:
@@ -94,8 +94,8 @@ def _settled(bodies: Sequence[_Body], bound: Bound, still: Collection[str]) -> B
 
 
 class _Body(NamedTuple):
-    """For one head and one need of a formula, what it ``reads`` besides; of one with quantifiers, nothing is known of
-    either."""
+    """For one head and one need of a formula, the other atoms that it ``reads``; for a formula with quantifiers neither
+    is known."""
 
     formula: Formula
     head: Atom | None
@@ -103,19 +103,19 @@ class _Body(NamedTuple):
     reads: tuple[Atom, ...]
 
     def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
-        """The places of an atom that is read that are bound."""
+        """The bound places of an atom that is read."""
         known = _variables(self._start(bound)).union(
             *(_variables(each.arguments) for each in self._passed(target, bound, still))
         )
         return {place for place, each in enumerate(target[1]) if isinstance(each, str) or each in known}
 
     def passing(self, target: Atom, bound: Bound, still: Collection[str]) -> Passing:
-        """How what is needed of the head is passed on to an atom that is read."""
+        """The magic rule from the head to an atom that is read."""
         literals = self._passed(target, bound, still)
         return Passing(self.formula, self._needed(bound), tuple(literals), bound_atom(target, bound))
 
     def _needed(self, bound: Bound) -> Atom | None:
-        """The head, if not all of it is needed."""
+        """The head, unless it is needed completely."""
         return bound_atom(self.head, bound) if self.head is not None and bound.get(self.head[0]) else None
 
     def _start(self, bound: Bound) -> Sequence[int | str]:
@@ -123,8 +123,8 @@ class _Body(NamedTuple):
         return () if head is None else head[1]
 
     def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
-        """The literals that bind variables: those that hang together with the head's bound ones or, where it has none,
-        with those of the target."""
+        """The literals that bind variables: those connected with the head's bound variables or, without a head, with
+        those of the target."""
         known = _variables(self._start(bound)) or _variables(target[1])
         found = list[Literal]()
         left = sorted((each for each in self.literals if each.table in still), key=repr)

@@ -1,4 +1,4 @@
-"""How neurons bear on one another: which ends of its leaves a formula reads, and for what."""
+"""Polarity: how each neuron affects the others, and so which ends of its leaves a formula reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lnnkit.analysis.families import Element, End
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import tolerance
 
-Direction = Literal["least", "most"]  # the root is at least its lower, or at most its upper, bound
+Direction = Literal["least", "most"]  # the root is at least its lower bound, or at most its upper bound
 
 _EPS = tolerance(torch.float64)
 
@@ -26,11 +26,12 @@ class Polarity:
 
     @cached_property
     def signs(self) -> dict[int, int]:
-        """How each neuron bears on the root: 1 raises it, -1 lowers it, 0 either; absent neurons are left out."""
+        """The polarity of each neuron with respect to the root: 1 raises it, -1 lowers it, 0 either; neurons without
+        effect are left out."""
         return self.signs_beneath(self.formula.top)
 
     def signs_beneath(self, top: int) -> dict[int, int]:
-        """How each neuron bears on ``top``."""
+        """The polarity of each neuron with respect to ``top``."""
         signs = {top: 1}
         for index in range(top, -1, -1):
             if index not in signs:
@@ -48,8 +49,8 @@ class Polarity:
         return signs
 
     def reads(self, leaf: int, side: str) -> list[Element]:
-        """The ends that an instance reads to send to one side of a leaf. Its own ends are among them where it stands
-        under an equivalence, and where a quantifier binds it: they are read at the quantifier's other rows."""
+        """The ends that an instance reads to propose for one side of a leaf. They include the leaf's own ends under an
+        equivalence or a quantifier: there they are read at the quantifier's other rows."""
         found: list[Element] = []
         for direction in self.directions:
             elements = self.elements(direction)
@@ -60,7 +61,7 @@ class Polarity:
         return list(dict.fromkeys(found))
 
     def read_sides(self) -> dict[int, tuple[bool, bool]]:
-        """Of which leaves (and of the auxiliary) a change of the lower or the upper side can matter to an instance."""
+        """For each leaf (and the auxiliary): whether a move of its lower or upper end can matter to an instance."""
         gaps = any(n.logic is not None and not convex(n) for n in self.formula.neurons)
         found: dict[int, tuple[bool, bool]] = {}
         for direction in self.directions:

@@ -1,4 +1,5 @@
-"""What to join: for each formula, the sets of literals that must be there before an instance can say anything."""
+"""Needs: for each formula, the sets of literals one of which must be satisfied before an instance can propose
+anything."""
 
 from __future__ import annotations
 
@@ -15,21 +16,21 @@ from lnnkit.analysis.supports import Analysis, Send
 from lnnkit.analysis.upward_supports import Upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 
-EQUAL = "="  # the table of a literal that two entities are one
-_JOINED = 12  # so many literals are joined to find an instance
+EQUAL = "="  # the table of the literal that two entities are equal
+_JOINED = 12  # literals joined for an instance; 3 and 48 change no time: 325 to 337 ms, as in analysis/causes.py
 
 Column = OneOf["lower", "upper", "either", "listed", "given"]
 
 
 class Literal(NamedTuple):
-    """The rows of ``table`` that deviate on ``column`` (or are listed, or given), under a pattern of arguments."""
+    """The rows of ``table`` that deviate on ``column`` (or are listed, or given) and match a pattern of arguments."""
 
     table: str
     arguments: tuple[int | str, ...]
     column: Column
 
     def __deepcopy__(self, memo: dict[int, object]) -> Literal:
-        return self  # nothing of it ever changes
+        return self  # its rows never change
 
 
 class Need(NamedTuple):
@@ -41,8 +42,9 @@ class Need(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ from its default row.
-    ``expands`` are blocks that lie within the last candidate of another quantifier: all their rows may hear of it."""
+    """The joins of a formula. ``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ
+    from its virtual row. ``expands`` are blocks within the last candidate of another quantifier, all of whose rows may
+    receive a proposal."""
 
     rows: tuple[Need, ...]
     fills: Mapping[int, tuple[frozenset[Literal], ...]]
@@ -50,13 +52,13 @@ class Needs:
 
     @property
     def literals(self) -> frozenset[Literal]:
-        """All that is joined for any of them."""
+        """All literals that are joined for any of them."""
         sets = [*(need.literals for need in self.rows), *itertools.chain(*self.fills.values())]
         return frozenset(itertools.chain(*sets))
 
 
 def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
-    """Without those that a smaller set of the same block finds anyway; the order is canonical."""
+    """Drop the needs that another need of the same block with fewer literals subsumes; the order is canonical."""
     distinct = set(needs)
     kept = [
         need for need in distinct if not any(o.block == need.block and o.literals < need.literals for o in distinct)
@@ -65,7 +67,7 @@ def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
 
 
 class NeedFinder:
-    """Reads the needs of one formula off its supports and the program's relevance."""
+    """Derives the needs of one formula from its supports and the program's relevance."""
 
     def __init__(self, reading: Reading, relevance: Relevance, sizes: Mapping[str, int]) -> None:
         self.analysis: Analysis = reading.analysis
@@ -76,7 +78,7 @@ class NeedFinder:
         self._expands: set[int] = set()
 
     def inference(self) -> Needs:
-        """Every instance that can tighten a kept side, or only contradict one."""
+        """The instances that can tighten a kept side, or contradict one."""
         found: list[Need] = []
         for send in self.analysis.sends:
             for support in send.supports:
@@ -92,15 +94,15 @@ class NeedFinder:
         return Needs(minimal_needs(found), self._fills(), frozenset(self._expands))
 
     def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
-        """So few of the elements that joining them is worthwhile, among them some for every variable, twice: of a wide
-        formula not all of them are needed to find few enough instances. Heads that facts must list come first, then
-        what links most variables, to those before it if it can."""
+        """A subset of the elements that is selective enough to join, and covers every variable twice: a wide formula
+        needs only some. Heads that facts must list come first, then the elements that link most variables, preferably
+        to those chosen before."""
         elements = self._distinct(elements)
         if len(elements) <= _JOINED:
             return elements
         ordered = sorted(elements, key=lambda each: (-len(self._variables(each)), each))
         core = [each for each in ordered if each.leaf in self.formula.heads]
-        for _ in range(2):  # a need may be a core without one of its elements
+        for _ in range(2):  # A need may be a core without one of its elements.
             bound: set[int] = set()
             while more := [e for e in ordered if e not in core and not bound.issuperset(self._variables(e))]:
                 best = next((each for each in more if bound & self._variables(each)), more[0])
@@ -114,30 +116,30 @@ class NeedFinder:
         return {argument for argument in arguments if isinstance(argument, int)}
 
     def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
-        """Without the upper ends of atoms that are false by default and whose lower ends stand there too: what is
-        raised on one end is raised on both."""
+        """Drop the upper ends of atoms that are false by default if their lower ends are present: raising the lower end
+        raises both."""
         false = {leaf for leaf, default in self.analysis.defaults.items() if default[1] == 0}
         raised = {each.leaf for each in elements if each.end == "lower"} & false
         return frozenset(each for each in elements if each.end != "upper" or each.leaf not in raised)
 
     def deviation(self) -> Needs:
-        """Every instance whose root differs from its value with all leaves at their defaults."""
+        """The instances whose root differs from its value with all leaves at their defaults."""
         upward = self.analysis.upward if self._equalities_alone() else self.analysis.unequal
         rows = [Need(0, literals) for literals in self._deviations(self.formula.top, upward)]
         return Needs(minimal_needs(rows), self._fills())
 
     def initial(self) -> Needs:
-        """As ``deviation``, and every instance where equalities alone make a difference."""
+        """As ``deviation``, and the instances where equalities alone make a difference."""
         if self._equalities_alone():
             return Needs((Need(0, frozenset()),), self._fills())
         return self.deviation()
 
     def _equalities_alone(self) -> bool:
-        """Whether how equalities fall makes a difference with all leaves at their defaults."""
+        """Whether equalities make a difference with all leaves at their defaults."""
         return len(self.analysis.upward.default_values(self.formula.top)) > 1
 
     def completion(self) -> Needs:
-        """Every instance of a defining statement that can make a head possible."""
+        """The instances of a defining statement that can make a head possible."""
         supports = (s for s in self.analysis.completions() if self.relevance.available(self.reading, s))
         return Needs(minimal_needs(Need(0, self._literals(support)) for support in supports), self._fills())
 
@@ -154,8 +156,9 @@ class NeedFinder:
         yield from self._at(send.leaf, send.side, literals)
 
     def _at(self, neuron: int, side: str | None, literals: frozenset[Literal]) -> Iterable[Need]:
-        """The need at the block of ``neuron``, or further out where only the last candidate of a quantifier could
-        hear of it: such rows are completed when all others are there. ``side`` is what is tightened, if a leaf."""
+        """The need at the block of ``neuron``, or at an outer block if only the last candidate of a quantifier could
+        receive the proposal: such rows are completed when all others exist. ``side`` is the end to tighten, for a
+        leaf."""
         block = 0 if neuron == AUXILIARY else self.formula.neurons[neuron].block
         needed = block
         passed: set[int] = set()
@@ -173,7 +176,7 @@ class NeedFinder:
         yield Need(needed, literals)
 
     def _raised(self, quantifier: int, neuron: int, side: str | None) -> bool | None:
-        """Whether the quantifier must be raised (or lowered) for that side to be tightened; None if either may do."""
+        """Whether the quantifier must be raised (or lowered) to tighten that side; None if either may do."""
         within = self.analysis.polarity.signs_beneath(quantifier).get(neuron, 0)
         if side is None or within == 0:
             return None

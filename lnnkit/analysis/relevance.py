@@ -1,7 +1,8 @@
-"""Which sides of which tables can be produced at all, and which of those matter: decided before the first round.
+"""Relevance: which sides of which tables can be derived at all, and which of those matter; computed before the
+first round.
 
 This is magic sets over the program with values ignored. A side is kept for ``ALL`` atoms of a table, for ``LISTED``
-ones, or not at all; an instance that can send nothing kept is never grounded.
+ones, or not at all; an instance that can propose nothing kept is never grounded.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ SIDES = ("lower", "upper")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One formula as relevance sees it; ``observed`` gives the families with which queried neurons hear something."""
+    """One formula for the analysis of relevance; ``observed`` has the families under which queried neurons receive a
+    bound from above."""
 
     formula: Formula
     analysis: Analysis
@@ -34,7 +36,7 @@ class Reading:
         return self.formula.neurons[leaf].source
 
     def needs_nothing(self, leaf: int) -> bool:
-        """Whether no atom need have moved before an end of it can be there: a head's, or an equality's."""
+        """Whether an end of the leaf may be present without any atom having moved: for heads and equalities."""
         return leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same")
 
 
@@ -43,9 +45,9 @@ def sides(end: End) -> tuple[str, ...]:
 
 
 class Relevance(NamedTuple):
-    """``produced``: sides on which some atom may differ from its default; ``derived``: those that an instance can
-    send; ``kept``: how far each side matters. Sides of comparisons that are ``told`` are produced by others than the
-    comparison itself: only those have anything to say to its numbers."""
+    """The result. ``produced``: sides on which some atom may differ from its default; ``derived``: those that an
+    instance can propose; ``kept``: how far each side matters. Sides of comparisons in ``told`` are produced by other
+    formulas than the comparison's definition: only those constrain its numbers."""
 
     produced: frozenset[Side]
     derived: frozenset[Side]
@@ -53,7 +55,7 @@ class Relevance(NamedTuple):
     told: frozenset[Side] = frozenset()
 
     def available(self, reading: Reading, support: Support) -> bool:
-        """Whether each element can be there at all."""
+        """Whether each element can be present at all."""
         return all(
             reading.needs_nothing(element.leaf)
             or any(
@@ -69,7 +71,7 @@ class Relevance(NamedTuple):
 
 @dataclass(slots=True)
 class _Waiting:
-    """A support of something that a formula can send, and those of its elements that cannot be there yet."""
+    """A support of something that a formula can propose, with those of its elements that are not available yet."""
 
     reading: Reading
     target: tuple[int, str]
@@ -104,7 +106,7 @@ def decide(
             keep((name, side), ALL)
     for side in heads:
         keep(side, ALL)
-    for reading in readings:  # what an observed neuron hears matters as much as an asked atom
+    for reading in readings:  # Bounds that an observed neuron receives matter as much as an asked atom.
         for family in reading.observed.values():
             if any(relevance.available(reading, support) for support in family):
                 read = (*reading.formula.leaves, *((AUXILIARY,) if reading.formula.auxiliary is not None else ()))
@@ -112,7 +114,7 @@ def decide(
     done: set[tuple[int, int, str]] = set()
     while queue:
         name, side = queue.pop()
-        if kept[name, side] == ALL and name not in untold:  # whether an atom is arrested depends on both of its sides
+        if kept[name, side] == ALL and name not in untold:  # Whether an atom is arrested depends on both of its sides.
             keep((name, "upper" if side == "lower" else "lower"), ALL)
         for reading, leaf in senders.get((name, side), ()):
             if (id(reading), leaf, side) not in done:
@@ -122,8 +124,8 @@ def decide(
 
 
 def _told(reading: Reading, element: Element) -> bool:
-    """Whether what is waited for counts only where others than the comparison itself say it: its definition waits for
-    its own truth, or a law of order for that of its comparisons."""
+    """Whether an element counts only if another formula than the comparison's definition produces it: the definition
+    waits for its own truth, a law of order for those of its comparisons."""
     return reading.formula.is_law or (element.leaf == AUXILIARY and reading.formula.compares)
 
 
@@ -136,9 +138,10 @@ def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, i
 def _produced(
     readings: Sequence[Reading], given: Collection[Side]
 ) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
-    """Who can send each side at all, the sides that can come to differ, those that some instance can set, and those of
-    comparisons that are given or set by others than the comparison itself."""
-    waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}  # by side, and whether it must be told
+    """Which formulas can propose each side, the sides that can come to differ, those that some instance can set, and
+    those of comparisons that are given or set by other formulas than their definitions."""
+    # By side, and whether another formula must have produced it
+    waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}
     senders: dict[Side, list[tuple[Reading, int]]] = {}
     told: set[Side] = set(given)
     produced: set[Side] = set(told)

@@ -1,4 +1,4 @@
-"""What can take a formula's upward bounds past those that the defaults give, and back."""
+"""The sets of elements that can take a formula's upward bounds past those of the defaults, and back."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import informing
 
-_FALLS = 6  # so many equalities are tried in all ways
+_FALLS = (
+    6  # equalities tried in all ways, 2 ** 6; 1 and 9 change no time: 7 to 8 ms (benchmarks/inference_constants.py)
+)
 _FREE: Box = (0.0, 1.0)
 
-Ends = tuple[Family, Family]  # families for the lower and for the upper end
+Ends = tuple[Family, Family]  # the families of the lower and of the upper end
 
 
 class Upward:
-    """Upward through one formula from the ``defaults`` of its leaves; ``vacant`` quantifiers have their own value, and
-    ``doubtful`` ones may hold for a stranger of whom nothing is known. Equalities may be either at the defaults,
-    or are false where entities are ``unequal`` unless told."""
+    """The upward analysis of one formula from the ``defaults`` of its leaves. ``vacant`` quantifiers have a fixed
+    value, ``doubtful`` ones may be unknown because of an unnamed individual. At the defaults equalities may have either
+    truth, or are false if entities are ``unequal``."""
 
     def __init__(
         self,
@@ -47,12 +49,12 @@ class Upward:
         self._same = equalities(formula)
 
     def default_values(self, node: int) -> list[Box]:
-        """The bounds of ``node`` with every leaf at its default, for each way in which equalities may fall."""
+        """The bounds of ``node`` with every leaf at its default, for each assignment of truths to the equalities."""
         beneath = self.polarity.signs_beneath(node)
         same = [i for i in self._same if i in beneath]
         if len(same) <= _FALLS:
             falls = list(itertools.product((0.0, 1.0), repeat=len(same)))
-        else:  # enough to tell that they matter, if they do
+        else:  # enough to decide whether they matter
             falls = [(0.0,) * len(same), (1.0,) * len(same)]
         found = [self._values(dict(zip(same, fall, strict=True)))[node] for fall in falls]
         if len(same) > _FALLS:
@@ -60,7 +62,7 @@ class Upward:
         return list(dict.fromkeys(found))
 
     def _values(self, falls: Mapping[int, float]) -> list[Box]:
-        """Upward from the defaults; equalities that are not in ``falls`` may be either."""
+        """The upward bounds from the defaults; equalities that are not in ``falls`` are unknown."""
         values: list[Box] = []
         for index, neuron in enumerate(self.formula.neurons):
             if neuron.kind == LEAF:
@@ -96,7 +98,7 @@ class Upward:
                     (frozenset({Element(index, "lower")}),) if base[0] < 1.0 else NEVER,
                     (frozenset({Element(index, "upper")}),) if base[1] > 0.0 else NEVER,
                 )
-            elif index in self._same:  # how it falls rests on no atom; most entities differ
+            elif index in self._same:  # The truth of an equality depends on no atom; most pairs of entities differ.
                 best, move = (1.0, 0.0), ((frozenset({Element(index, "lower")}),), NEVER if self._unequal else ALWAYS)
             elif neuron.kind == "not":
                 low, high = bests[neuron.operands[0]]
@@ -133,17 +135,17 @@ class Upward:
         return (reach[0], reach[1]), (families[0], families[1])
 
     def informing(self, index: int) -> Family:
-        """The sets of numbers with which a comparison or a term can be other than at the defaults."""
+        """The sets of numbers that must be known for a comparison or a term to differ from its default."""
         neuron = self.formula.neurons[index]
         assert neuron.arithmetic is not None
-        if neuron.kind == COMPARISON and self.bases[index] != _FREE:  # any may leave it without a value
+        if neuron.kind == COMPARISON and self.bases[index] != _FREE:  # Any of them may leave it undefined.
             sets: Sequence[frozenset[int]] = [frozenset({place}) for place in range(len(neuron.operands))]
         else:
             sets = informing(neuron.arithmetic, len(neuron.operands))
         return minimal(frozenset(Element(neuron.operands[place], "either") for place in each) for each in sets)
 
     def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
-        """How the ends of operands can move either way, and the families that move them."""
+        """How the ends of operands can move either way, with the families that move them."""
         _, loose = self.loosened
         found = []
         for o in operands:
@@ -152,7 +154,7 @@ class Upward:
         return found
 
     def goals(self, operands: Sequence[int], bests: Sequence[Box], moves: Sequence[Ends]) -> list[Box]:
-        """How far each operand's ends can go; where no set of elements moves an end, its base."""
+        """The extreme of each operand's ends; the base for an end that no set of elements moves."""
         return [
             (
                 bests[o][0] if moves[o][0] else self.bases[o][0],
@@ -167,8 +169,8 @@ class Upward:
         operands: Sequence[Ends],
         above: Mapping[str, Family] | None = None,
     ) -> Family:
-        """Causes at a neuron, as sets of elements: each port is there by one of its own sets, ``operands`` giving them
-        for the lower and the upper end of each."""
+        """Causes at a neuron as sets of elements: each port is replaced by one of its own sets; ``operands`` has these
+        for the lower and the upper end of each operand."""
         found = []
         for cause in causes:
             parts = []
@@ -190,7 +192,7 @@ class Upward:
 
     @cached_property
     def loosened(self) -> tuple[list[Box], list[Ends]]:
-        """As `reach`, the other way: how far ends can be let out, and by which leaves."""
+        """As `reach`, in the other direction: how far ends can be loosened, and by which leaves."""
         outs: list[Box] = []
         moves: list[Ends] = []
         for index, neuron in enumerate(self.formula.neurons):
@@ -230,8 +232,8 @@ class Upward:
         return outs, moves
 
     def _let_out(self, neuron: Neuron, base: Box, outs: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
-        """A connective's upper end rises as its operands' upper ends are let out: the same causes as when they are
-        points that rise, and likewise below."""
+        """The causes of loosening a connective: its upper end rises as its operands' upper ends rise, with the same
+        causes as for points that rise; lower ends are symmetric."""
         reach, families = list(base), []
         for end in (0, 1):
             points = [_twice(self.bases[o][_side(neuron, p, end)]) for p, o in enumerate(neuron.operands)]
@@ -241,7 +243,7 @@ class Upward:
             ]
             value = _single(neuron, goals)[end]
             reach[end] = max(base[1], value) if end else min(base[0], value)
-            towards = "lower" if end else "upper"  # a rising point moves its lower end past the base
+            towards = "lower" if end else "upper"  # A rising point moves its lower end past the base.
             causes = upward_causes(neuron, points, goals, towards, base[end])
             own = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
             families.append(self.family(causes, [(family, family) for family in own]))
@@ -249,18 +251,18 @@ class Upward:
 
 
 def equalities(formula: Formula) -> tuple[int, ...]:
-    """The equalities that may hold or not."""
+    """The equalities whose truth is open."""
     neurons = enumerate(formula.neurons)
     return tuple(i for i, each in neurons if each.kind == "same" and each.arguments[0] != each.arguments[1])
 
 
 def _side(neuron: Neuron, place: int, end: int) -> int:
-    """Which end of an operand the neuron's ``end`` (0 lower, 1 upper) rests on."""
+    """The end of an operand on which the neuron's ``end`` (0 lower, 1 upper) depends."""
     return 1 - end if neuron.kind == "implies" and place == 0 else end
 
 
 def _extreme(base: Box, goal: Box, end: str, neuron: Neuron, place: int) -> Box:
-    """An operand's box when all that helps the neuron's ``end`` has moved."""
+    """An operand's box after everything that moves the neuron's ``end`` has moved."""
     side = _side(neuron, place, int(end == "upper"))
     if side == 0:
         return goal[0], max(goal[0], base[1])
@@ -272,7 +274,7 @@ def _twice(value: float) -> Box:
 
 
 def _single(neuron: Neuron, operands: Sequence[Box]) -> Box:
-    """One box from one box an operand."""
+    """The neuron's box from one box for each operand."""
     value = neuron_upward(neuron, [point(box) for box in operands])
     return float(value.lower), float(value.upper)
 

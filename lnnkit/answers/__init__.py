@@ -1,1 +1,1 @@
-"""A fixpoint -> the rows of a query, contradictions, contested answers and the plan, in the user's terms."""
+"""From a fixpoint to answers in the user's terms: the rows of a query, contradictions, contested answers, the plan."""

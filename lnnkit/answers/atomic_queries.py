@@ -1,4 +1,4 @@
-"""Queries that ask for the atoms of one predicate or number: they are there already, nothing is joined."""
+"""Queries for the atoms of one predicate or number, which are read from its table without a join."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lnnkit.logic.bounds import Bounds, tolerance
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """Bindings of a query's variables, among them all that differ from its default, with their bounds."""
+    """Bindings of a query's variables with their bounds; they include all that differ from the query's default."""
 
     columns: tuple[Tensor, ...]
     value: Bounds
@@ -25,11 +25,10 @@ class Evaluated:
 
 
 def atomic(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root) -> Evaluated | None:
-    """The atoms of ``P(X, Y)``; None where the query is none such, or has an entity or a variable twice among its
-    arguments."""
+    """The atoms of ``P(X, Y)``; None if the query is of another form, or has a constant or a repeated variable."""
     node, arguments = root.reference.node, root.reference.arguments
     if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER) or not 0 < len(arguments) == len(root.variables):
-        return None  # each variable stands somewhere, so as many arguments are these, each once
+        return None  # Every variable occurs, so an equal number of arguments means that each occurs once.
     state, atoms = prepared.state, prepared.grounding.atoms
     table = atoms.tables[node]
     places = {argument: place for place, argument in enumerate(arguments)}
@@ -46,6 +45,6 @@ def atomic(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root) ->
 
 
 def differ(one: Bounds, other: Bounds) -> Tensor:
-    """Where either end differs by more than the tolerance."""
+    """A mask of rows where either end differs by more than the tolerance."""
     eps = tolerance(one.lower.dtype)
     return ((one.lower - other.lower).abs() > eps) | ((one.upper - other.upper).abs() > eps)

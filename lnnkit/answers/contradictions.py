@@ -1,4 +1,4 @@
-"""The contradictions of a fixpoint, in the user's terms; each is put into words only when it is looked at."""
+"""The contradictions of a fixpoint, in the user's terms; each is formatted only when it is read."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _NOWHERE = Span(Source("", ""), 0, 0)
 
 @dataclass(frozen=True)
 class _Group:
-    """What contradicts itself in one way for some entities: ``columns`` of their ids, the bounds that crossed."""
+    """Contradictions of one kind: ``columns`` of entity ids, and the bounds that crossed."""
 
-    key: tuple[object, ...]  # groups are sorted by it
+    key: tuple[object, ...]  # the sort key of groups
     columns: Sequence[Tensor]
     bounds: Bounds
     shown: Callable[[Sequence[str], float, float], Contradiction]
@@ -43,7 +43,7 @@ class _Group:
 
     @cached_property
     def order(self) -> Tensor:
-        """Its entries by their entities."""
+        """The permutation that sorts its entries by entities."""
         order = torch.arange(len(self))
         for column in reversed(self.columns):
             order = order[torch.argsort(column[order], stable=True)]
@@ -57,7 +57,7 @@ class _Group:
 
 def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> Contradictions:
     """Arrested atoms and shared neurons, then arrested instances of statements; sorted by predicate, or by file and
-    line, then by entities. What holds of no entity whatever stands there once, with variables."""
+    line, then by entities. A contradiction that holds for every entity is reported once, with variables."""
     groups = _merged([*_atoms(fixpoint.prepared), *_instances(fixpoint), *_everywhere(fixpoint.prepared)])
     ends: list[int] = []
     for group in groups:
@@ -71,7 +71,7 @@ def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> Contradictions:
 
 
 def _merged(groups: Sequence[_Group]) -> list[_Group]:
-    """Those of one key as one, in the order of the keys."""
+    """Merge the groups of equal keys; sorted by key."""
     found: dict[tuple[object, ...], list[_Group]] = {}
     for group in groups:
         found.setdefault(group.key, []).append(group)
@@ -151,7 +151,7 @@ def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
 
 
 def _everywhere(prepared: Prepared) -> Iterator[_Group]:
-    """Stated comparisons that no numbers satisfy, of any entity."""
+    """Asserted comparisons that no numbers satisfy, for any entity."""
     for found in everywhere(prepared):
         if isinstance(found.what, str):
             count = len(prepared.grounding.atoms.tables[found.what].sorts)

@@ -10,7 +10,7 @@ from lnnkit.outcome import Creeping
 
 
 def creeping(fixpoint: Fixpoint) -> tuple[Creeping, ...]:
-    """The statements on the cycles that creep, in the order of their places."""
+    """The statements on slowly converging cycles, in the order of their positions."""
     found = [
         Creeping(each.kind, each.name, each.span.line, each.span.source.path, _text(each))
         for each in _statements(fixpoint)
@@ -25,7 +25,8 @@ def _text(statement: Assertion) -> str:
 
 
 def _statements(fixpoint: Fixpoint) -> list[Assertion]:
-    """Those of the members that creep; where these are shared neurons alone, the statements that hold them."""
+    """The statements of the slowly converging members; if these are shared neurons only, the statements that contain
+    them."""
     prepared = fixpoint.prepared
     graph = prepared.lifted.graph
     roots = {id(root.origin): root for root in prepared.lifted.statements}

@@ -1,4 +1,4 @@
-"""What a recorder saw, in the user's terms: statements, literals and predicates instead of members and tables."""
+"""The recorded joins in the user's terms: statements, literals and predicates instead of members and tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import PARENTS, Entered, JoinStep, Reads, Recorder
 from lnnkit.plan import PlanJoin, PlanStep, SidePlan, StatementPlan, TablePlan
 
-_SHOWN = 110  # of a statement's text
+_SHOWN = 110  # greatest length of a statement's text
 
 
 def statement_plans(fixpoint: Fixpoint, recorder: Recorder) -> tuple[StatementPlan, ...]:
-    """The plan of each statement, in the order of the program, its completion before its inference; then those of
-    shared formulas."""
+    """The plan of each statement, in program order, its completion before its inference; then those of shared
+    formulas."""
     order: dict[object, int] = {}
     for root in fixpoint.prepared.lifted.statements:
         order.setdefault(id(root.origin), len(order))
@@ -75,7 +75,7 @@ def _join(fixpoint: Fixpoint, formula: Formula, times: int, steps: Sequence[Join
 
 
 def _rows(fixpoint: Fixpoint, reads: Reads) -> int:
-    """How many rows there are to read in the end."""
+    """The number of rows at the fixpoint."""
     if isinstance(reads, Literal):
         atoms = fixpoint.prepared.grounding.atoms
         return len(atoms.listing(atoms.tables[reads.table], reads.column))
@@ -127,7 +127,7 @@ def _name(lifted: LiftedGraph, table: str) -> str:
 
 
 def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:
-    """How the two sides of each predicate come about, by name; then those of shared formulas."""
+    """How the two sides of each predicate are derived, by name; then those of shared formulas."""
     prepared = fixpoint.prepared
     graph = prepared.lifted.graph
     tables = [table for name, table in prepared.grounding.atoms.tables.items() if graph.has_node(name)]

@@ -1,4 +1,5 @@
-"""Answers: a query's rows at the fixpoint, upward from the final bounds, met with what statements say of its neuron."""
+"""Answers: a query's rows at the fixpoint, evaluated upward from the final bounds and met with the bounds of its
+neuron."""
 
 from __future__ import annotations
 
@@ -37,9 +38,9 @@ from lnnkit.store.layout import asked_constants
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The answers to one query: a column of entity ids for each of its variables, bounds, and whether an answer is
-    contested: whether it would change if all that rests on a contradiction, and all atoms that a reported one speaks
-    of, were unknown or at their defaults."""
+    """The answers to one query: a column of entity ids for each variable, bounds, and whether an answer is contested:
+    whether it would change if everything that rests on a contradiction, and all atoms of the reported ones, were
+    unknown or at their defaults."""
 
     variables: tuple[str, ...]
     columns: tuple[Tensor, ...]
@@ -74,8 +75,8 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
 
 
 def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:
-    """Bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
-    variables has one answer. Nothing that the query does changes another answer. Raises `TooLarge`."""
+    """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
+    variables has one answer. The query changes no other answer. Raises `TooLarge`."""
     with torch.no_grad():
         reference, negated = below_negations(lifted.graph, root.reference)
         positive = replace(root, reference=reference)
@@ -105,7 +106,7 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
 
 
 def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
-    """The bindings that the query's needs name, evaluated."""
+    """The bindings that the query's needs find, evaluated."""
     state, atoms = prepared.state, prepared.grounding.atoms
     world = prepared.grounding.domain
     heard, kin = heard_by(prepared, lifted, root.reference), comparing(lifted, world, root.reference)
@@ -141,7 +142,7 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
 
 
 def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:
-    """The marked rows of all columns, as tensors of their own."""
+    """The marked rows of all columns, as new tensors."""
     if all_set(which):
         return [column.clone() for column in columns]
     rows = where_set(which)
@@ -155,8 +156,8 @@ def _value(
     told: Sequence[Tensor],
     implied: tuple[Kin, Sequence[Tensor]],
 ) -> Bounds:
-    """The query's bounds from its operands, met with those of the rows of the neurons that it is an instance of, and
-    with what other comparisons of its terms say."""
+    """The query's bounds from its operands, met with those of the neurons of which it is an instance, and with what
+    other comparisons of its terms imply."""
     formula = view.batch.formula
     if formula.neurons[formula.top].kind == LEAF:
         value = state.bounds(view.column(formula.top))
@@ -181,7 +182,7 @@ def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Tensor], lengt
 
 
 def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
-    """Reads every atom at its table's default; equalities as they are."""
+    """A view in which every atom has its table's default; equalities keep their truth."""
     formula, state, atoms = view.batch.formula, prepared.state, prepared.grounding.atoms
 
     def read(index: int) -> Bounds:

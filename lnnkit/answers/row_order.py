@@ -14,9 +14,9 @@ _BITS = 63
 
 
 def arranged(columns: Sequence[Tensor]) -> Tensor | None:
-    """The permutation that sorts rows by their columns of ids from the left; None where they are sorted already.
+    """The permutation that sorts rows by their columns of ids from the left; None if they are sorted.
 
-    Rows that are equal keep their order. The ids of a row make one whole number where 63 bits hold them.
+    It is stable. The ids of a row are packed into one integer where 63 bits hold them.
     """
     if not columns or not len(columns[0]):
         return None

@@ -1,5 +1,5 @@
-"""Which bounds an answer is marked for: those that rest on a contradiction, and those of the atoms that a reported
-contradiction speaks of."""
+"""The bounds that make an answer contested: those that rest on a contradiction, and those of the atoms in a reported
+one."""
 
 from __future__ import annotations
 

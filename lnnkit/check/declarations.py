@@ -59,7 +59,7 @@ def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
-    """Sorts need no declaration; but one that is named once and resembles another is probably a slip."""
+    """Warnings for sorts that are named once and resemble another; sorts need no declaration."""
     first: dict[str, ast.SortStatement] = {}
     used: dict[str, list[Declaration]] = {}
     for statement in symbols.statements():

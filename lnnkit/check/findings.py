@@ -1,4 +1,4 @@
-"""Helpers for findings and the places that they refer to."""
+"""Spans of findings, and texts for the positions that they refer to."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Reading = ast.LoadStatement | ast.LabelTableStatement
 READING = frozenset({"load", "from"})
-"""The words of such a statement, one of which stands where it did not parse."""
+"""Keywords of statements that read tables; a statement with a syntax error that contains one may have named a table."""
 
 
 def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, list[Diagnostic]]:

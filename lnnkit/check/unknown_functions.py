@@ -68,7 +68,7 @@ def substituted(root: ast.Expression, old: ast.Expression, new: ast.Expression) 
 
 
 def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
-    """What is wrong with a statement, the most telling first."""
+    """The errors of a statement, the most specific first."""
     node, text = own[0], _shown(own[0])
     if formula.kind == "axiom":
         message = f"`{text}` is an unknown function, but an axiom is never trained"
@@ -114,7 +114,7 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
 
 
 def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]:
-    """Constants among its terms, and whatever else the statement would learn."""
+    """The errors within a function: constants among its terms, and other learnable values of the statement."""
     for operand in node.operands:
         if not mentions_numbers(operand):
             message = f"`{_shown(operand)}` is a constant, and an unknown function finds its own"

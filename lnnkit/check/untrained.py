@@ -22,8 +22,8 @@ _ELSE = {
 
 
 def untrained(symbols: Symbols) -> list[Diagnostic]:
-    """Findings about them. A weight, a bias and a truth start at 1, the default; everything else needs an initial
-    value."""
+    """Findings about learnable values without an initial value. Weights, biases and truths start at 1 by default;
+    everything else needs one."""
     started = frozenset(starting_values(symbols))
     return [finding for formula in symbols.formulas for finding in _formula(formula, started)]
 

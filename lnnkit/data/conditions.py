@@ -91,7 +91,7 @@ class _Compared:
     def __init__(self, column: Column, texts: Callable[[], Texts], title: str, coded: bool) -> None:
         import pyarrow as pa
 
-        assert not isinstance(column, list)  # lists are told, and what is told has no `where`
+        assert not isinstance(column, list)  # told lists have no `where`
         self.column, self.title = column, title
         self.kind = cast("pa.DictionaryType", column.type).value_type if _coded(column) else column.type
         self._texts, self._has_texts = texts, coded
@@ -219,7 +219,7 @@ class _Compared:
         import numpy as np
 
         among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
-        behind = np.zeros(len(texts.faults) + 1, bool)  # for what is no text, and, last, for -1
+        behind = np.zeros(len(texts.faults) + 1, bool)  # the entries for non-texts and, last, for -1
         return self.known(np.append(among, behind).take(texts.codes))
 
     # --- what the column holds ----------------------------------------------------------------------------------

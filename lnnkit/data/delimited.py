@@ -61,7 +61,7 @@ def _numbered(cells: Sequence[str]) -> tuple[str, ...]:
 def _first_record(text: bytes, start: int, layout: Layout, source: str) -> tuple[tuple[str, ...], int]:
     if layout.quoting:
         match = record(layout.delimiter).match(text, start)
-        assert match is not None  # it matches the empty text too
+        assert match is not None  # also matches the empty text
         end = match.end()
         if match["open1"] is not None or match["open2"] is not None:
             raise Unreadable("unreadable-file", f"a quote in the first row of {source} never closes")

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LIMIT = 2**31 - 1
-_FEW = 2  # so few lists of texts are looked for in the longest, before all are sorted together
+_FEW = 2  # up to this many lists of texts are looked up in the longest; more are sorted together
 _LOOKED_UP = 1000
-"""So many texts of a program are looked up one by one among those of its tables; of more, all are interned."""
+"""Up to this many texts of a program are looked up one by one among those of its tables; with more, all are
+interned."""
 
 
 class Entities(Mapping[str, int]):

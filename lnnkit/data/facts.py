@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TEXT_FORMATS = ("csv", "tsv")
 SHOWN = 5
-"""How many rows with one kind of fault in one column are named before the rest is counted."""
+"""The number of rows with one kind of fault in one column that are reported before the rest is counted."""
 UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
 
 
@@ -96,7 +96,7 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[Verdict], grid: Grid) -> 
 
     spoiled = np.zeros(len(grid.rows), bool)
     spoiled[list(grid.spoiled)] = True
-    live, possible = ~spoiled, ~spoiled  # whether all conditions hold, and whether none leaves the row out
+    live, possible = ~spoiled, ~spoiled  # whether all conditions hold, and whether none excludes the row
     for each in verdicts:
         live &= each.holds
         possible &= each.holds | each.wrong
@@ -137,7 +137,8 @@ def _bounds(
     doubts = []
     ends = []
     for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
-        values = real.values + 0.0 if real.ends is None else real.values  # no negative zero, nobody else's memory
+        # Without negative zeros, in memory that is not shared
+        values = real.values + 0.0 if real.ends is None else real.values
         if _sound(real, values, numeric):
             ends.append(values)
             continue
@@ -180,7 +181,7 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
 
     if not len(values) or real.missing.any() or real.wrong.any():
         return False
-    low, high = real.ends or (values.min(), values.max())  # not a number, if any is
+    low, high = real.ends or (values.min(), values.max())  # nan if any value is
     return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 
@@ -244,7 +245,7 @@ def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None, sh
     groups.sort(key=lambda group: group.rows[0][0])
     found: list[Diagnostic] = []
     for group in groups:
-        hints: set[str] = set()  # each is given once
+        hints: set[str] = set()  # each is reported once
         for number, fault in group.rows:
             hint = "" if fault.hint in hints else fault.hint
             hints.add(fault.hint)

@@ -26,7 +26,7 @@ STATEMENT_FAULTS = frozenset(
         "bad-delimiter",
     }
 )
-"""What the statement has to change for: these point at it, all others at the file."""
+"""The errors to be fixed in the statement: they are reported there, all others in the file."""
 
 _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
@@ -41,7 +41,7 @@ def read_table(
     sheets: Sheets | None = None,
     negated: bool = False,
 ) -> tuple[FactTable | None, list[Diagnostic]]:
-    """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and everything that is wrong with it.
+    """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and all its errors.
 
     ``base`` is the folder of relative paths, ``span`` the statement to point at. Errors that leave other rows readable
     come with the facts of those rows; None means that nothing could be read. Faulty rows are reported by line, in

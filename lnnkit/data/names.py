@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-_FEW = 20  # to make one text costs so many times what it costs among all
+_FEW = 20  # materialising a text alone costs this many times its share in bulk
 
 
 def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
@@ -77,8 +77,7 @@ class Names(Sequence[str]):
 
     @property
     def ranks(self) -> np.ndarray:
-        """(n,) int32, the ranks of all names: the codes of a column that has each once, in order. Nobody may write to
-        them."""
+        """(n,) int32, the ranks of all names: the codes of a column that has each once, in order. Read-only."""
         if self._ranks is None:
             import numpy as np
 
@@ -102,14 +101,14 @@ class Names(Sequence[str]):
         return strings(self.texts)
 
     def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
-        """The rank of a name; raises `ValueError` if it is not there."""
+        """The rank of a name; raises `ValueError` if it is absent."""
         place = self.find(value)
         if place is None or not start <= place < (len(self) if stop is None else stop):
             raise ValueError(f"{value!r} is not a name")
         return place
 
     def find(self, text: str) -> int | None:
-        """The rank of a name (in NFC); None if it is not there."""
+        """The rank of a name (in NFC); None if it is absent."""
         number = whole(text)
         if number is not None:
             place = bisect_left(self.numbers, number)

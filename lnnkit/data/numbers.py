@@ -31,8 +31,8 @@ EXACT = 2.0**53  # from here on float64 skips whole numbers
 class Reals:
     """``values`` (float64) are meaningless where ``missing`` (empty or null) or ``wrong`` (not a number). ``shown``
     gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold. With
-    ``ends``, the least and the greatest value (not a number if any is none), the values are nobody else's memory, and
-    none is a negative zero."""
+    ``ends``, the least and the greatest value (nan if any value is), the memory of the values is not shared, and none
+    is a negative zero."""
 
     values: np.ndarray
     missing: np.ndarray
@@ -103,7 +103,7 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> 
         return many
     texts = texts_of(column, title)
     values, right, inexact = _spelled(texts.names.arrow, truth)
-    behind = np.zeros(len(texts.faults) + 1, bool)  # the last of them for -1
+    behind = np.zeros(len(texts.faults) + 1, bool)  # the last entry is for -1
     values, right, inexact = (np.append(part, behind.astype(part.dtype)) for part in (values, right, inexact))
     missing = texts.codes < 0
 

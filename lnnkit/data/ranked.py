@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 # these: 1/8 and 8 times `_BLOCK`, 1/4 and 4 times `_RUNS`, 1/8 and 8 times `_LOOKED_AT`, 1/4 and 4 times `_ROUNDS`, 0.3
 # and 0.95 for `_REPEATED`. Only a `_SAMPLE` of 2^19 is slower (121 ms).
 _WORD = 8  # bytes of a 64-bit integer
-_BLOCK = 1 << 15  # texts at a time, which a processor's cache holds
+_BLOCK = 1 << 15  # texts at a time: they fit a processor's cache
 _SAMPLE = 1 << 16
-_RUNS = 16  # so many sorted lists are merged
-_REPEATED = 0.7  # with fewer distinct ones in a sample, hashing is faster than sorting them all
-_LOOKED_AT = 64  # texts that are asked what all of them may begin with
-_ROUNDS = 16  # words that are compared before Arrow's sort takes over
+_RUNS = 16  # up to this many sorted lists are merged
+_REPEATED = 0.7  # below this share of distinct texts in a sample, hashing is faster than sorting
+_LOOKED_AT = 64  # sample of texts tested for a common prefix
+_ROUNDS = 16  # words compared before Arrow's sort takes over
 
 
 def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
@@ -53,7 +53,7 @@ def by_keys(texts: pa.Array, keys: np.ndarray) -> tuple[np.ndarray, pa.Array]:
     import numpy as np
 
     runs = 1 + np.count_nonzero(keys[1:] < keys[:-1])
-    order = np.argsort(keys, kind="stable" if runs <= _RUNS else None)  # which merges what is sorted already
+    order = np.argsort(keys, kind="stable" if runs <= _RUNS else None)  # a stable sort merges sorted runs
     first = _firsts(keys.take(order))
     codes = np.empty(len(keys), np.int32)
     codes[order] = np.cumsum(first, dtype=np.int32) - np.int32(1)

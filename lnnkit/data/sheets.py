@@ -59,7 +59,7 @@ def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Gr
     """A reader that caches each column that was read, and its texts."""
     columns: dict[int, Column] = {}
     texts: dict[int, Texts] = {}
-    last: list[Grid] = []  # its rows and faults, which are those of every grid of the file
+    last: list[Grid] = []  # rows and faults of the file, common to all its grids
 
     def again(wanted: Sequence[int]) -> Grid:
         missing = [position for position in wanted if position not in columns]

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # Measured by `python -m benchmarks.load_constants`: 300,000 rows take 235 CPU ms with a `_SPREAD` of 1, 179 with 4, 177
 # with 16; `_BLOCK` from 2^13 to 2^19 (173 to 190 ms) and `SMALL` from 1,000 to 400,000 (183 to 201) differ by noise.
-_SPREAD = 4  # numbers are told apart by a table of all in their range, if it has so many times their number
-_BLOCK = 1 << 16  # numbers at a time, which a processor's cache holds
+_SPREAD = 4  # distinct numbers are found by direct addressing if their range is at most this many times their count
+_BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
 SMALL = 20_000  # below this many texts plain Python beats the import of Arrow's kernels
 _NINE = ord("9")
-_BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with one of these bytes, or between them
+_BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with a byte between these
 
 
 def whole(text: str) -> int | None:
@@ -99,7 +99,7 @@ def _length(numbers: np.ndarray) -> int:
     length = len(numbers)
     if low < 0:
         length += int(np.count_nonzero(numbers < 0))
-        numbers = np.abs(numbers).view(np.uint64)  # where the least of all would not fit
+        numbers = np.abs(numbers).view(np.uint64)  # the absolute value of the least integer would overflow
         low, high = int(numbers.min()), int(numbers.max())
     power = 10
     while power <= high:
@@ -158,7 +158,7 @@ def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> n
     place[order] = np.arange(len(order), dtype=np.int32)
     found, start = view(hashed.indices, np.int32), 0
     for out in codes:
-        place.take(found[start : start + len(out)], out=out, mode="clip")  # which needs no buffer
+        place.take(found[start : start + len(out)], out=out, mode="clip")  # needs no buffer
         start += len(out)
     return distinct.take(order)
 

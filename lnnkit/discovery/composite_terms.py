@@ -16,8 +16,7 @@ _POWERS = (0.5, -0.5, -1.0, -2.0)
 
 
 def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
-    """Formulas over the inputs' places, from the simplest on, with their values ``[rows, terms]``; those come first
-    that are plain monomials."""
+    """Formulas over the inputs, simplest first, plain monomials before others, with their values ``[rows, terms]``."""
     width = len(inputs)
     own = Inputs(tuple(variable(place) for place in range(width)), inputs.values)
     plain = monomials(own, grid(width, 160, half=width <= 3))
@@ -42,7 +41,7 @@ def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
 
 
 def _inner(inputs: Inputs) -> Iterator[Product]:
-    """Powers of sums that change no sign, and sizes of those that do."""
+    """Powers of sums of constant sign, and absolute values of other sums."""
     for made in _sums(inputs.formulas):
         values = evaluate(made, inputs.values)
         if not np.isfinite(values).all():

@@ -1,4 +1,4 @@
-"""Constants of a formula fitted to rows, and made exact where the rows allow it."""
+"""Fits the constants of a formula to rows, and replaces them by exact ones where the rows allow it."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class _Residuals:
 
 
 def refined(formula: Product, table: np.ndarray, target: np.ndarray, *, steps: int = 20) -> Product:
-    """All constants at a least squares fit near where they are; rows far outside of the others, at most a fifth of
-    them, are left out of a second fit."""
+    """The formula with all constants refined by least squares; a second fit leaves out outliers, at most a fifth of the
+    rows."""
     starts = free_constants(formula)
     free = tuple(place for place, each in enumerate(starts) if each.value)
     fitted = _fitted(formula, starts, free, table, target, steps)
@@ -119,8 +119,8 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
 
 
 def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
-    """Without terms whose coefficients are within three standard errors of 0, if the squares rise by no more than
-    chance explains."""
+    """The formula without terms whose coefficients are within three standard errors of 0, if the squares rise by no
+    more than chance explains."""
     before = _square(formula, table, target) * (1 + 12 / len(target))
     while True:
         constants = free_constants(formula)
@@ -144,7 +144,7 @@ def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product
 
 
 def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: float) -> Product:
-    """The constants that are not exact with the digits that the rows tell: to a thirtieth of a standard error."""
+    """The formula with inexact constants rounded to the significant digits: to a thirtieth of a standard error."""
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if not each.exact]
     if not left:
@@ -161,7 +161,8 @@ def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: floa
 
 
 def spread(residuals: np.ndarray) -> float:
-    """The standard deviation of a normal distribution with these sizes' middle; at least what rounding makes."""
+    """A robust standard deviation: that of a normal distribution with the same median absolute value; at least the
+    rounding error."""
     finite = residuals[np.isfinite(residuals)]
     return 1.4826 * float(np.median(finite)) if len(finite) else math.inf
 

@@ -34,7 +34,7 @@ class Constant:
 
 
 def number(value: float) -> Constant:
-    """Exact where it is a whole number."""
+    """The constant of a number; exact for integers."""
     if value == int(value) and abs(value) < 2**53:
         return Constant(float(value), int(value), 1)
     return Constant(value)
@@ -44,7 +44,7 @@ ONE, MINUS_ONE = number(1.0), number(-1.0)
 
 
 def multiplied(left: Constant, right: Constant) -> Constant:
-    """Exact where both are and one of them is no root, or both are."""
+    """The product; exact if both are exact and neither is a root, or if one is 1, or -1 and the other exact."""
     value = left.value * right.value
     for one, other in ((left, right), (right, left)):
         if one == ONE:
@@ -60,7 +60,7 @@ def multiplied(left: Constant, right: Constant) -> Constant:
 
 
 def raised(base: Constant, power: float) -> Constant:
-    """Exact for whole powers of small fractions."""
+    """The power; exact for integral powers of small fractions."""
     if base == ONE or power == 1:
         return base if power == 1 else ONE
     if base.exact and not base.root and power == int(power) and abs(power) <= 8 and base.numerator:

@@ -76,7 +76,7 @@ def scaled(term: Product, by: Constant) -> Product:
 
 
 def product(*operands: Product) -> Product:
-    """The operands multiplied: equal bases once, with their powers added."""
+    """The product of operands; powers of equal bases are added."""
     coefficient, powers = ONE, dict[Base, float]()
     for operand in operands:
         coefficient = multiplied(coefficient, operand.coefficient)
@@ -88,7 +88,7 @@ def product(*operands: Product) -> Product:
 
 
 def power(operand: Product, exponent: float) -> Product:
-    """The operand raised. An even power whose root is taken leaves the size: ``(x^2)^0.5`` is ``abs(x)``."""
+    """The operand raised to a power. The root of an even power is an absolute value: ``(x^2)^0.5`` is ``abs(x)``."""
     if exponent == 1:
         return operand
     powers = dict[Base, float]()
@@ -105,7 +105,7 @@ def power(operand: Product, exponent: float) -> Product:
 
 
 def total(*operands: Product) -> Product:
-    """The operands added: equal terms once, what all share before the sum."""
+    """The sum of operands; equal terms are combined, and common factors stand before the sum."""
     gathered = dict[tuple[tuple[Base, float], ...], Constant]()
     for operand in operands:
         inner = operand.factors[0][0] if len(operand.factors) == 1 else None
@@ -125,7 +125,7 @@ def total(*operands: Product) -> Product:
 
 
 def absolute(operand: Product) -> Product:
-    """The size of the operand; its coefficient stands before it."""
+    """The absolute value of the operand; its coefficient stands before it."""
     size = operand.coefficient if operand.coefficient.value >= 0 else multiplied(operand.coefficient, MINUS_ONE)
     if all(_even(exponent) or _positive(base) for base, exponent in operand.factors):
         return Product(size, operand.factors)
@@ -144,7 +144,7 @@ def _added(left: Constant, right: Constant) -> Constant:
 
 
 def _factored(terms: list[Product]) -> Product:
-    """The terms with what they share, and the first one's coefficient, before the sum."""
+    """The terms with their common factors, and the first coefficient, factored out."""
     shared = dict(terms[0].factors)
     for term in terms[1:]:
         own = dict(term.factors)
@@ -184,8 +184,8 @@ def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) ->
 
 
 def tidied(formula: Product) -> Product:
-    """The same function with each sum of the product divided by one of its terms, or by a number, where that makes
-    the whole smaller. Sums may then start with any coefficient."""
+    """An equivalent formula that may be smaller: each sum of the product is divided by one of its terms, or by a
+    number. Sums may then start with any coefficient."""
     return _rescaled(_redivided(formula))
 
 
@@ -230,7 +230,7 @@ def _key(base: Base) -> tuple[int, str]:
 
 
 def _as_base(operand: Product) -> Base:
-    """The operand as something that can be raised: a lone base, or a sum with 0."""
+    """The operand as a base of a power: a single base, or a one-term sum."""
     if len(operand.factors) == 1 and operand.coefficient == ONE and operand.factors[0][1] == 1:
         return operand.factors[0][0]
     return Sum((operand,))
@@ -262,7 +262,7 @@ def unsized(formula: Product, positive: frozenset[int]) -> Product:
 
 @lru_cache(maxsize=65536)
 def size(formula: Product) -> int:
-    """Numbers, columns and operators, counted; a number of many digits as 3."""
+    """The number of numbers, columns and operators; a number of many digits counts 3."""
     formula, root = rooted(formula)
     bare = formula.coefficient in (ONE, MINUS_ONE) and (formula.factors or root)
     parts = [] if bare else [formula.coefficient.cost]
@@ -287,7 +287,7 @@ def _base_size(base: Base) -> int:
 
 
 def columns(formula: Product) -> frozenset[int]:
-    """The places of the columns that it reads."""
+    """The indices of the columns that it reads."""
     found = set[int]()
     for base, _ in formula.factors:
         match base:
@@ -303,7 +303,7 @@ def columns(formula: Product) -> frozenset[int]:
 
 
 def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
-    """The formula with a formula in the place of each column."""
+    """The formula with a formula substituted for each column."""
     found = [constant(formula.coefficient)]
     for base, exponent in formula.factors:
         match base:
@@ -328,7 +328,7 @@ def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
 
 
 def rooted(formula: Product) -> tuple[Product, Product | None]:
-    """What stands before a square root, and what is under it: the factors with exponents of a half, in one root."""
+    """The factor before a square root, and the radicand: all factors with exponents of a half, in one root."""
     half = tuple((base, 2 * exponent) for base, exponent in formula.factors if abs(exponent) == 0.5)
     whole = tuple(pair for pair in formula.factors if abs(pair[1]) != 0.5)
     return Product(formula.coefficient, whole), Product(ONE, half) if half else None
@@ -380,8 +380,7 @@ def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
 
 
 def free_constants(formula: Product) -> list[Constant]:
-    """The coefficients, in the order that `with_constants` takes; those of 1 and -1 are no constants, but where they
-    stand alone."""
+    """The coefficients, in the order of `with_constants`; 1 and -1 do not count unless they stand alone."""
     found: list[Constant] = []
 
     def note(each: Constant) -> Constant:
@@ -393,7 +392,7 @@ def free_constants(formula: Product) -> list[Constant]:
 
 
 def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
-    """The same tree with other coefficients."""
+    """The same formula with other coefficients."""
     left = iter(values)
     return _rebuilt(formula, lambda _: next(left), True)
 

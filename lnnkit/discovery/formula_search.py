@@ -54,8 +54,8 @@ _FEW, _MANY = 250, 2000  # rows that constants are fitted to at first and in the
 
 @dataclass(frozen=True)
 class Search:
-    """``seconds`` of CPU time are spent at most, but for the step that is under way; ``held_out`` is the share of rows
-    that the choice is made by."""
+    """Limits of a search: at most ``seconds`` of CPU time, plus the step in progress; ``held_out`` is the share of rows
+    by which the formula is chosen."""
 
     seconds: float = 30.0
     held_out: float = 0.3
@@ -144,7 +144,7 @@ class _Run:
         return [self._apart[place] for place in found]
 
     def _searched(self, chosen: list[int]) -> bool:
-        """Whether a formula over these columns was found that leaves nothing to find."""
+        """Search for a formula over these columns; returns whether one is complete."""
         self._chosen = chosen
         whole = np.isfinite(self._table[:, chosen]).all(1)
         rows = np.flatnonzero(whole)
@@ -162,7 +162,7 @@ class _Run:
         return self._complete(False)
 
     def _overlooked(self, chosen: list[int]) -> list[int]:
-        """Columns that tell of what the best formula leaves."""
+        """The columns that explain the residuals of the best formula."""
         best = self._result().formula
         others = [place for place in self._apart if place not in chosen]
         rest = evaluate(best, self._filled[self._train]) - self._target[self._train]
@@ -186,7 +186,7 @@ class _Run:
         return rows
 
     def _split(self, chosen: list[int]) -> None:
-        """Adds formulas of two cases, where a condition tells them apart."""
+        """Add piecewise formulas of two cases, divided by a condition."""
         rows = self._train
         table, target = self._filled[rows], self._target[rows]
         condition = best_condition(table, target, chosen, self._generator)
@@ -303,7 +303,7 @@ class _Run:
                 return
 
     def _too_many_constants(self, formula: Product) -> bool:
-        """Whether fewer than four rows would tell of each constant."""
+        """Whether there are fewer than four rows for each constant."""
         return sum(not each.exact for each in free_constants(formula)) > max(1, len(self._train) // 4)
 
     def _settle(self, *, early: bool = False) -> bool:
@@ -401,8 +401,8 @@ class _Run:
 
 
 def _told_apart(table: np.ndarray) -> list[int]:
-    """The columns that are no multiples of one before: of two that say the same, neither would seem to matter beside
-    the other."""
+    """The columns without multiples of earlier ones: of two collinear columns neither would seem relevant beside the
+    other."""
     greatest = np.abs(table).max(0, initial=0.0)
     found: list[int] = []
     for place in np.flatnonzero(greatest):
@@ -416,7 +416,7 @@ def _told_apart(table: np.ndarray) -> list[int]:
 
 
 def _is_plain(value: Constant) -> bool:
-    """A fraction of small numbers, times a power of pi: one that noise hardly feigns."""
+    """Whether it is a fraction of small numbers times a power of pi, which noise seldom imitates."""
     return value.exact and not value.root and abs(value.numerator) * value.denominator <= 12
 
 

@@ -29,7 +29,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Features:
-    """Columns ``[rows, features]``, and of each the exponents of the inputs, ``[features, inputs]``."""
+    """Columns ``[rows, features]``, and the exponents of the inputs in each, ``[features, inputs]``."""
 
     exponents: np.ndarray
     columns: np.ndarray
@@ -59,7 +59,7 @@ def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
 
 
 def monomial(inputs: Inputs, exponents: Sequence[float]) -> Product:
-    """As a formula."""
+    """The monomial as a formula."""
     raised = [power(each, float(e)) for each, e in zip(inputs.formulas, exponents, strict=True) if e != 0]
     return product(*raised)
 

@@ -73,8 +73,8 @@ def _clipped(residuals: Sequence[np.ndarray], floor: float, among: Iterable[int]
 
 
 def _alike(simple: np.ndarray, best: np.ndarray) -> bool:
-    """Whether chance explains that one loss is above the other: the mean difference by three standard errors, and the
-    ratio by what the scatter of so few squares allows, and by a half at least."""
+    """Whether one loss exceeds the other by no more than chance: three standard errors of the mean difference, and the
+    ratio that the scatter of so few squares allows, at least a half."""
     difference = simple - best
     rows = max(1, len(difference))
     chance = 3 * float(difference.std()) / np.sqrt(rows)

@@ -34,8 +34,8 @@ def sparse_fits(
     pairs: int = 40,
     forced: Sequence[int] = (),
 ) -> Iterator[Fit]:
-    """Of each number of terms up to ``most`` the best sets met, ``[rows, features]`` against ``[rows]``. The
-    ``forced`` features are in every set."""
+    """The best sets found for each number of terms up to ``most``: least squares of ``[rows, features]`` against
+    ``[rows]``. The ``forced`` features are in every set."""
     norm = np.linalg.norm(features, axis=0)
     usable = np.flatnonzero(norm > 0)
     scaled = features[:, usable] / norm[usable]
@@ -111,8 +111,9 @@ def _swapped(fit, chosen: tuple[int, ...], held: Sequence[int]) -> Fit | None:
 
 
 def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[Fit]:
-    """From all features down, the one whose loss costs least at a time; sets of at most ``most`` are given. With
-    ``exact`` only where all features together leave nothing: then many fall at once, and there may be more of them."""
+    """Backward elimination: drop the feature whose loss costs least, one at a time; yields the sets of at most
+    ``most``. With ``exact``, only if all features together fit exactly: then many can be dropped at once, and more
+    features are allowed."""
     norm = np.linalg.norm(features, axis=0)
     chosen = list(np.flatnonzero(norm > 0))
     square = float(target @ target)
@@ -149,7 +150,7 @@ def _without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 
 def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple[int, int, int]]:
-    """The best triples, by what the best pairs take once the first is taken."""
+    """The best triples: for each first feature the best pairs on its residuals."""
     norm = np.linalg.norm(features, axis=0)
     fine = np.flatnonzero(norm > 1e-7)
     unit = features[:, fine] / norm[fine]
@@ -184,7 +185,7 @@ def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple
 
 
 def _best(features: np.ndarray, target: np.ndarray, count: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """The best single features and pairs, by how much of the squares they take."""
+    """The best single features and pairs, by the share of the squares that they explain."""
     norm = np.linalg.norm(features, axis=0)
     fine = np.flatnonzero(norm > 1e-7)
     if not len(fine):

@@ -53,7 +53,7 @@ def neighbourhood(
 
 
 class _Drawing:
-    """Boxes and arrows by what they are of."""
+    """The boxes and arrows of a drawing, by the atoms and instances that they show."""
 
     def __init__(
         self, proof: Proof, bounds: Callable[[ast.Expression], Bounds | None], numbers: Collection[str], alpha: float
@@ -66,7 +66,7 @@ class _Drawing:
         self.arrows: dict[tuple[str, str], Arrow] = {}
 
     def step(self, step: Step) -> None:
-        """Adds a proof step: its conclusion and the instance that derived it."""
+        """Add a proof step: its conclusion and the instance that derived it."""
         own = self.atom(step)
         if not step.premises:
             self._tell(own, _leaf(step))
@@ -83,7 +83,7 @@ class _Drawing:
             self.arrows.setdefault((source, name), Arrow(source, name, premise.weight, negative=below.side == "upper"))
 
     def tells(self, number: int) -> bool:
-        """Whether a step's bound says more than that truths are in [0, 1], and numbers finite."""
+        """Whether a step's bound is informative: tighter than [0, 1] for a truth, finite for a number."""
         step = self._proof.steps[number]
         if self._numeric(step):
             return math.isfinite(step.bound)
@@ -120,7 +120,7 @@ class _Drawing:
 
 
 def _leaf(step: Step) -> str:
-    """Where a bound that rests on nothing else comes from."""
+    """The source of a bound without premises."""
     if step.given is not None:
         return f"{Path(step.given.file).name}:{step.given.row}"
     if step.statement is not None:
@@ -129,7 +129,7 @@ def _leaf(step: Step) -> str:
 
 
 def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
-    """A name for the instance, and what its box says."""
+    """The name of an instance, and the text of its box."""
     bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
     if step.reason == "completed":
         return f"completed {step.atom}", ("no rule makes it truer",)

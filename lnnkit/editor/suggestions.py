@@ -1,4 +1,4 @@
-"""What can be typed next (keywords, predicates, numbers, sorts), according to the grammar."""
+"""Completion: the keywords, predicates, numbers and sorts that can be typed next, according to the grammar."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""The loop: what is due responds (up, meet, down), proposals are merged, until nothing moves."""
+"""The semi-naive fixpoint loop: rules that are due respond (up, meet, down), and their proposals are merged, until
+nothing moves."""

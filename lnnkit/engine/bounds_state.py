@@ -1,4 +1,4 @@
-"""The bounds: what a round consumes and returns. Rows are those of the grounding's atoms."""
+"""The bounds of all atoms, indexed by the grounding's rows: the state that rounds read and write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def no_rows() -> Array:
 
 
 def one_value(values: Array) -> float | None:
-    """What all ``values`` are, if they are alike; there is one at least."""
+    """The common value of ``values``, which are not empty; None if they differ."""
     first = values[0]
     if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # one value, spread out, or not
         return float(first)
@@ -30,7 +30,7 @@ def one_value(values: Array) -> float | None:
 
 
 def distinct(rows: Sequence[Array], count: int) -> Array:
-    """Each of the ``rows``, all below ``count``, once, in order."""
+    """The distinct ``rows``, all below ``count``, ascending."""
     some = [each for each in rows if len(each)]
     if not some:
         return no_rows()
@@ -88,7 +88,7 @@ class State:
         self._additions = len(additions)
 
     def load(self, atoms: Atoms, bounds: Ends) -> None:
-        """Give the rows that the grounding has added last these bounds."""
+        """Set the bounds of the rows that the grounding added last."""
         self.extend(atoms, bounds)
 
     @property
@@ -113,7 +113,7 @@ class State:
         return self.upper if side else self.lower
 
     def read(self, rows: Array) -> Ends:
-        """(n,) bounds of rows. Nobody may write to them."""
+        """(n,) the bounds of rows; read-only."""
         return Ends(self.lower.values.take(rows), self.upper.values.take(rows))
 
     def read_run(self, start: int, stop: int) -> Ends:
@@ -137,7 +137,7 @@ class State:
         return Bounds(lower, upper)
 
     def step(self) -> None:
-        """What follows reads what has been written so far."""
+        """Begin a new tick: later events read what has been written so far."""
         if self.trail is not None:
             self.trail.step()
 
@@ -159,7 +159,7 @@ class State:
             self.trail.record(kind, side, rows, values, batch, leaf, instances)
 
     def restore(self, rows: Array, old: Ends) -> None:
-        """Meet bounds that rows have had before."""
+        """Meet rows with bounds that they had before."""
         for side, values in enumerate(old):
             now = self.ends(side).values.take(rows)
             some = np.flatnonzero(values < now if side else values > now)
@@ -203,13 +203,13 @@ class Crossed:
             own.append(values)
 
     def places(self, count: int) -> Array:
-        """(count,) where each of so many atom rows stands here; -1 for those not arrested."""
+        """(count,) the index of each atom row here; -1 for rows that are not arrested."""
         places = np.full(count, -1, dtype=np.int32)
         places[self.rows.values] = np.arange(len(self.rows), dtype=np.int32)
         return places
 
     def flags(self, count: int) -> Array:
-        """(count,) which atom rows are arrested."""
+        """(count,) flags of arrested atom rows."""
         flags = np.zeros(count, dtype=bool)
         flags[self.rows.values] = True
         return flags

@@ -1,7 +1,7 @@
-"""Which bounds rest on a contradiction: those whose chain of last setters holds an arrested atom or instance.
+"""Contested bounds: those whose derivation, by chains of last setters, contains an arrested atom or instance.
 
-Whatever a chain reads is suspect first. Then instances are looked at again with all suspect bounds unknown: one that
-still gives its bound did not need them, and clears it. What is cleared rests on nothing suspect, not even in a circle.
+First every bound with such a chain is flagged. Then its setter is evaluated again with all flagged bounds unknown:
+if it still gives the bound, the flag is removed. A cleared bound rests on nothing flagged, not even in a circle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lnnkit.join.instances.unrolled import unroll
 from lnnkit.logic.bounds import tolerance
 from lnnkit.store.atoms import Atoms
 
-Flags = tuple[Tensor, Tensor]  # an entry an atom row, for its lower and its upper side
+Flags = tuple[Tensor, Tensor]  # one entry for each atom row, for its lower and its upper side
 
 
 class _Setter(NamedTuple):
@@ -39,7 +39,7 @@ class _Setter(NamedTuple):
 
 
 def contested(space: Workspace) -> Flags:
-    """Flags bounds that rest on an arrested atom or on an arrested instance."""
+    """Flags of bounds that rest on an arrested atom or on an arrested instance."""
     grounding, state = space.grounding, space.state
     count = len(grounding.atoms)
     suspect = (torch.zeros(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool))
@@ -49,7 +49,7 @@ def contested(space: Workspace) -> Flags:
         flags |= torch.from_numpy(state.crossed.flags(count))
     for found in space.progress.arrested:
         batch = grounding.batches[found.batch]
-        if batch.formula.auxiliary is not None:  # it keeps what is stated of it
+        if batch.formula.auxiliary is not None:  # bounds that are stated are kept
             rows = torch.from_numpy(batch.behind(found.rows, AUXILIARY)).long()
             for flags in suspect:
                 flags.index_fill_(0, rows, True)
@@ -65,7 +65,7 @@ def contested(space: Workspace) -> Flags:
 
 
 def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tensor | None = None) -> State:
-    """The bounds as they would be read if the flagged ones were ``lower`` and ``upper``, by row; unknown by default."""
+    """The state in which flagged bounds have the values ``lower`` and ``upper``, by row; unknown by default."""
     result = State(state.dtype)
     for side, other in enumerate((lower, upper)):
         result.ends(side).append(state.ends(side).values.copy())  # many are kept as they come, and written to here
@@ -91,7 +91,7 @@ def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
 
 
 def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags) -> None:
-    """Flag whatever was set by an arrested instance, or by one that reads what is flagged."""
+    """Flag every bound that was set by an arrested instance, or by one that reads a flagged bound."""
     for setter in setters:
         if setter.batch in bad:
             hit = bad[setter.batch].index_select(0, _tops(grounding, setter))
@@ -109,8 +109,8 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Te
 def _clear(
     grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags
 ) -> None:
-    """Take the flags off bounds that their setters give with all that is flagged unknown, until none does. The upper
-    end of a completed atom must be the same with all that is flagged known, too."""
+    """Remove the flags of bounds that their setters give with all flagged bounds unknown, until none changes. The upper
+    end of a completed atom must also be the same with all flagged bounds known."""
     crossed = torch.from_numpy(state.crossed.flags(len(grounding.atoms)))
     eps = tolerance(state.dtype)
     cleared: Flags | None = None
@@ -136,7 +136,7 @@ def _clear(
             else:
                 own = state.upper.tensor.index_select(0, rows)
                 stands = found <= own + eps
-                if setter.leaf in grounding.batches[setter.batch].formula.heads:  # knowing more could lower it
+                if setter.leaf in grounding.batches[setter.batch].formula.heads:  # more information could lower it
                     stands &= _again(grounding, looked, sharp) >= own - eps
                     stands &= ~_reads(grounding, looked, (both, both))
             fresh[setter.side][rows[stands]] = True

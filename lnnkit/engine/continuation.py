@@ -1,8 +1,8 @@
-"""Inference gone on with from a fixpoint, once some atoms are known better: on a copy, from those atoms only.
+"""Incremental inference: continues from a fixpoint after the bounds of some atoms were tightened, on a copy.
 
 Bounds only tighten, so rounds from an earlier fixpoint lead to the same one as rounds from the facts, as long as
-nothing is arrested on the way and no closed predicate is completed from what changes. Where either may be, the caller
-starts anew.
+nothing is arrested on the way and no closed predicate is completed from what changes. Otherwise the caller infers
+from scratch.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
 
 
 def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
-    """Whether the grounding is made for what is assumed."""
+    """Whether the grounding was made for these assumptions."""
     prepared, progress = fixpoint.prepared, fixpoint.progress
     if prepared.strata or progress.arrested or len(prepared.state.crossed) or progress.status is not Status.CONVERGED:
         return False
@@ -85,7 +85,7 @@ def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
         sides = [(each.predicate, side) for side in SIDES]
         hears = [side for side in sides if relevance.mode(*side) != ALL and side in relevance.derived]
         if hears and not len(table.deviating["listed"]):
-            return False  # what listed atoms hear has not been prepared
+            return False  # proposals for listed atoms were not prepared
         if _absent(each, table) and not _insertable(prepared, each, table):
             return False
         informative = (each.lower > 0.0, each.upper < 1.0)
@@ -104,8 +104,8 @@ def _absent(assumption: Assumption, table: AtomTable) -> bool:
 
 
 def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) -> bool:
-    """Whether a new atom would be met by all that should: it makes no entity a member of a sort, and no instance that
-    is kept has its table's default row in its place."""
+    """Whether a new atom would be seen by every formula that reads it: it adds no member to a sort, and no kept
+    instance has its table's default row in its place."""
     members = prepared.grounding.domain.members
     if not all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True)):
         return False
@@ -116,7 +116,7 @@ def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) ->
 
 
 def _copied(prepared: Prepared, space: Workspace) -> tuple[Prepared, Workspace]:
-    """Both with all that rounds write to; what they only read is shared."""
+    """Copies of both, sharing what rounds only read."""
     grounding = prepared.grounding
     shared: list[object] = [
         prepared.lifted,

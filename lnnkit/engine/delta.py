@@ -1,4 +1,4 @@
-"""What moved in a round: the bounds that changed are entered where the next round looks for them."""
+"""The delta: the bounds that changed in a round, entered into the lists and indexes that the next round reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lnnkit.store.columns.arrays import Array, Ends
 
 
 class Delta:
-    """The rows, numbered in their tables, whose lower (0) or upper (1) side has moved."""
+    """The rows, by their numbers in their tables, whose lower (0) or upper (1) end moved."""
 
     __slots__ = ("_classes", "_rows")
 
@@ -23,11 +23,11 @@ class Delta:
         self._classes: dict[tuple[str, int], int] = {}
 
     def rows(self, table: str, side: int) -> Array | range | None:
-        """Those of a table; None if none has."""
+        """The moved rows of a table; None if there are none."""
         return self._rows.get((table, side))
 
     def own_class(self, table: str, side: int) -> int | None:
-        """The class of all of those, if it is known that they have one."""
+        """The class of all of these rows, if it is known to be one."""
         return self._classes.get((table, side))
 
     @property
@@ -36,13 +36,13 @@ class Delta:
         return self._rows.keys()
 
     def add(self, table: AtomTable, side: int, local: Array | range, own_class: int | None = None) -> None:
-        """Those of one table, numbered in it; all are of one class, if it is given."""
+        """Add moved rows of one table, all of one class if it is given."""
         self._rows[table.name, side] = local
         if own_class is not None:
             self._classes[table.name, side] = own_class
 
     def add_all(self, rows: Array, sides: Sequence[int], atoms: Atoms) -> None:
-        """Atom rows of any tables."""
+        """Add moved atom rows of any tables."""
         for table, some in _by_table(rows, atoms):
             local = atoms.local(some)
             for side in sides:
@@ -56,8 +56,8 @@ def _by_table(rows: Array, atoms: Atoms) -> Iterator[tuple[AtomTable, Array]]:
 
 
 def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> tuple[Delta, Array]:
-    """Arrest what has crossed of the rows that were raised or lowered, and enter all of them among those that differ
-    from their defaults, and among the moves. Returns the moves and the arrested rows."""
+    """Arrest rows among those raised or lowered whose bounds crossed, and enter all of them into the lists of deviating
+    rows and the delta. Returns the delta and the arrested rows."""
     delta = Delta()
     single = not len(lowered)
     changed = raised if single else distinct([raised, lowered], len(atoms))
@@ -123,7 +123,7 @@ def rise(raised: Array, lifted: Array, atoms: Atoms, state: State, encoded: Enco
 
 
 def enter(table: AtomTable, rows: Array, bounds: Ends, atoms: Atoms, encoded: EncodedBounds) -> None:
-    """Enter rows of one table that now have these bounds where they are looked for."""
+    """Enter rows of one table with these bounds into its lists and its classes."""
     atoms.deviate_of(table, rows, *bounds)
     encoded.update(table.number, rows, *bounds)
 

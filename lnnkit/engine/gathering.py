@@ -1,4 +1,4 @@
-"""The first half of a round: each rule that is due joins the delta, responds, and leaves its proposals."""
+"""The first half of a round: each rule that is due joins the delta, responds, and leaves its proposals in the inbox."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lnnkit.engine.round import Round
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Workspace
 
-Sweep = Callable[[int, Workspace, Dirty, Round], None]  # looks at the kept instances of one batch
+Sweep = Callable[[int, Workspace, Dirty, Round], None]  # evaluates the kept instances of one batch
 
 
 def gather(
@@ -26,8 +26,8 @@ def gather(
     dirty: Dirty,
     sweep: Sweep,
 ) -> Round:
-    """The proposals of ``members``: those that keep no instances by the ``delta``, the ``kept`` shapes by the rows that
-    are ``dirty``."""
+    """The proposals of ``members``: rules without kept instances join the ``delta``, the ``kept`` batches evaluate the
+    rows that are ``dirty``."""
     atoms = space.grounding.atoms
     space.state.step()
     now = Round(atoms, space.state, space.encoded, delta)
@@ -47,7 +47,7 @@ def gather(
 
 
 def largest_gain(state: State, inbox: Inbox) -> float:
-    """The most that any bound is about to move."""
+    """The greatest gain of any bound from the inbox."""
     most = 0.0
     for side in (0, 1):
         for proposal in inbox.sides[side]:

@@ -1,4 +1,4 @@
-"""Inference as one function: facts and a lifted graph in, a fixpoint out. This page states the schedule."""
+"""Inference as one function: facts and a lifted graph in, a fixpoint out. This module has the schedule."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from lnnkit.trail.events import Trace
 
 @dataclass(frozen=True)
 class Fixpoint:
-    """A grounding at rest: ask it through `lnnkit.answers.query_rows`."""
+    """A grounding at its fixpoint; queries read it through `lnnkit.answers.query_rows`."""
 
     prepared: Prepared
     space: Workspace
@@ -46,7 +46,7 @@ class Fixpoint:
 
     @cached_property
     def contested(self) -> Flags:
-        """A flag an atom row, for its lower and its upper side: whether it rests on a contradiction."""
+        """Flags by atom row, for its lower and its upper side: whether the bound rests on a contradiction."""
         with torch.no_grad():
             return contested(self.space)
 
@@ -68,7 +68,7 @@ class Budget:
         return self.memory // footprint(formula, use) if self.instances is None else self.instances
 
     def in_any_case(self, formula: Formula, use: Use = "evaluated") -> int:
-        """As ``of``, without asking what is free."""
+        """As ``of``, without asking how much memory is free."""
         return self.least // footprint(formula, use) if self.instances is None else self.instances
 
 
@@ -86,7 +86,7 @@ def footprint(formula: Formula, use: Use) -> int:
 
 
 def _told(formula: Formula) -> int:
-    """How many atoms an instance may come to tell of, most likely: those of its consequent."""
+    """The number of atoms that an instance is expected to bound: those of its consequent."""
     top = formula.neurons[formula.top]
     stack = [top.operands[1]] if top.kind == "implies" else []
     found: set[tuple[str, tuple[int | str, ...]]] = set()
@@ -110,7 +110,7 @@ class TooLarge(Exception):
 
 
 def guard_of(budget: Budget) -> Guard:
-    """What refuses more instances of a formula than the budget allows."""
+    """A guard that raises if a formula has more instances than the budget allows."""
     known: dict[tuple[int, Use], tuple[Formula, int]] = {}  # how many there is room for in any case
 
     def guard(formula: Formula, count: int, use: Use = "evaluated") -> None:
@@ -144,13 +144,13 @@ def infer(
     unnamed: Collection[str] = (),
     narrow: bool = False,
 ) -> Fixpoint:
-    """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text); of those that are
-    ``labelled``, columns by their sorts, labels speak; those that are ``unnamed`` only a query mentions.
+    """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text). ``labelled`` has the
+    columns of label tables, by sort; ``unnamed`` are the entities that only queries mention.
 
-    ``watch`` is told of every round and may stop there; ``recorder`` of every join; ``known`` keeps what does not
-    depend on the facts; with ``record``, the state keeps the history that explanations are read from, and with
-    ``trace`` all that it takes to work it out again. Of the ``assumable`` predicates more may be said later, to go on
-    from here (see `lnnkit.engine.continuation`). If ``narrow``, closed derived predicates are completed only as far as
+    ``watch`` is called after every round and may stop there, ``recorder`` at every join; ``known`` caches what does
+    not depend on the facts; with ``record``, the state keeps the history that explanations read, and with ``trace``
+    all that a replay needs. Bounds of the ``assumable`` predicates may be tightened later, to continue from the
+    fixpoint (see `lnnkit.engine.continuation`). If ``narrow``, closed derived predicates are completed only as far as
     bound queries need them.
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
@@ -178,14 +178,14 @@ def _infer(prepared: Prepared, round_limit: int, watch: Watch | None) -> Fixpoin
 
 
 def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
-    """Completion and rounds, in turns, until neither changes anything."""
+    """Alternate completion and rounds until neither changes anything."""
     _renew(space, loosen_comparisons(prepared))
     initialise_comparisons(space)
     catch_up(space, changes(complete(prepared, space, first=True, watch=watch), space.grounding.atoms))
     begun = _renew(space, initialise_shared(prepared))
     catch_up(space, changes(begun, space.grounding.atoms))
     changed = no_rows()
-    pace = Pace()  # of rounds and completions: their turns may gain ever less, too
+    pace = Pace()  # gains of rounds and completions together: their alternation may converge slowly too
     while True:
         before = space.progress.rounds
         run(space, prepared.inference, round_limit, changed, watch, pace)
@@ -202,7 +202,7 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
 
 
 def _renew(space: Workspace, names: set[str | None]) -> Array:
-    """Classify the rows of these tables anew; returns them."""
+    """Classify the rows of these tables again; returns them."""
     tables = [table for table in space.grounding.atoms.numbered if table.name in names]
     space.encoded.renew(tables)
     return np.concatenate([table.rows for table in tables]) if tables else no_rows()

@@ -35,9 +35,9 @@ def run(
     watch: Watch | None = None,
     pace: Pace | None = None,
 ) -> None:
-    """Rounds over ``members`` until one changes nothing, creeps, or the limit is met, or until ``watch`` wants no more.
-    ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the gains
-    that came before, where rounds and something else take turns."""
+    """Rounds over ``members`` until nothing changes, convergence is too slow, the limit is reached, or ``watch`` stops
+    them. ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the
+    gains that came before, where rounds and something else take turns."""
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
     worklist = Worklist(space.responding(members))
     batches = grounding.kept(members)
@@ -101,7 +101,7 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range,
 
 
 def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
-    """Look at the kept instances of a batch that have something new to read."""
+    """Evaluate the kept instances of a batch that read something new."""
     batch = space.grounding.batches[number]
     view = moved(batch, dirty)
     if view is None:

@@ -1,4 +1,4 @@
-"""A round: the state that all who look read, and what they leave for its end."""
+"""A round: the state that its members read, and the inbox that they write to."""
 
 from __future__ import annotations
 

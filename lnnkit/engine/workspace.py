@@ -1,4 +1,4 @@
-"""What the rounds of one inference share."""
+"""The shared data of the rounds of one inference."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class Status(Enum):
 
 @dataclass(slots=True, eq=False)
 class Progress:
-    """How far the rounds have come; ``rounds`` counts those that changed something."""
+    """The progress of the rounds; ``rounds`` counts those that changed something."""
 
     rounds: int = 0
     status: Status = Status.CONVERGED
     instances: int = 0
     arrested: list[Arrested] = field(default_factory=list)
-    creeping: set[int] = field(default_factory=set)  # members whose instances crept
+    creeping: set[int] = field(default_factory=set)  # members whose instances converge slowly
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A grounding with its bounds, and what the rounds keep beside them. ``responses`` has the members whose instances
-    are not kept."""
+    """A grounding with its bounds, and the working data of rounds. ``responses`` has the members whose instances are
+    not kept."""
 
     grounding: Grounding
     state: State
@@ -79,12 +79,12 @@ class Workspace:
         return tuple(response for response in self.responses.values() if response.rule.formula.compares)
 
     def responding(self, members: Sequence[int]) -> dict[int, RuleResponse]:
-        """Those of ``members`` that are not kept."""
+        """The ``members`` whose instances are not kept."""
         return {member: self.responses[member] for member in members if member in self.responses}
 
 
 def workspace(grounding: Grounding, state: State) -> Workspace:
-    """Ready for the first round."""
+    """The workspace before the first round."""
     winners = Winners()
     tables: dict[int, ResponseTable] = {}
     responses: dict[int, RuleResponse] = {}

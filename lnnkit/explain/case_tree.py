@@ -1,5 +1,5 @@
-"""What holds in each of several cases, and so in all: bounds that no single chain of rules gives, with the proof of
-each case."""
+"""Proofs by cases: bounds that hold in each of several exhaustive cases, where no single chain of rules derives
+them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 @dataclass(frozen=True)
 class Case:
-    """One side of a split: what is ``assumed``, and what follows; ``outcome`` is None where that contradicts the
-    program, as ``conflict`` shows."""
+    """One case of a split: the ``assumed`` literal and its consequences; ``outcome`` is None if the assumption
+    contradicts the program, as ``conflict`` shows."""
 
     assumed: str
     outcome: CaseNode | None
@@ -24,8 +24,8 @@ class Case:
 
 @dataclass(frozen=True)
 class CaseSplit:
-    """Cases of which one at least holds in every world; ``ground`` is the proof of the disjunction that says so, where
-    it is not a truth of every atom."""
+    """Exhaustive cases: at least one holds in every world. ``ground`` is the proof of the disjunction, unless it is a
+    tautology."""
 
     text: str
     cases: tuple[Case, ...]
@@ -34,8 +34,8 @@ class CaseSplit:
 
 @dataclass(frozen=True)
 class CaseNode:
-    """The bounds of what was asked, where something is assumed: those of propagation (``proof``) met with what all
-    cases of each of the ``splits`` agree on."""
+    """The bounds of the queried formula under some assumptions: those of propagation (``proof``) met with the bounds
+    that the cases of each of the ``splits`` have in common."""
 
     lower: float
     upper: float
@@ -45,8 +45,8 @@ class CaseNode:
 
 @dataclass(frozen=True)
 class CaseExplanation:
-    """Why a formula has its bounds, by cases. It prints as a tree: each split, each of its cases, and in each case the
-    proof from what is assumed. ``warnings`` are about what was asked, and about what was not tried."""
+    """Why a formula has its bounds, by cases. It prints as a tree: each split, its cases, and in each case the proof
+    from the assumptions. ``warnings`` are about the question, and about cases that were not tried."""
 
     atom: str
     root: CaseNode
@@ -80,13 +80,13 @@ class CaseExplanation:
 
     def as_dict(self, depth: int | None = None) -> dict[str, object]:
         """The object that ``lnnkit explain --cases --format json`` prints: ``{"atom", "state", "reading", "lower",
-        "upper", "proof", "splits": [{"split", "ground", "cases": [{"assumed", "contradiction", ...}]}]}``, the fields
-        of the atom again in each case that is left."""
+        "upper", "proof", "splits": [{"split", "ground", "cases": [{"assumed", "contradiction", ...}]}]}``, each case
+        that is not contradictory repeats the fields of the atom."""
         reading = "classical" if self.classical else "exact"
         return {"atom": self.atom, "state": self.state, "reading": reading, **_as_dict(self.root, depth)}
 
     def verify(self) -> list[str]:
-        """What does not hold of a proof, or of what the cases are said to agree on. Empty where all does."""
+        """The faults found in the proofs and in the bounds that the cases have in common. Empty if all hold."""
         return list(_faults(self.root, self.classical and not self.numeric))
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class CaseExplanation:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What was asked, how its bounds are written, and how many steps of a proof are shown."""
+    """The question, the format of its bounds, and the depth to which proofs are shown."""
 
     atom: str
     bounds: Callable[[float, float], str]

@@ -1,4 +1,4 @@
-"""All that can be explained of one fixpoint. What is found out of its history serves every later question."""
+"""Explanations of one fixpoint. Results about its history are cached for later questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lnnkit.graph.lifting import add_queries
 from lnnkit.syntax import ast
 from lnnkit.trail.events import Trail
 
-_UNLIMITED = Budget(instances=2**62)  # a proof looks at all instances anyway
+_UNLIMITED = Budget(instances=2**62)  # a proof reads all instances anyway
 
 
 class Explainer:
@@ -63,13 +63,13 @@ class Explainer:
         return Explanation(proof, alpha, self._contested(lifted, root), numeric, _world=lambda: self.world)
 
     def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
-        """Whether the answer to a query is marked: it rests on a contradiction, or is about an atom that one names."""
+        """Whether the answer to a query is contested: it rests on a contradiction, or is about an atom of one."""
         if not any(any_set(flags) for flags in marked(self._fixpoint)):
             return False
         return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
-        """The bounds of an atom; None for anything else, and for what stands for many atoms."""
+        """The bounds of an atom; None for any other formula, and for an atom with variables."""
         if not isinstance(conclusion, ast.Atom):
             return None
         texts = [argument.text for argument in conclusion.arguments if isinstance(argument, ast.Constant)]
@@ -78,12 +78,12 @@ class Explainer:
         return self._prover.bound(conclusion.name, texts, 0), self._prover.bound(conclusion.name, texts, 1)
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
-        """What could take one side of an atom's bounds to ``goal``; ``added`` infers with premises among the facts."""
+        """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
         bounds = self._prover.bound(predicate, arguments, 0), self._prover.bound(predicate, arguments, 1)
         return self._lacking.why_not(predicate, arguments, side, bounds, goal, added)
 
     def conflicts(self, inconsistent: Inconsistent, most: int) -> list[Conflict]:
-        """What the contradictions rest on, ``most`` of them."""
+        """The conflicts behind the contradictions, at most ``most``."""
         return conflicts(self._fixpoint, self._history.arrests, self._prover, self.world, inconsistent, most)
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
@@ -92,7 +92,7 @@ class Explainer:
 
     @cached_property
     def world(self) -> World:
-        """What proofs may refer to."""
+        """The context in which proofs are checked."""
         sorts = self._fixpoint.prepared.grounding.domain.sorts
         named = {sort: [self._names[entity] for entity in ids.tolist()] for sort, ids in sorts.items()}
         return World(self._program, named, self._origins, starts(self._fixpoint.prepared.lifted.program.assertions))

@@ -1,4 +1,4 @@
 """Formulas: roots of the lifted graph unfolded into trees of neurons.
 
-The package has their upward and downward passes over rows, and their text.
+The package evaluates them upward and downward, row by row, and prints them.
 """

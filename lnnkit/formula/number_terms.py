@@ -91,7 +91,7 @@ def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
     kind = data["kind"]
     if kind == "constant":
         return undetermined() if math.isnan(data["value"]) else constant(data["value"])
-    if "opened" in data:  # its weights are numbers among its operands
+    if "opened" in data:  # Learned weights are numbers among its operands.
         return apply(data["opened"], *operands)
     if kind in OPERATIONS:
         return apply(cast("Operation", kind), *operands)

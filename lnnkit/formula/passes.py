@@ -39,8 +39,8 @@ def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
 def neuron_downward(
     neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: Sequence[bool] | None = None
 ) -> Inverse:
-    """What the bounds of a connective leave of its operands; rows without information leave them unchanged. Operands
-    that are not ``wanted`` may stay as they are."""
+    """The bounds of the operands, narrowed by the bounds of a connective; rows without information stay unchanged.
+    Operands that are not ``wanted`` may stay unchanged."""
     lower, upper = asks(node)
     asking = where_set(lower | upper)
     count = asking.numel()
@@ -58,7 +58,7 @@ def neuron_downward(
 
 
 def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
-    """Numbers as intervals; where every row is a point, they are marked as such."""
+    """Convert numbers to intervals; if every row is a point, both ends are one tensor, which marks them as points."""
     return [
         point(lower) if lower.numel() and torch.equal(lower, upper) else Interval(lower, upper)
         for lower, upper in operands
@@ -66,7 +66,7 @@ def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
 
 
 def _narrowed(comparison: Comparison, node: Bounds, made: Bounds, operands: Sequence[Bounds]) -> Inverse:
-    """What the bounds of a comparison, intersected with those ``made`` upward, leave of its numbers."""
+    """The bounds of a comparison's numbers, narrowed by its own bounds intersected with those ``made`` upward."""
     found = comparison.narrow(_intervals(operands), Interval(*made), Interval(*node))
     return Inverse(tuple(Bounds(*box) for box in found.inputs), found.empty)
 
@@ -103,8 +103,8 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
 
 
 class Downward(NamedTuple):
-    """The hull of each neuron's values, with one row for each ``reached`` row of its block; ``empty`` marks rows of
-    block 0 without values."""
+    """The hull of each neuron's values, one row for each ``reached`` row of its block; ``empty`` marks rows of block 0
+    without a consistent value."""
 
     boxes: list[Bounds]
     empty: Tensor
@@ -154,7 +154,7 @@ def _descend(
     passed: Collection[int],
     wanted: Collection[int] | None,
 ) -> None:
-    """Narrow the operands of these neurons, top first, by the neurons' boxes. Quantifiers that lead to a block in
+    """Narrow the operands of these neurons, top first, by the neurons' bounds. Quantifiers that lead to a block in
     ``late`` are not entered: only their consistency is checked."""
     boxes, made = descent.boxes, descent.made
     for index in order:
@@ -205,7 +205,8 @@ def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], 
             boxes[index] = values[index]
         else:
             boxes[index] = unknown
-    node = Bounds(torch.zeros_like(antecedent) + formula.lower, torch.ones_like(antecedent))  # gradients pass
+    # Gradients pass through here.
+    node = Bounds(torch.zeros_like(antecedent) + formula.lower, torch.ones_like(antecedent))
     weights = (implication.weights[0], implication.weights[1])
     assert implication.logic is not None
     found = implication.logic.implication_inverse(

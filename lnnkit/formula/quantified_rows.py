@@ -28,12 +28,12 @@ _SEPARABLE = frozenset((LEAF, "true", "false", "same", "not", "and", "or", "fora
 
 
 class Grouping(NamedTuple):
-    """How the rows of a block belong to the rows of the enclosing block.
+    """The mapping from the rows of a block to the rows of the enclosing block.
 
-    ``group`` (n,) is the group of each row, ``groups`` their number, ``of`` (m,) the group of each row of the enclosing
-    block (None: these rows are the groups). ``virtual`` (n,) marks rows for entities at default bounds, which take part
-    only upward. A ``stranger`` (n,) among them may not exist: it can keep a ``forall`` from being true and an
-    ``exists`` from being false, and nothing else.
+    ``group`` (n,) is the group of each row, ``groups`` the number of groups, ``of`` (m,) the group of each row of
+    the enclosing block (None: these rows are the groups themselves). ``virtual`` (n,) marks rows for entities at
+    default bounds, which take part only upward. A ``stranger`` (n,) among them is an unnamed individual that may
+    not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, and nothing else.
     """
 
     group: Tensor
@@ -43,11 +43,12 @@ class Grouping(NamedTuple):
     stranger: Tensor
 
     def optional(self, rows: Bounds, kind: str) -> Bounds:
-        """The rows as the quantifier ``kind`` may rely on them."""
+        """The bounds of the rows that the quantifier ``kind`` may rely on, given that unnamed individuals may not
+        exist."""
         return _optional(rows, self.stranger, kind)
 
     def around(self, groups: Bounds) -> Bounds:
-        """The bounds of the groups, for each row of the enclosing block."""
+        """The bounds of each row's group, one row for each row of the enclosing block."""
         return groups if self.of is None else Bounds(*(end.index_select(0, self.of) for end in groups))
 
 
@@ -60,9 +61,10 @@ class Reached:
     rows: Tensor | None
     parent: Tensor | None
     virtual: Tensor | None
-    request: Tensor | None = None  # (n,) in a grouped block: which request each answers to
-    requests: Tensor | None = None  # (m,) the request of each row that is reached around, -1 where it asks nothing
-    count: int = 0  # of requests
+    request: Tensor | None = None  # (n,) in a grouped block: the request that each row answers
+    # (m,) the request of each reached row of the enclosing block; -1 where it requests nothing
+    requests: Tensor | None = None
+    count: int = 0  # the number of requests
 
     def cpu(self) -> Reached:
         """A copy on the CPU."""
@@ -98,8 +100,8 @@ def beyond(node: Bounds, image: Bounds) -> Tensor:
 
 
 class Descent:
-    """The way down through the blocks of a formula. ``boxes`` are the bounds of its neurons as narrowed, ``made`` those
-    from their operands; those of a block are reduced to its reached rows when it is entered."""
+    """The state of one downward pass through the blocks of a formula. ``boxes`` are the narrowed bounds of its neurons,
+    ``made`` the bounds computed upward; both are restricted to the reached rows when a block is entered."""
 
     def __init__(
         self, formula: Formula, groupings: Sequence[Grouping | None], boxes: list[Bounds], made: list[Bounds]
@@ -123,7 +125,7 @@ class Descent:
 
     def miss(self, block: int, flags: Tensor) -> None:
         """Record that some reached rows of a block have no values left."""
-        if self._heard is None:  # what is passed on end by end can be met
+        if self._heard is None:  # A request that is split into its two ends can always be met.
             known = self._missed[block]
             self._missed[block] = flags if known is None else known | flags
 
@@ -143,7 +145,7 @@ class Descent:
             groups, group, rows = reached.count, reached.request, reached.rows
         self.reached[neuron.inner] = reached
         if self._heard is not None:
-            self._heard[neuron.inner] = None  # those that are silent ask for nothing
+            self._heard[neuron.inner] = None  # Silent rows make no request.
         if rows is not None:
             for each in self._inside[neuron.inner]:
                 self.made[each] = _some(self.made[each], rows)
@@ -184,8 +186,8 @@ class Descent:
         return torch.zeros(self._length(0), dtype=torch.bool) if found is None else found
 
     def settle(self, silent: Tensor) -> None:
-        """Called when the ``silent`` rows of block 0 are known: a request made by several rows is sent by the first one
-        that is not silent."""
+        """Finish the requests once the ``silent`` rows of block 0 are known: a request made by several rows is sent by
+        the first one that is not silent."""
         self._heard = [~silent]
         for block in range(1, len(self.reached)):
             self._heard.append(self._hearing(block))
@@ -201,7 +203,7 @@ class Descent:
             first = torch.full((own.count,), len(around))
             first.scatter_reduce_(0, own.requests.index_select(0, asking), asking, "amin")
             heard = (first < len(around)).index_select(0, own.request)
-            # A request that only silent rows make stays theirs.
+            # A request that only silent rows make is not sent.
             own.parent = torch.where(heard, first.index_select(0, own.request), own.parent)
             return heard
         return around.index_select(0, own.parent)
@@ -303,7 +305,7 @@ def _some(bounds: Bounds, rows: Tensor) -> Bounds:
 
 
 def _at(flags: Tensor, places: Tensor) -> Tensor:
-    """The flags at some indices; False at index -1."""
+    """The flags at these indices; False at index -1."""
     if not len(flags):
         return torch.zeros(len(places), dtype=torch.bool)
     return flags.index_select(0, places.clamp(min=0)) & (places >= 0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lnnkit.formula.unfolding import Formula
 
-Modes = Mapping[int, tuple[int, int]]  # for each leaf, how far its lower and its upper side are kept
+Modes = Mapping[int, tuple[int, int]]  # for each leaf, how its lower and its upper end are kept
 
 
 def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:

@@ -22,7 +22,7 @@ from lnnkit.numeric import Comparison, Term
 
 LEAF = "leaf"
 TERM = "term"
-AUXILIARY = -1  # stands for a formula's own shared neuron among its leaves
+AUXILIARY = -1  # marks a formula's own shared neuron among its leaves
 
 
 class Neuron(NamedTuple):
@@ -38,9 +38,10 @@ class Neuron(NamedTuple):
     bias: float = 1.0
     logic: Logic | None = None
     inner: int = -1  # for a quantifier: the block of its operand
-    learned: tuple[str | None, ...] = ()  # the parameters: of the weights, then of the bias; of arithmetic, all
-    numeric: bool = False  # a leaf that holds a number, or a term
-    arithmetic: Comparison | Term | None = None  # of a comparison or a term, over its operands
+    # Names of the parameters: of the weights, then of the bias; for arithmetic, of all numbers
+    learned: tuple[str | None, ...] = ()
+    numeric: bool = False  # whether it is a leaf that holds a number, or a term
+    arithmetic: Comparison | Term | None = None  # for a comparison or term: the arithmetic over its operands
 
     @property
     def fixed(self) -> bool:
@@ -51,7 +52,7 @@ class Neuron(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Block:
     """The rows of one quantifier's operand; block 0 has no parent. ``grouped``: the quantifier does not depend on all
-    variables of the enclosing block, so several rows there share one group of rows here."""
+    variables of the enclosing block, so several enclosing rows share one group of rows."""
 
     parent: int
     variables: tuple[int, ...]
@@ -77,7 +78,7 @@ class Formula:
     auxiliary: str | None = None
     root: Root | None = None
     heads: frozenset[int] = field(default=frozenset())  # leaves that a defining statement defines
-    key: str = ""  # canonical text, for breaking ties
+    key: str = ""  # canonical text, used to break ties
     written: Mapping[int, str] = field(default_factory=dict, compare=False)  # the names of quantified variables
 
     @property
@@ -106,7 +107,7 @@ class Formula:
         return tuple(reversed(found))
 
     def apart(self, block: int) -> bool:
-        """Whether each row of a block belongs to exactly one row of each enclosing block."""
+        """Whether each row of a block belongs to exactly one row of every enclosing block."""
         return not any(self.blocks[each].grouped for each in self.path(block))
 
     def around(self, block: int) -> tuple[int, ...]:
@@ -125,7 +126,7 @@ class Formula:
 
     @property
     def head(self) -> tuple[int, bool]:
-        """The neuron below its leading negations, and whether their number is odd."""
+        """The neuron below the root's leading negations, and whether the number of negations is odd."""
         index, negated = self.top, False
         while self.neurons[index].kind == "not":
             index, negated = self.neurons[index].operands[0], not negated
@@ -138,7 +139,7 @@ class Formula:
 
 
 class World(Protocol):
-    """What unfolding needs to know about the entities of a program."""
+    """The part of a program's entities that unfolding needs: which sorts they belong to."""
 
     def lacks(self, sorts: Sequence[str], arguments: Sequence[object]) -> bool:
         """Whether any argument is an entity that does not belong to the sort of its position."""
@@ -168,7 +169,7 @@ def unfold(
     stack: list[tuple[str, tuple[int | str, ...], int, int, bool]] = [
         (root.reference.node, root.reference.arguments, 0, -1, False)
     ]
-    opened = False  # the root itself is unfolded even where it is shared
+    opened = False  # The root is unfolded even if it is shared.
     while stack:
         node, arguments, block, inner, ready = stack.pop()
         first, opened = not opened, True
@@ -237,7 +238,8 @@ def unfold(
 
 
 def _strict(neuron: Neuron) -> Neuron:
-    """The neuron as connectives of other logics read it, which jump at 0 and 1."""
+    """The neuron for use below connectives of other logics, which are discontinuous at 0 and 1: its kernel never rounds
+    to these."""
     return neuron._replace(logic=Lukasiewicz(strict=True)) if isinstance(neuron.logic, Lukasiewicz) else neuron
 
 

@@ -14,7 +14,8 @@ _ARITHMETIC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^":
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """``learned`` has the attributes with parameters, each in the shape of the attribute's value."""
+    """A neuron or term without its operands. ``learned`` has the attributes with parameters, each in the shape of the
+    attribute's value."""
 
     kind: str
     attributes: Mapping[str, object] = field(default_factory=dict)

@@ -37,7 +37,7 @@ class Parameters:
 
     starts: Mapping[str, float]
     met: dict[str, Parameter] = field(default_factory=dict)
-    anonymous: dict[tuple[str, int], str] = field(default_factory=dict)  # by path and offset: where each `?` stands
+    anonymous: dict[tuple[str, int], str] = field(default_factory=dict)  # by path and offset: the position of each `?`
 
     def read(self, value: ast.Value | float, default: float | None = None) -> tuple[float, str | None]:
         """The current number of a value, and the name of its parameter if it is learnable. ``default`` is what the

@@ -31,8 +31,8 @@ SIGNS: Mapping[str, frozenset[int]] = {
 """The signs of ``left - right`` that make a comparison true."""
 
 EVERY = frozenset({-1, 0, 1})
-TOLERANCE = 1e-9  # of a truth
-ORIGIN = "<comparisons>"  # where the text of a law is said to stand
+TOLERANCE = 1e-9  # tolerance for comparing truths
+ORIGIN = "<comparisons>"  # the path given in the span of a law
 _NOWHERE = Span(Source(ORIGIN, ""), 0, 0)
 
 
@@ -44,7 +44,7 @@ class Law(Assertion):
 
 
 class _Reading(NamedTuple):
-    """A comparison with its variables named by their positions in its family, and the signs of the family's ``left -
+    """A comparison with variables named by their positions in its family, and the signs of the family's ``left -
     right`` for which it is true."""
 
     text: str
@@ -53,9 +53,9 @@ class _Reading(NamedTuple):
 
 
 _Member = tuple[_Reading, ...]
-"""A comparison as it may be read; two ways where its terms are alike but for their variables, as in ``a(X) > a(Y)``."""
+"""The readings of a comparison; two if its terms are equal up to variables, as in ``a(X) > a(Y)``."""
 
-_Literal = tuple[_Reading, bool]  # a comparison, or its negation
+_Literal = tuple[_Reading, bool]  # a reading, and whether the comparison is not negated
 
 
 def mirrored(signs: Iterable[int]) -> frozenset[int]:
@@ -84,7 +84,7 @@ def violated(assertions: Sequence[Assertion]) -> list[Law]:
     return [found[text] for text in sorted(found)]
 
 
-_Truths = Mapping[str, Mapping[bool, Assertion]]  # by the text of a comparison: what statements say of it outright
+_Truths = Mapping[str, Mapping[bool, Assertion]]  # by the text of a comparison: the truths that statements give it
 
 
 def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Truths]:
@@ -108,7 +108,8 @@ def _is_plain(node: ast.Comparison) -> bool:
 
 
 def _stated(assertion: Assertion) -> Iterator[bool]:
-    """What a statement that is a comparison says about it: a crisp comparison that is not false is true."""
+    """The truth that a statement gives a comparison if it consists of one; a crisp comparison that is not false is
+    true."""
     if not isinstance(assertion.lower, ast.Learnable) and _value(assertion.lower) > TOLERANCE:
         yield True
     if not isinstance(assertion.upper, ast.Learnable) and _value(assertion.upper) < 1 - TOLERANCE:
@@ -183,12 +184,12 @@ def _renamed(node: ast.Expression, names: Mapping[str, str]) -> ast.Expression:
 
 
 def _known(members: Sequence[_Member], truths: _Truths) -> _Truths:
-    """What statements say about each reading."""
+    """The truths that statements give each reading."""
     return {reading.text: truths.get(member[0].text, {}) for member in members for reading in member}
 
 
 def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
-    """The shortest clauses of two and three members that always hold, simplified by what statements say about the
+    """The shortest valid clauses of two and three members, simplified by the truths that statements give the
     members."""
     known = _known(members, truths)
     clauses = [*_clauses(members)]
@@ -206,7 +207,7 @@ def _clauses(members: Sequence[_Member]) -> Iterator[tuple[_Literal, ...]]:
         for first, *others in combinations_with_replacement(members, count):
             for some in product(first[:1], *others):
                 if len({reading.text for reading in some}) < count:
-                    continue  # a comparison stands beside itself only if it can be read in two ways
+                    continue  # A comparison occurs twice in a clause only if it has two readings.
                 for positive in product((True, False), repeat=count):
                     true = [r.signs if p else EVERY - r.signs for r, p in zip(some, positive, strict=True)]
                     if _cover(true) and not any(_cover(true[:out] + true[out + 1 :]) for out in range(count)):

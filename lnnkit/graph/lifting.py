@@ -71,7 +71,8 @@ def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A subformula in the graph: its node, and what each parameter of the node is in the surrounding formula."""
+    """A subformula in the graph: its node, and the argument for each parameter of the node in the surrounding
+    formula."""
 
     node: str
     arguments: tuple[str | ast.Constant, ...]  # a variable's name, or a constant
@@ -86,7 +87,7 @@ class _Builder:
     counter: int = 0
 
     def recall(self) -> None:
-        """Restore the keys of a graph that was built before, so that its neurons are found again."""
+        """Restore the hash-consing keys of a graph built earlier, so that its neurons are reused."""
         for node, data in self.graph.nodes(data=True):
             if "key" in data:
                 self.nodes[data["key"]] = node
@@ -96,7 +97,7 @@ class _Builder:
         formula = stripped(assertion)
         defines = defined_predicates(assertion, self.predicates)
         part, built = self._formula(formula, assertion.logic)
-        if defines:  # a defining rule reads its own heads as unknown, so they must be in sight of its instances
+        if defines:  # A defining rule reads its own heads as unknown, so they must be leaves of its instances.
             assert isinstance(formula, ast.Implies)
             for conjunction in (formula, *conjunctions(formula.consequent)):
                 if any(self.predicates[atom.name].closed for atom in conjuncts(conjunction)) or conjunction is formula:
@@ -115,13 +116,13 @@ class _Builder:
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
     def _linked(self, top: str, before: Collection[str]) -> str:
-        """Let a query read those neurons of the program of which its subformulas are instances: neurons that keep their
-        own bounds, and asserted ones, which then keep bounds too. The formula asked for, below its negations, is
-        evaluated itself. Nodes in ``before`` stay unchanged, since others read them: a node of the query that reads
-        something else is a new node. Returns the query's node."""
+        """Make a query read those neurons of the program of which its subformulas are instances: neurons that keep
+        their own bounds, and asserted ones, which then keep bounds too. The formula asked for, below its negations, is
+        evaluated itself. Nodes in ``before`` stay unchanged, since others read them: a node of the query with other
+        operands is a new node. Returns the query's node."""
         negations, _ = self._negations(top)
-        now: dict[str, str] = {}  # what stands for each node in the query
-        links: dict[str, list[_Edge]] = {}  # what each of them reads, as far as that is known
+        now: dict[str, str] = {}  # the replacement of each node in the query
+        links: dict[str, list[_Edge]] = {}  # the edges of each node, as far as they are known
         stack = [top]
         while stack:
             node = stack[-1]
@@ -155,7 +156,7 @@ class _Builder:
         return data["shared"] and (data["kind"] == COMPARISON or data["uses"] >= 2)
 
     def _is_opened(self, node: str) -> bool:
-        """Whether a query evaluates the operands of a node that is its own."""
+        """Whether a query evaluates the operands of a node that no statement uses."""
         data = self.graph.nodes[node]
         return data["kind"] == "not" or (data["kind"] in NEURONS and not data["shared"])
 
@@ -166,7 +167,7 @@ class _Builder:
         ]
 
     def _reading(self, node: str, edges: Sequence[_Edge], before: Collection[str]) -> str:
-        """The node with these edges: itself, or a copy if it was there ``before`` with other edges."""
+        """The node with these edges: itself, or a copy if it existed ``before`` with other edges."""
         if edges == self._edges(node):
             return node
         data = self.graph.nodes[node]
@@ -274,7 +275,7 @@ class _Builder:
         if name is None:
             name = self.nodes[key] = self._add(described, edges, len(names), len(index), formula.span, key)
         data = self.graph.nodes[name]
-        if bound and not data["stated"]:  # of several ways to write it that are alike, whatever their order
+        if bound and not data["stated"]:  # Choose one of several notations that are equal up to the order of operands.
             data["bound_names"] = min(bound, data.get("bound_names", bound))
         return _Part(name, names)
 

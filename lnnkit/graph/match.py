@@ -9,7 +9,7 @@ import networkx as nx
 from lnnkit.graph.lifted import NEURONS, NUMBER, Reference
 from lnnkit.graph.ordered_operands import operand_edges, operands_about
 
-_Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its place there
+_Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its position there
 _Argument = int | str | _Bound
 
 
@@ -23,8 +23,8 @@ def below_negations(graph: nx.MultiDiGraph, reference: Reference) -> tuple[Refer
 
 
 def instances(graph: nx.MultiDiGraph, query: Reference) -> list[Reference]:
-    """The program's neurons of which ``query`` is an instance, each with what stands for its parameters: variables of
-    the query, or entities."""
+    """The program's neurons of which ``query`` is an instance, each with its substitution: a variable of the query, or
+    an entity, for each parameter."""
     kind = graph.nodes[query.node]["kind"]
     if kind not in NEURONS:
         return []
@@ -59,7 +59,8 @@ def _match(
     depth: int,
     bindings: dict[int, int | str],
 ) -> bool:
-    """Whether some binding of the free parameters of ``node`` (ints) makes it equal to ``query`` under ``given``."""
+    """Whether some substitution for the free parameters of ``node`` (ints) makes it equal to ``query`` with the
+    arguments ``given``; one-sided matching."""
     if query == node:
         return all(_bind(a, b, bindings) for a, b in zip(given, parameters, strict=True))
     own, other = graph.nodes[query], graph.nodes[node]
@@ -98,6 +99,6 @@ def _seen(argument: int | str, visible: Sequence[_Argument]) -> _Argument:
 def _bind(given: _Argument, parameter: _Argument, bindings: dict[int, int | str]) -> bool:
     if not isinstance(parameter, int):
         return given == parameter
-    if isinstance(given, tuple):  # a variable that the query binds is no instance of a free one
+    if isinstance(given, tuple):  # A free variable is not replaced by a variable that the query binds.
         return False
     return bindings.setdefault(parameter, given) == given and isinstance(bindings[parameter], type(given))

@@ -22,7 +22,8 @@ class Relative(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """The signs that make a query true, and its relatives; empty if the query is not a plain comparison."""
+    """The signs of the difference that make a query true, and its relatives; both empty if the query is not a plain
+    comparison."""
 
     signs: frozenset[int] = EVERY
     relatives: tuple[Relative, ...] = ()

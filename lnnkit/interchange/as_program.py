@@ -42,8 +42,8 @@ def program_for(
     *,
     unique_names: bool = True,
 ) -> ImportedProgram:
-    """The program that says what ``stated`` says. Unless names are unique, those of a text with equations become
-    relations: two of them may name one individual."""
+    """The program equivalent to ``stated``. If names are not unique, constants of a text with equations become
+    relations, since two of them may denote one individual."""
     _require_shallow(stated)
     stated = with_attributes(stated)
     equations = any(isinstance(leaf, fol.Equal) for each in stated for leaf in fol.leaves(each.formula))
@@ -73,14 +73,16 @@ def _require_shallow(stated: Sequence[fol.Stated]) -> None:
     deep = [each for each in stated if fol.depth(each.formula) > DEEPEST]
     if deep:
         message = f"this formula nests more than {DEEPEST} operators"
-        raise ProgramError([Diagnostic("too-deep", message, "cut it into several", each.span) for each in deep])
+        raise ProgramError(
+            [Diagnostic("too-deep", message, "split it into several formulas", each.span) for each in deep]
+        )
 
 
 # --- liberties with the whole text ----------------------------------------------------------------------------------
 
 
 def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fol.Stated]:
-    """Without axioms that two names are of one individual: the first name stands for both."""
+    """Eliminate equations between two names: the first name replaces the other."""
     name_of: dict[str, str] = {}
 
     def representative(name: str) -> str:
@@ -169,7 +171,7 @@ def _evaluated(formula: fol.Formula) -> fol.Formula:
 
 
 def _text(term: fol.Term) -> str:
-    """What names an entity; a numeral keeps the text that it was written with."""
+    """The text that names an entity; a numeral keeps its spelling."""
     if isinstance(term, fol.Number):
         return term.text or repr(term.value)
     assert isinstance(term, fol.Application)
@@ -177,7 +179,7 @@ def _text(term: fol.Term) -> str:
 
 
 def _is_number_fact(formula: fol.Formula) -> bool:
-    """Whether it gives the number of something that is named."""
+    """Whether it states the number of a named entity."""
     if not isinstance(formula, fol.Compare) or formula.operator != "=" or fol.free_variables(formula):
         return False
     return {type(formula.left), type(formula.right)} == {fol.Attribute, fol.Number}
@@ -286,7 +288,8 @@ class _Writer:
         )
 
     def _variable(self, name: str, used: set[str]) -> str:
-        """A name for a variable that no other of its statement has, and no entity but for case."""
+        """A variable name that is distinct from the others of its statement, and differs from every entity by more than
+        case."""
         stem = name.rstrip("'’")
         stem = stem[:1].upper() + stem[1:]
         if not is_name(stem) or not stem[0].isupper():
@@ -369,7 +372,7 @@ class _Writer:
 
 
 def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
-    """Formulas that together say what one says: its conjuncts, under the universal quantifiers around them."""
+    """The conjuncts of a formula, each under the universal quantifiers around it."""
     if isinstance(formula, fol.And):
         for each in formula.operands:
             yield from conjuncts(each)
@@ -382,7 +385,7 @@ def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
 
 
 def _occurrences(formula: fol.Quantified) -> int:
-    """How often the variable of a quantifier stands in its scope."""
+    """The number of occurrences of a quantifier's variable in its scope."""
     count: defaultdict[str, int] = defaultdict(int)
     _count(formula.body, frozenset(), count)
     return count[formula.variable]

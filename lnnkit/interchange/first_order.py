@@ -1,4 +1,4 @@
-"""First-order formulas with equality, functions and real numbers: what every notation is read into and printed from."""
+"""First-order formulas with equality, functions and real numbers: the common representation of all notations."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Equal:
-    """Of individuals."""
+    """An equation between individuals."""
 
     left: Term
     right: Term
@@ -83,7 +83,7 @@ class Equal:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Of numbers: ``operator`` is one of ``< <= > >= =``."""
+    """A comparison of numbers; ``operator`` is one of ``< <= > >= =``."""
 
     operator: str
     left: Term
@@ -153,7 +153,7 @@ class Stated:
 
 
 def parts(formula: Formula) -> tuple[Formula, ...]:
-    """Its operands."""
+    """The operands of a formula."""
     match formula:
         case Not(operand):
             return (operand,)
@@ -167,7 +167,7 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
 
 
 def depth(formula: Formula) -> int:
-    """How many operators stand within each other, those of terms among them."""
+    """The nesting depth of operators, including those of terms."""
     deepest, waiting = 0, [(formula, 0)]
     while waiting:
         node, level = waiting.pop()
@@ -186,7 +186,7 @@ def depth(formula: Formula) -> int:
 
 
 def rebuilt(formula: Formula, inner: tuple[Formula, ...]) -> Formula:
-    """The same with other operands."""
+    """The formula with other operands."""
     match formula:
         case Not():
             return Not(inner[0])
@@ -206,7 +206,7 @@ def rebuilt(formula: Formula, inner: tuple[Formula, ...]) -> Formula:
 
 
 def leaves(formula: Formula) -> Iterator[Atom | Equal | Compare]:
-    """Its atoms, equations and comparisons, from the left."""
+    """The atoms, equations and comparisons, from left to right."""
     if isinstance(formula, Atom | Equal | Compare):
         yield formula
     for part in parts(formula):
@@ -214,12 +214,12 @@ def leaves(formula: Formula) -> Iterator[Atom | Equal | Compare]:
 
 
 def terms_of(leaf: Atom | Equal | Compare) -> tuple[Term, ...]:
-    """The terms that it is about."""
+    """The arguments of a leaf."""
     return leaf.arguments if isinstance(leaf, Atom) else (leaf.left, leaf.right)
 
 
 def with_terms(leaf: Atom | Equal | Compare, terms: tuple[Term, ...]) -> Formula:
-    """The same about other terms."""
+    """The leaf with other arguments."""
     if isinstance(leaf, Atom):
         return replace(leaf, arguments=terms)
     return replace(leaf, left=terms[0], right=terms[1])
@@ -237,7 +237,7 @@ def subterms(term: Term) -> Iterator[Term]:
 
 
 def free_variables(formula: Formula, bound: frozenset[str] = frozenset()) -> dict[str, Variable]:
-    """Those that no quantifier binds, in their order."""
+    """The free variables, in order of occurrence."""
     found: dict[str, Variable] = {}
     if isinstance(formula, Atom | Equal | Compare):
         for term in terms_of(formula):
@@ -254,7 +254,7 @@ def free_variables(formula: Formula, bound: frozenset[str] = frozenset()) -> dic
 
 
 def substituted(formula: Formula, terms: Mapping[str, Term]) -> Formula:
-    """The formula with terms for free variables; the caller sees to it that no quantifier captures them."""
+    """The formula with terms substituted for free variables; the caller ensures that no quantifier captures them."""
     if isinstance(formula, Atom | Equal | Compare):
         return with_terms(formula, tuple([within(term, terms) for term in terms_of(formula)]))
     if isinstance(formula, Quantified):
@@ -263,7 +263,7 @@ def substituted(formula: Formula, terms: Mapping[str, Term]) -> Formula:
 
 
 def within(term: Term, terms: Mapping[str, Term]) -> Term:
-    """The term with others for its variables."""
+    """The term with terms substituted for its variables."""
     match term:
         case Variable(name=name):
             return terms.get(name, term)

@@ -1,4 +1,4 @@
-"""What a reader of another notation has found: errors, and the liberties that it took, each with its place."""
+"""Findings of a reader of another notation: errors, and liberties taken with the text, each with its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of another notation -> names of a program: one arity each, numbers apart from predicates."""
+"""Makes names distinct: one arity for each, numbers separate from predicates."""
 
 from __future__ import annotations
 

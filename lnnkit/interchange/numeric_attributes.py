@@ -1,4 +1,4 @@
-"""Which functions of a text are numbers: those that arithmetic, an order or a literal shows to be."""
+"""Infers which functions of a text are numbers, from arithmetic, orders and literals."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Needs -> assignments: patterns, indexes and joins over the atoms that moved, and the instances that are kept."""
+"""Joins: needs -> assignments. Patterns, indexes and semi-naive joins over the delta; kept instances."""

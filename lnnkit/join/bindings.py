@@ -1,5 +1,5 @@
-"""Partial results of a join: which entities the variables are bound to, which atoms are matched. Columns are made when
-they are first asked for."""
+"""Partial results of a join: the entities bound to variables, and the atoms matched. Columns are materialised on first
+use."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's argu
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What a step of a join has bound: the same for all that it finds. Of the ``matched`` atoms those ``listed`` stand
-    in the lists of their tables that they were matched in."""
+    """The variables bound and the atoms ``matched`` after a step of a join; equal for all its results. ``listed`` are
+    the matched atoms that were found in a list of their table."""
 
     variables: frozenset[int] = frozenset()
     matched: frozenset[Matched] = frozenset()
     listed: frozenset[Matched] = frozenset()
 
     def bind(self, variables: frozenset[int]) -> Known:
-        """With these variables besides."""
+        """With these variables bound too."""
         return Known(self.variables | variables, self.matched, self.listed)
 
     def match(self, atom: Matched, variables: frozenset[int]) -> Known:
-        """With an atom that a list has, and these variables, besides."""
+        """With an atom from a list matched, and its variables bound."""
         return Known(self.variables | variables, self.matched | {atom}, self.listed | {atom})
 
 
@@ -60,7 +60,7 @@ class Bindings:
     ) -> None:
         self.length = length
         self.known = known
-        self.moved: tuple[Matched, int] | None = None  # an atom all of whose rows have just moved on a side
+        self.moved: tuple[Matched, int] | None = None  # an atom all of whose rows moved on a side in the last round
         self._columns: dict[int, Array] = {} if columns is None else columns
         self._places = places
         self._sources = sources
@@ -70,7 +70,7 @@ class Bindings:
         self._via = via  # None: as it stands here
 
     def column(self, variable: int) -> Array:
-        """The ids that a bound variable has."""
+        """The ids of a bound variable."""
         found = self._columns.get(variable)
         if found is None:
             place = self._places.get(variable)
@@ -86,11 +86,11 @@ class Bindings:
         return found
 
     def local(self, matched: Matched) -> Array:
-        """The rows of a matched atom."""
+        """The rows of a matched atom in its table."""
         return spelled_out(self._local(matched))
 
     def rows(self, matched: Matched, table: AtomTable, some: Array | None = None) -> Array | range:
-        """The rows of a matched atom among those of all tables, at some positions or all."""
+        """The global rows of a matched atom, at some positions (None: all)."""
         local, shift = self._rows.get(matched), table.runs.shift
         if local is None:
             under, via = self._under, self._via

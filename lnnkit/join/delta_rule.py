@@ -1,8 +1,8 @@
-"""Which instances of a formula to look at in a round: those that its needs find among the atoms that have moved.
+"""Finds the instances of a formula affected by the last delta (semi-naive evaluation).
 
-Nothing is kept of an instance: it is joined again when an atom that it reads has moved. Each need (the literals without
-which nothing can be said) is joined from each atom that matters (a *trigger*), unless another need finds the same
-instances anyway.
+Instances are not stored: an instance is joined again when an atom that it reads has moved. Each need (the literals
+without which an instance can propose nothing) is joined from each atom whose move matters (a *trigger*), unless
+another need finds the same instances.
 """
 
 from __future__ import annotations
@@ -28,26 +28,27 @@ from lnnkit.store.domain import Domain
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 
-Matters = Mapping[int, tuple[bool, bool]]  # of a leaf: whether its lower and its upper side do
+Matters = Mapping[int, tuple[bool, bool]]  # for a leaf: whether a move of its lower and of its upper end matters
 
 
 class DeltaRows(Protocol):
-    """The rows of tables that moved in the last round."""
+    """The delta: the rows of each table that moved in the last round."""
 
     @property
     def where(self) -> Iterable[tuple[str, int]]:
-        """The tables and sides on which anything moved."""
+        """The tables and sides with a move."""
         ...
 
     def rows(self, table: str, side: int) -> Array | range | None:
-        """The rows of a table, numbered in it, whose lower (0) or upper (1) side has moved; None if none has."""
+        """The rows of a table, by their numbers in it, whose lower (0) or upper (1) end moved; None if there are
+        none."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class Leaf:
-    """What stands behind a leaf. ``plain`` says whether its atoms are read as they are, ``told_apart`` whether every
-    literal that finds them finds only such as differ from their default, ``every`` whether they name all variables."""
+    """The atoms of a leaf. ``plain`` says whether they are read as they are, ``told_apart`` whether every literal that
+    finds them finds only atoms that differ from their default, ``every`` whether they name all variables."""
 
     atom: Matched
     pattern: Pattern
@@ -58,7 +59,7 @@ class Leaf:
 
 
 class DeltaRule:
-    """Finds the instances of one formula without inner blocks; ``triggers`` are the (table, side) it listens to."""
+    """The delta rule of one formula without inner blocks; ``triggers`` are the (table, side) that it listens to."""
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class DeltaRule:
         recorder: Recorder | None = None,
     ) -> None:
         self.formula = formula
-        self.assignment_count = 0  # of those found, some of them again
+        self.assignment_count = 0  # number of assignments returned, with repetitions
         self.joins = Joins(formula, atoms, domain, guard, member, recorder)
         self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
         self._wanted = _wanted(formula, needs)
@@ -81,7 +82,7 @@ class DeltaRule:
         self._bare = {(each.table, each.arguments) for need in needs for each in need.literals if each.column in _BARE}
         variables = formula.blocks[0].variables
         self.enumerates = any(not _bound(need).issuperset(variables) for need in needs)
-        self.kept = tuple(Growing(np.int32) for _ in variables)  # where domains are enumerated, of stored instances
+        self.kept = tuple(Growing(np.int32) for _ in variables)  # the stored instances, if domains are enumerated
         self._triggers: list[Trigger] | None = None
         self._by_moves: dict[tuple[tuple[str, int], ...], list[Trigger]] = {}
         self._leaves: dict[int, Leaf] = {}
@@ -103,12 +104,12 @@ class DeltaRule:
         return self.joins.domain.index[name]
 
     def differs(self, leaf: int, found: Bindings) -> bool:
-        """Whether the atoms behind a leaf are known to stand in a list of those that differ from their default."""
+        """Whether the atoms of a leaf are known to be in a list of atoms that differ from their default."""
         own = self.leaf(leaf)
         return own is not None and own.plain and own.told_apart and own.atom in found.known.listed
 
     def leaf(self, leaf: int) -> Leaf | None:
-        """What stands behind a leaf; None for an equality of entities."""
+        """The description of a leaf's atoms; None for an equality of entities."""
         found = self._leaves.get(leaf)
         if found is None and (leaf == AUXILIARY or self.formula.neurons[leaf].kind == LEAF):
             atom = self.atom(leaf)
@@ -120,25 +121,25 @@ class DeltaRule:
         return found
 
     def told_apart(self, leaf: int) -> bool:
-        """Whether every literal that finds the atoms behind a leaf finds only such as differ from their default."""
+        """Whether every literal that finds the atoms of a leaf finds only atoms that differ from their default."""
         return self.atom(leaf) not in self._bare
 
     @property
     def fresh(self) -> bool:
-        """Whether there is something to join whatever has moved."""
+        """Whether a join is due even if nothing moved."""
         return not self.started or bool(self._postponed)
 
     def postpone(self, found: Bindings) -> None:
-        """Give these assignments again with the next ones."""
+        """Return these assignments again with the next ones."""
         self._postponed.append(found)
 
     def restart(self) -> None:
-        """Find everything again."""
+        """Forget what was found, so that everything is found again."""
         self.started = False
         self.joins.made.clear()
 
     def assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
-        """Assignments of all variables, up to `CHUNK` or so at a time; some may come twice."""
+        """Assignments of all variables, about `CHUNK` at a time; some may be repeated."""
         while self._postponed:
             yield self._postponed.pop(0)
         made = self.joins.made
@@ -161,7 +162,7 @@ class DeltaRule:
                     yield found
 
     def demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
-        """Assignments that the needs find now that atoms have moved of which the formula reads nothing."""
+        """Assignments that become due because atoms moved which the formula does not read."""
         if self._wanted and self.started:
             if self._demands is None:
                 self._demands = find_triggers(self.joins, self._needs, self._wanted)
@@ -184,7 +185,7 @@ class DeltaRule:
             self._fresh_rows(trigger)
 
     def _triggered(self, trigger: Trigger, moved: DeltaRows) -> Iterable[Bindings]:
-        """What a trigger finds. Its path has the share of it that it could not find before."""
+        """The assignments from a trigger; its path has the share that it could not have found before."""
         joins, own = self.joins, trigger.pattern
         rows = moved.rows(own.table.name, trigger.side)
         other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
@@ -206,7 +207,7 @@ class DeltaRule:
         return joins.joined(joins.matched(own, rows, trigger.known), trigger.step, path)
 
     def _due(self, moved: DeltaRows) -> list[Trigger]:
-        """The triggers on whose rows anything has moved."""
+        """The triggers with rows in the delta."""
         where = tuple(moved.where)
         due = self._by_moves.get(where)
         if due is None:
@@ -215,7 +216,7 @@ class DeltaRule:
         return due
 
     def found_triggers(self) -> list[Trigger]:
-        """From which rows that move instances are joined again, in order."""
+        """The tables and sides whose delta is joined, in order."""
         if self._triggers is None:
             reads = {
                 (self.atom(leaf), side): None
@@ -227,7 +228,7 @@ class DeltaRule:
         return self._triggers
 
     def _fresh_rows(self, trigger: Trigger) -> int:
-        """How many rows have come to satisfy a trigger's literal since this was last asked; 0 where it has none."""
+        """The number of rows that satisfy a trigger's literal since the last call; 0 if the trigger has no literal."""
         if trigger.literal is None:
             return 0
         before, trigger.seen = trigger.seen, self.joins.length(trigger.literal)
@@ -252,13 +253,13 @@ class DeltaRule:
 
     @property
     def radix(self) -> int:
-        """All entity ids are below it."""
+        """An upper bound on all entity ids."""
         return self.joins.radix
 
 
 class _Once:
-    """Leaves out assignments that another atom of the same instance has found in the same round, where that is cheap to
-    tell: of one variable, or of none. A wide formula may read a hundred atoms that all have moved."""
+    """Drops assignments that another atom of the same instance found in the same round, where the test is cheap: with
+    one variable, or none. A wide formula may read a hundred atoms that all moved."""
 
     def __init__(self, variables: Sequence[int], radix: int) -> None:
         self._variables = variables
@@ -267,7 +268,7 @@ class _Once:
         self._last: Bindings | None = None
 
     def fresh(self, found: Bindings) -> Bindings | None:
-        """Those of the assignments that have not been found before; None if there are none."""
+        """The assignments that were not found before in this round; None if there are none."""
         if self._last is None:
             self._last = found
             return found
@@ -292,7 +293,7 @@ def _same(rows: Array | range, other: Array | range) -> bool:
 
 
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:
-    """The atoms and sides that needs name and the formula does not read."""
+    """The atoms and sides in needs that the formula does not read."""
     sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary, EQUAL}
     literals = sorted({each for need in needs for each in need.literals if each.table not in sources}, key=repr)
     return {

@@ -1,4 +1,4 @@
-"""The rows of a growing list of atoms, found by the entities in some of their places."""
+"""An index of a growing list of atoms by the entities in some of their columns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.growing import Chunks
 from lnnkit.store.columns.sorting import in_order
 
-_LIMIT = 2**62  # mixed-radix keys stay below it
-_DENSE = 2**16  # so many possible keys are tabulated, or four times as many as there are rows
+_LIMIT = 2**62  # mixed-radix keys stay below this
+# So many possible keys are tabulated, or four times as many as there are rows. 2 ** 10 to 2 ** 22 take 338 to 365 ms
+# (`python -m benchmarks.inference_constants triangles`).
+_DENSE = 2**16
 
 
 @dataclass(slots=True, eq=False)
 class Hits:
-    """For each key, how many rows one segment holds (``counts``; flags, where no key has more than one: ``single``),
-    and from which position of ``rows`` on (``starts``). ``rows`` is None where positions are rows, from ``base`` on."""
+    """The matches of each key in one segment: their number (``counts``; flags if no key has more than one: ``single``),
+    and the position in ``rows`` of the first (``starts``). ``rows`` is None where positions are rows, from ``base``
+    on."""
 
     counts: Array
     starts: Array
@@ -29,7 +32,7 @@ class Hits:
     single: bool
 
     def expand(self) -> tuple[Array | None, Array]:
-        """(total,) the keys' positions, repeated (None: each once), and the rows."""
+        """(total,) the positions of the keys, repeated (None: each once), and the matching rows."""
         counts, places = self.counts, self.starts
         left: Array | None = None
         if not self.single and int(counts.max()) > 1:
@@ -45,7 +48,7 @@ class Hits:
 
 
 class Segment:
-    """Rows in the order of their keys: ``ends`` by key, or ``keys`` in order with their ``ends``."""
+    """Rows sorted by key: ``ends`` by key, or the sorted ``keys`` with their ``ends``."""
 
     __slots__ = ("_base", "_ends", "_flags", "_keys", "_rows", "_starts", "length")
 
@@ -61,7 +64,7 @@ class Segment:
             first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
             self._keys = key.take(first)
             counts = np.diff(first, append=len(key))
-        ends = np.zeros(len(counts) + 1, np.intp)  # what numpy picks by
+        ends = np.zeros(len(counts) + 1, np.intp)  # numpy's index type
         counts.cumsum(out=ends[1:])
         self._starts, self._ends = ends[:-1], ends[1:]
         self._flags = counts.astype(bool) if not len(counts) or int(counts.max()) <= 1 else None
@@ -70,7 +73,7 @@ class Segment:
 
     @property
     def rows(self) -> Array:
-        """In their order."""
+        """The rows, sorted by key."""
         self._rows = spelled_out(self._rows)
         return self._rows
 
@@ -104,14 +107,14 @@ class JoinIndex:
 
     @staticmethod
     def reach(radix: int) -> int:
-        """How many columns fit one key."""
+        """The number of columns that fit into one key."""
         count = 1
         while max(radix, 2) ** (count + 1) <= _LIMIT:
             count += 1
         return count
 
     def find(self, columns: Sequence[Array]) -> list[Hits]:
-        """The rows of each tuple of ids, by segment; segments in which none has any are left out."""
+        """The rows of each tuple of ids, by segment; segments without a match are left out."""
         if self._read != len(self._listing):
             self._extend()
         key = columns[0] if len(columns) == 1 else self._key(columns)
@@ -141,7 +144,7 @@ class JoinIndex:
         self._segments.append(Segment(rows, self._key(columns), self._radix ** len(self.places)))
 
     def _fresh(self) -> Array | range:
-        """What has come to be listed since the list was read last, as far as it fits."""
+        """The matching rows listed since the last call."""
         run = None if self._read else self._listing.run
         if run is not None and self._pattern.plain:
             return run
@@ -149,7 +152,7 @@ class JoinIndex:
 
 
 def _following(rows: Array | range) -> Array | range:
-    """Rows that follow one another as a range."""
+    """Consecutive rows as a range."""
     if isinstance(rows, range):
         return rows
     first = int(rows[0])

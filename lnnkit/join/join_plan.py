@@ -1,4 +1,4 @@
-"""What joins there were, and what came out of them: recorded while they are made, for whoever asks for the plan."""
+"""Records joins as they are made, with the sizes of their results, for the query plan."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Reads = Literal | int | OneOf["parents"] | None
 
 
 class JoinStep(NamedTuple):
-    """``rows`` of what it ``reads``, joined with what the steps before left, give ``out`` rows (None: not done, since
-    nothing was left).
+    """``rows`` of what the step ``reads``, joined with the result of the steps before, give ``out`` rows (None: not
+    executed, since the result was empty already).
 
-    It reads a literal, the domain of a variable (an int), the rows of the block around an inner one (``PARENTS``), or
-    nothing new (None): two joins with no variable in common are multiplied.
+    It reads a literal, the domain of a variable (an int), the rows of the enclosing block (``PARENTS``), or nothing
+    new (None): a product of two results without a common variable.
     """
 
     reads: Reads
@@ -29,8 +29,8 @@ class JoinStep(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Joined:
-    """The same steps, taken so many ``times``; their rows add up, those of a step as often as it was reached (if it
-    never was, they are those that the last time did not get to)."""
+    """The same steps, executed ``times`` times. Row counts are sums over the executions that reached the step (if none
+    did, they are those of the last time)."""
 
     steps: list[JoinStep]
     times: int = 1
@@ -41,12 +41,13 @@ class Joined:
 
     @property
     def reached(self) -> tuple[Reads, ...]:
-        """What was read before nothing was left."""
+        """The literals read before the result was empty."""
         return tuple(step.reads for step in self.steps if step.out is not None)
 
 
 class Entered(NamedTuple):
-    """A formula that a grounding was given, and what it must join; ``completes`` a stratum, or else is for rounds."""
+    """A formula that was added to a grounding, and what it must join; ``completes`` marks the completion of a stratum,
+    otherwise it is for rounds."""
 
     formula: Formula
     needs: Needs
@@ -55,9 +56,9 @@ class Entered(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Recorder:
-    """Told of every formula of a grounding, in their order there, and of every join that finds instances of one.
+    """Receives every formula of a grounding, in order, and every join that finds instances of one.
 
-    ``number`` is that of a need of the formula: from 0 on those of ``needs.rows``, below 0 those that fill blocks.
+    ``number`` identifies a need of the formula: from 0 on those of ``needs.rows``, below 0 those that fill blocks.
     """
 
     entered: list[Entered] = field(default_factory=list)
@@ -76,19 +77,19 @@ class Recorder:
             found[key] = Joined(list(steps))
 
     def begin(self, member: int, number: int, rest: Mapping[Literal, int]) -> None:
-        """Told that a join starts that is made part by part; the literals with so many rows are to follow its first.
-        One join is made at a time."""
+        """Start of a join that is made part by part; ``rest`` are the literals after its first, with their row counts.
+        Joins are not nested."""
         self._finish()
         self._running = _Running(member, number, rest)
 
     def stepped(self, path: tuple[Reads, ...], rows: int, out: int) -> None:
-        """Told of one step, for one part: what was read up to it, how many rows there are of that, and what it gave."""
+        """One step, for one part: the literals read so far, the rows of the last one, and the size of the result."""
         assert self._running is not None
         step = self._running.steps.get(path)
         self._running.steps[path] = JoinStep(path[-1], rows, out + (step.out or 0 if step is not None else 0))
 
     def made(self, member: int, number: int) -> list[Joined] | None:
-        """The joins that were made for a need. One that ended early counts with one that began in the same way."""
+        """The joins that were made for a need. One that ended early is counted with one that began in the same way."""
         self._finish()
         found: list[Joined] = []
         every = self.joins.get((member, number))
@@ -116,7 +117,7 @@ class Recorder:
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """A join of which parts are still to come: each may go on in another order."""
+    """A join in progress, part by part; parts may differ in their order of literals."""
 
     member: int
     number: int
@@ -124,7 +125,7 @@ class _Running:
     steps: dict[tuple[Reads, ...], JoinStep] = field(default_factory=dict)
 
     def joins(self) -> list[list[JoinStep]]:
-        """The steps of each order; those last that no part has reached."""
+        """The steps of each order; steps that no part reached come last."""
         paths = list(self.steps)
         ends = [path for path in paths if not any(o[: len(path)] == path for o in paths if len(o) > len(path))]
         return [
@@ -137,7 +138,7 @@ class _Running:
 
 
 class Sized(Protocol):
-    """A relation: how many rows it has, and the places of those that it was joined from."""
+    """A relation: its number of rows, and the places of the relations that it was joined from."""
 
     @property
     def length(self) -> int: ...
@@ -147,7 +148,7 @@ class Sized(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Trace:
-    """One join as it is made. ``reads`` says what stands at each place."""
+    """One join in progress; ``reads`` has what each place reads."""
 
     reads: list[Reads] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
@@ -155,13 +156,13 @@ class Trace:
     _done: set[int] = field(default_factory=set)
 
     def place(self, reads: Reads, length: int) -> tuple[int, ...]:
-        """The origin of a relation that is about to be joined."""
+        """Register a relation that is about to be joined; returns its origin."""
         self.reads.append(reads)
         self.lengths.append(length)
         return (len(self.reads) - 1,)
 
     def made(self, left: Sized, right: Sized, rows: int) -> None:
-        """Two relations were joined to so many rows."""
+        """Record that two relations were joined to ``rows`` rows."""
         fresh = [each for each in (left, right) if len(each.origin) == 1 and each.origin[0] not in self._done]
         fresh.sort(key=lambda each: (each.length, each.origin))
         if len(fresh) == 2:
@@ -177,9 +178,9 @@ class Trace:
         self.steps.append(JoinStep(self.reads[place], relation.length, out))
 
     def finished(self) -> list[JoinStep]:
-        """All steps, those last that were not needed: nothing was left to join with."""
+        """All steps; those that an empty result made unnecessary come last."""
         left = [place for place in range(len(self.reads)) if place not in self._done]
-        out = self.lengths[0] if len(self.reads) == 1 else None  # a single one is all there is
+        out = self.lengths[0] if len(self.reads) == 1 else None  # A single relation is the whole join.
         return [*self.steps, *(JoinStep(self.reads[place], self.lengths[place], out) for place in left)]
 
 

@@ -1,4 +1,4 @@
-"""The joins of one formula: assignments of its variables for which literals are there, part by part."""
+"""Joins the literals of one formula: assignments of its variables that satisfy them, part by part."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 
-CHUNK = 2**17  # so many assignments are made at once
-_TRIED = 6  # among so many literals any may come first; among more, the shortest
+# Assignments made at a time, a limit of memory. A join of 2,000,000 takes 377 CPU ms, with 2 ** 13 471, with 2 ** 21
+# 293 (`python -m benchmarks.inference_constants triangles`).
+CHUNK = 2**17
+_TRIED = 6  # among so many literals any may come first; among more, the shortest; 2 to 12 take 334 to 382 ms
 
 
 class Path(NamedTuple):
-    """A join for a need: what it has read so far is kept only for a recorder."""
+    """The join of a need; the literals read so far are tracked only for a recorder."""
 
     need: int
     reads: tuple[Reads, ...] = ()
-    share: float = 1.0  # of what it finds that was not found before
+    share: float = 1.0  # the share of its results that was not found before
 
 
 @dataclass(slots=True, eq=False)
 class _Filter:
-    """A literal whose variables are all bound: its atom is there or not. ``known`` is what is bound then; its atom may
-    be ``matched`` already."""
+    """A literal whose variables are all bound: a membership test. ``known`` is what is bound then; its atom may be
+    ``matched`` already."""
 
     literal: Literal
     pattern: Pattern
@@ -46,8 +48,8 @@ class _Filter:
 
 @dataclass(slots=True, eq=False)
 class _Link:
-    """A literal that shares variables with what is found, by ``keyed`` ones of them. ``bind`` are those that it binds,
-    with the columns that do; of ``unkeyed`` ones it is looked whether they agree. ``then`` is what follows."""
+    """A literal that shares the variables ``keyed`` with the result so far. ``bind`` are those that it binds, with
+    their columns; ``unkeyed`` ones are compared after the look-up. ``then`` is the next step."""
 
     literal: Literal
     pattern: Pattern
@@ -63,19 +65,19 @@ class _Link:
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """What is to be done where certain variables are bound and certain literals left: first the filters; then any of
-    the linked literals, or one of the ``rest``."""
+    """What to do given the bound variables and the remaining literals: first the filters; then one of the linked
+    literals, or one of the ``rest``."""
 
     filters: list[_Filter]
     known: Known
     rest: tuple[Literal, ...]
     links: list[_Link]
-    done: bool  # there is nothing to do
+    done: bool  # nothing is left to do
 
 
 class Joins:
-    """Joins literals over the atoms that are there. ``made`` counts, for each need, the assignments that it has found
-    for the first time."""
+    """Joins literals over the materialised atoms. ``made`` counts, for each need, the assignments found for the first
+    time."""
 
     def __init__(
         self,
@@ -93,14 +95,14 @@ class Joins:
         self.recorder = recorder
         self.member = member
         self._guard = guard
-        self._sizes: dict[Literal, tuple[int, int]] = {}  # how much of a list was read, and how many rows fit there
+        self._sizes: dict[Literal, tuple[int, int]] = {}  # how much of a list was read, and how many of its rows match
         self._indexes: dict[tuple[Literal, tuple[int, ...]], JoinIndex] = {}
         self._patterns: dict[Matched, Pattern] = {}
         self._reach = JoinIndex.reach(self.radix)
 
     @property
     def radix(self) -> int:
-        """All entity ids are below it."""
+        """An upper bound on all entity ids."""
         return self.domain.stranger + 1
 
     def pattern(self, matched: Matched) -> Pattern:
@@ -111,20 +113,20 @@ class Joins:
         return self._patterns[matched]
 
     def matched(self, pattern: Pattern, rows: Array | range, known: Known | None = None) -> Bindings:
-        """Rows of a table as an atom; ``known`` is what it binds, if somebody has that at hand."""
+        """Rows of a table as matches of an atom; ``known`` is what it binds, if the caller has it."""
         atom = pattern.atom
         if known is None:
             known = NOTHING.match(atom, frozenset(pattern.places))
         return Bindings(len(rows), known, None, pattern.places, pattern.table.tuples.columns, rows, (atom,))
 
     def begun(self, path: Path, first: Literal, rows: int, rest: Sequence[Literal]) -> Path:
-        """A join starts with rows of one literal; the ``rest`` is to follow."""
+        """Report the start of a join: the rows of the first literal, and the ``rest``."""
         if self.recorder is not None:
             self.recorder.begin(self.member, path.need, {each: self.size(each) for each in rest})
         return self.stepped(path, first, rows, rows)
 
     def stepped(self, path: Path, reads: Literal | int, out: int, rows: int = -1) -> Path:
-        """Tell the recorder of a step of a join, which gives ``out``. It reads all rows of a literal unless said."""
+        """Report a step of a join with ``out`` results. It reads all rows of a literal unless ``rows`` is given."""
         if self.recorder is None:
             return path
         path = Path(path.need, (*path.reads, reads), path.share)
@@ -132,7 +134,7 @@ class Joins:
         return path
 
     def size(self, literal: Literal) -> int:
-        """How many rows a literal has."""
+        """The number of rows of a literal that match its pattern."""
         own = self.pattern((literal.table, literal.arguments))
         if own.plain:
             return self.length(literal)
@@ -144,15 +146,15 @@ class Joins:
         return count
 
     def counted(self, path: Path, out: int, *, last: bool = True) -> None:
-        """Before a join gives so many assignments: refuse them if they are too many, together with those found before
-        if they are instances at ``last``."""
+        """Check the budget before a join produces this many assignments; at ``last`` they count as instances, together
+        with those found before."""
         count = path.share * out
         if last:
             count += self.made.get(path.need, 0.0)
         self._guard(self.formula, round(count))
 
     def whole(self, literals: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
-        """Join a need as a whole, from the literal with which the first step gives the fewest rows."""
+        """Join a need from scratch, starting with the literal whose first step has the fewest results."""
         if not literals:
             if self.recorder is not None:
                 self.recorder.begin(self.member, path.need, {})
@@ -172,7 +174,8 @@ class Joins:
         return self.matched(own, own.fitting(self.listing(literal)))
 
     def _least_start(self, literals: tuple[Literal, ...], shortest: Literal) -> Literal:
-        """The shortest literal, unless its every join gives more rows than all literals have: then any may be first."""
+        """The shortest literal, unless each of its joins has more rows than all literals together: then any may be
+        first."""
 
         def least(first: Literal) -> float:
             found = self._start(first)
@@ -188,7 +191,7 @@ class Joins:
         return min(literals, key=least)
 
     def length(self, literal: Literal) -> int:
-        """How many rows a literal lists, whether they fit or not."""
+        """The number of rows that a literal lists, whether they match or not."""
         return len(self.atoms.listing(self.atoms.tables[literal.table], literal.column))
 
     def listing(self, literal: Literal) -> Array:
@@ -196,7 +199,7 @@ class Joins:
         return self.atoms.listing(self.atoms.tables[literal.table], literal.column).values
 
     def step(self, known: Known, rest: tuple[Literal, ...]) -> Step:
-        """How to join the rest onto what has bound this."""
+        """How to join the rest onto results that bind ``known``."""
         filters: list[_Filter] = []
         left: list[Literal] = []
         for each in rest:
@@ -222,7 +225,7 @@ class Joins:
         return _Link(literal, own, atom, keyed, unkeyed, index, bind, then, others)
 
     def joined(self, found: Bindings, step: Step, path: Path) -> Iterable[Bindings]:
-        """Join the rest onto what is found, always the literal next with which the fewest rows come out."""
+        """Join the rest onto the results so far, at each step the literal with the fewest results."""
         for each in step.filters:
             if found.length:
                 found = self._with(found, each)
@@ -250,7 +253,7 @@ class Joins:
         return self._linked(found, best, then, hits, path) if hits else ()
 
     def _linked(self, found: Bindings, link: _Link, then: Step, hits: list[Hits], path: Path) -> Iterator[Bindings]:
-        """Join what is found with the hits of a link, part by part, and go on."""
+        """Join the results so far with the hits of a link, part by part, and continue."""
         for hit in hits:
             if then.done and hit.total <= 2 * CHUNK:
                 part = self._expanded(found, link, *hit.expand())
@@ -261,7 +264,7 @@ class Joins:
                 yield from self.joined(self._expanded(found, link, left, rows), then, path)
 
     def _fewest(self, found: Bindings, links: list[_Link]) -> tuple[_Link, list[Hits], int]:
-        """The first of the links with which the fewest rows come out, those, and their number."""
+        """The link with the fewest results, its hits, and their number."""
         best, least, hits = links[0], -1, list[Hits]()
         for each in links:
             own = each.index.find([found.column(v) for v in each.keyed])
@@ -271,7 +274,7 @@ class Joins:
         return best, hits, least
 
     def _with(self, found: Bindings, each: _Filter) -> Bindings:
-        """Those assignments for which a literal, all bound, is there."""
+        """The assignments for which a literal, all of whose variables are bound, is satisfied."""
         table = each.pattern.table
         flags = self.atoms.flags(each.literal.column)
         if each.matched:
@@ -290,7 +293,7 @@ class Joins:
         return self.pattern((literal.table, literal.arguments)).places
 
     def index(self, bound: Collection[int], literal: Literal) -> tuple[list[int], JoinIndex]:
-        """What finds the rows of a literal by the variables that are bound, or the first of them; and those."""
+        """The index of a literal by the bound variables, as many of them as fit one key; and those variables."""
         own = self.pattern((literal.table, literal.arguments))
         keyed = [variable for variable in own.places if variable in bound][: self._reach]
         places = tuple(own.places[v] for v in keyed)
@@ -313,7 +316,7 @@ class Joins:
         return result
 
     def _multiplied(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
-        """Multiply by the shortest literal: none shares a variable."""
+        """Multiply by the shortest literal; none shares a variable."""
         best = min(rest, key=lambda each: self.length(each))
         link = self._link(found.known, best, rest)
         rows = link.pattern.fitting(self.listing(best))
@@ -326,7 +329,7 @@ class Joins:
             yield from self.joined(self._expanded(found, link, left, rows.take(right)), then, path)
 
     def _enumerated(self, found: Bindings, path: Path) -> Iterator[Bindings]:
-        """Multiply by the domain of each variable that nothing binds; cut into chunks."""
+        """Multiply by the domain of each unbound variable; in chunks."""
         free = [v for v in self.formula.blocks[0].variables if v not in found.known.variables]
         if not free:
             for start in range(0, found.length, 2 * CHUNK):
@@ -342,7 +345,7 @@ class Joins:
 
 
 def _parts(hits: Hits) -> Iterator[tuple[Array | None, Array]]:
-    """The (key position, row) pairs of hits, about `CHUNK` at a time; positions are None where each stands once."""
+    """The (key position, row) pairs of hits, about `CHUNK` at a time; positions are None where each key occurs once."""
     if hits.total <= 2 * CHUNK:
         yield hits.expand()
         return

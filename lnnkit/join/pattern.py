@@ -1,4 +1,4 @@
-"""How the atoms of a table bind the variables of a formula: an atom's arguments, matched against its table's rows."""
+"""Matching of atoms: how the rows of a table bind the variables of a formula."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pattern:
     constants: tuple[tuple[int, int], ...]
     repeats: tuple[tuple[int, int], ...]
     sorted_: tuple[tuple[int, Array], ...]
-    plain: bool = field(init=False)  # whether every row of the table fits
+    plain: bool = field(init=False)  # whether every row of the table matches
     atom: tuple[str, tuple[int | str, ...]] = field(init=False)  # the table's name and the arguments
 
     def __post_init__(self) -> None:
@@ -34,7 +34,7 @@ class Pattern:
         object.__setattr__(self, "atom", (self.table.name, self.arguments))
 
     def fitting(self, local: Array) -> Array:
-        """Those of the ``local`` rows that fit, in their order."""
+        """The ``local`` rows that match, in order."""
         if self.plain:
             return local
         columns = self.table.tuples.columns
@@ -48,7 +48,7 @@ class Pattern:
         return local[keep]
 
     def tuples(self, column: Callable[[int], Array], length: int) -> list[Array]:
-        """The columns of the table's tuples, from those of the variables' ids."""
+        """The columns of the table's tuples, from those of the variables."""
         if not self.constants:
             return [column(argument) for argument in self.arguments]  # type: ignore[arg-type]  # no constants: numbers
         entities = dict(self.constants)
@@ -59,7 +59,8 @@ class Pattern:
 
 
 def pattern(table: AtomTable, arguments: tuple[int | str, ...], formula: Formula, domain: Domain) -> Pattern:
-    """How an atom of ``formula`` binds variables. One of a narrower sort than its place binds that sort's ids only."""
+    """The pattern of an atom of ``formula``. A variable of a narrower sort than its position binds only ids of that
+    sort."""
     places: dict[int, int] = {}
     constants: list[tuple[int, int]] = []
     repeats: list[tuple[int, int]] = []

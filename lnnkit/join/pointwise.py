@@ -1,8 +1,9 @@
-"""Needs whose literals all have the formula's variables for arguments: found together, without a join.
+"""Needs whose literals all have exactly the formula's variables as arguments: evaluated as set operations, without
+a join.
 
-An assignment is a tuple that the tables have, so those are compared in one order: that of the largest table, where the
-others have the same tuples or some of them, or that of the entities, for one variable. A table's list is a column of
-flags there.
+Assignments are tuples of the tables, so these are aligned to one order: that of the largest table, if the others
+have the same tuples or a subset, or that of the entities, for one variable. A table's list then is a column of
+flags.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _PART = 8  # chunks: where tables are aligned, assignments take no memory of the
 
 
 def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:
-    """What all needs find, each assignment once; None where they must be joined one by one."""
+    """The assignments of all needs, without repetition; None where the needs must be joined one by one."""
     literals = list(dict.fromkeys(each for need in needs for each in need))
     variables = joins.formula.blocks[0].variables
     if not variables and needs:
@@ -43,14 +44,15 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
 
 
 class _Places(NamedTuple):
-    """Where the tuples of tables stand in the largest of them, the ``base``; those with the same ones have no entry."""
+    """The positions of the tables' tuples in the largest table, the ``base``; tables with the same tuples have no
+    entry."""
 
     base: AtomTable
     among: Mapping[str, Array]
 
 
 def _places(tables: Sequence[AtomTable]) -> _Places | None:
-    """None where a table has tuples that the largest has not."""
+    """None if a table has tuples that the largest one lacks."""
     base = max(tables, key=lambda table: len(table.tuples))
     among: dict[str, Array] = {}
     for table in tables:
@@ -67,7 +69,7 @@ def _places(tables: Sequence[AtomTable]) -> _Places | None:
 
 
 def _of_one_variable(joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal]) -> Iterator[Bindings]:
-    """The entities that all literals of any need list."""
+    """The entities for which all literals of some need are satisfied."""
     flags: dict[Literal, Array] = {}
     for each in literals:
         (ids,) = joins.atoms.tables[each.table].tuples.columns
@@ -83,7 +85,7 @@ def _of_one_variable(joins: Joins, needs: Sequence[Literals], literals: Sequence
 
 
 def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, Array]) -> Array:
-    """Where all literals of any need are there."""
+    """Flags of where all literals of some need are satisfied."""
     found = np.zeros_like(next(iter(flags.values())))
     for number, need in enumerate(needs):
         if not all(joins.size(each) for each in need):
@@ -118,7 +120,7 @@ def _aligned(
 
 
 def _flags(joins: Joins, literal: Literal, places: _Places) -> Array:
-    """To which tuples of the base a literal is there."""
+    """Flags of the tuples of the base that satisfy a literal."""
     table = joins.atoms.tables[literal.table]
     place = places.among.get(table.name)
     if place is not None:
@@ -130,7 +132,7 @@ def _flags(joins: Joins, literal: Literal, places: _Places) -> Array:
 
 
 def _parts(flags: Array) -> Iterator[Array | range]:
-    """Where flags are set, a part at a time."""
+    """The positions of set flags, a part at a time."""
     part = _PART * joining.CHUNK
     if flags.all():
         count = len(flags)

@@ -1,4 +1,4 @@
-"""From which atoms a formula's needs are joined again when those have moved."""
+"""Triggers: the atoms whose moves cause a formula's needs to be joined again."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from lnnkit.join.literal_join import Joins, Path, Step
 from lnnkit.join.pattern import Pattern
 from lnnkit.store.atoms import Atoms
 
-_COMPARED = 32  # of so many needs it is found out which find the same
+_COMPARED = (
+    32  # needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)
+)
 
 Literals = tuple[Literal, ...]
 
 
 @dataclass(slots=True, eq=False)
 class Trigger:
-    """For a need, join ``rest`` onto the rows of ``pattern`` that moved on ``side``. ``literal`` is the need's own that
-    they satisfy, if it has such a one: ``seen`` so many rows did. ``twin``: from the other side it finds as much."""
+    """Joins ``rest``, for a need, onto the rows of ``pattern`` that moved on ``side``. ``literal`` is the need's own
+    literal that they satisfy, if there is one: ``seen`` rows did so far. ``twin``: the trigger of the other side finds
+    the same."""
 
     need: int
     pattern: Pattern
@@ -29,9 +32,9 @@ class Trigger:
     seen: int = 0
     twin: bool = False
     known: Known | None = None  # what its rows bind, and
-    step: Step | None = None  # how to join the rest: both once they have been asked for
-    path: Path | None = None  # the last one taken
-    moving: Literal = field(init=False)  # what its rows are found by
+    step: Step | None = None  # how to join the rest; both computed on first use
+    path: Path | None = None  # the last path
+    moving: Literal = field(init=False)  # the literal that lists its rows
     moved: tuple[Matched, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -40,8 +43,8 @@ class Trigger:
 
 
 def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[Matched, int], None]) -> list[Trigger]:
-    """The triggers of ``needs``: the atoms that are read, with the side that matters. Where such an atom binds all
-    variables, the instance is known without a join; of needs that find the same, one is joined."""
+    """The triggers of ``needs``: the atoms that are read, with the side that matters. If such an atom binds all
+    variables, the instance is known without a join; of needs that find the same instances, one is joined."""
     found: list[Trigger] = []
     for atom, side in sorted(reads, key=lambda read: read[0][0]) if needs else ():
         own, pattern = Literal(*atom, "lower" if side == 0 else "upper"), joins.pattern(atom)
@@ -62,7 +65,7 @@ def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[
 
 
 def _found_anyway(atoms: Atoms, needs: Sequence[Literals], number: int, trigger: Literal) -> bool:
-    """Whether another need, joined from the same trigger, finds all that need ``number`` does."""
+    """Whether another need, joined from the same trigger, finds all instances of need ``number``."""
     literals = {*needs[number], trigger}
     for other, others in enumerate(needs):
         wider = {*others, trigger}
@@ -74,12 +77,12 @@ def _found_anyway(atoms: Atoms, needs: Sequence[Literals], number: int, trigger:
 
 
 def _imply(atoms: Atoms, some: Collection[Literal], others: Collection[Literal]) -> bool:
-    """Whether the atoms that ``some`` find are found by ``others``."""
+    """Whether ``others`` are satisfied wherever ``some`` are."""
     return all(each in some or any(_implies(atoms, one, each) for one in some) for each in others)
 
 
 def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
-    """Whether every row of ``one`` is a row of ``other``, now and for ever."""
+    """Whether every row of ``one`` is a row of ``other``, at any time."""
     if (one.table, one.arguments) != (other.table, other.arguments):
         return False
     if other.column == "either":

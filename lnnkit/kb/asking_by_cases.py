@@ -1,4 +1,4 @@
-"""Questions answered by cases: the bounds of each answer met with what all cases agree on."""
+"""Queries answered by cases: the bounds of each answer met with what all cases have in common."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from lnnkit.kb.session import Session
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
-BINDINGS = 256  # of a query with variables, that are tried
+BINDINGS = 256  # bindings of a query with variables that are tried
 _UNLIMITED = Budget(instances=2**62)
 
 
 def answers_by_cases(session: Session, query: Query, alpha: float, depth: int, *, classical: bool) -> Answers:
-    """The answers to a query, with what cases up to ``depth`` within each other tell besides. Bindings about which
-    cases alone tell something are among them."""
+    """The answers to a query, tightened by case splits nested up to ``depth``. They include bindings that only case
+    splits bound."""
     import numpy as np
 
     plain = answers(session, query, alpha)
@@ -87,8 +87,8 @@ def explanation_by_cases(
 
 
 def _rows(rested: Rested, root: Root, known: Sequence[tuple[int, ...]]) -> tuple[Sequence[tuple[int, ...]], bool]:
-    """The bindings to try: all that there are, if they are few; else those about which something is known. Whether
-    any were left out."""
+    """The bindings to try: all of them if they are few, otherwise those with a known bound; and whether any were left
+    out."""
     domain = rested.fixpoint.prepared.grounding.domain
     choices = [domain.sorts[sort].tolist() for sort in root.sorts]
     if math.prod(map(len, choices)) <= BINDINGS:

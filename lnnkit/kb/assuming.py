@@ -16,7 +16,7 @@ from lnnkit.kb.session import Session, Source
 from lnnkit.kb.theory import Theory
 from lnnkit.syntax import ast
 
-_OPENED = 8  # sets of atoms that may be assumed again and again
+_OPENED = 8  # sets of atoms for which a base session is cached
 
 
 def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, float]]) -> Session:
@@ -54,13 +54,13 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
 def _saying(
     session: Session, facts: Sequence[Fact], origins: FactSources, assumable: frozenset[str] = frozenset()
 ) -> Session:
-    """A session in which these facts replace all that is stated about their atoms."""
+    """A session in which these facts replace all other facts about their atoms."""
     return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
 
 
 def _source_without(session: Session, facts: Sequence[Fact], origins: FactSources) -> Source | None:
-    """A session without any fact about these atoms, so that whatever is assumed of them later tightens it. It is made
-    when they are assumed for the second time, since whoever moves a slider asks again and again."""
+    """A session without any fact about these atoms, so that any assumption about them only tightens it. It is made on
+    the second assumption: an interactive slider assumes the same atoms again and again."""
     atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
     if atoms not in session.opened:
         session.opened[atoms] = None

@@ -1,9 +1,10 @@
-"""Splits into cases that matter to a question: sets of assumptions of which one at least holds in every world.
+"""Case splits relevant to a question: exhaustive sets of assumptions, at least one of which holds in every world.
 
-A disjunction that is at least ``v`` has an operand that is at least ``t``: the least ``t`` with ``or(t, ..., t) >= v``,
-since ``or`` rises with each operand. For n operands that is ``v / n`` in Lukasiewicz logic, ``v`` in Goedel logic and
-``1 - (1 - v)^(1/n)`` in product logic; a comparison of numbers has no truth between 0 and 1, so there it is 1. Any atom
-between ``l`` and ``u`` is at most, or at least, what lies between; in the classical reading it is 0 or 1.
+A disjunction that is at least ``v`` has an operand that is at least ``t``: the least ``t`` with ``or(t, ..., t) >=
+v``, since ``or`` rises with each operand. For n operands that is ``v / n`` in Lukasiewicz logic, ``v`` in Goedel
+logic and ``1 - (1 - v)^(1/n)`` in product logic; a comparison of numbers has no truth between 0 and 1, so there it
+is 1. Any atom with bounds ``l`` and ``u`` is at most, or at least, a value between; in the classical reading it is
+0 or 1.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
-OPEN = 1e-9  # bounds that are no further apart are one
-_EXPANDED = 16  # entities that a variable is tried as
-_DISJUNCTIONS, _WIDE = 64, 8  # that are asked for
-_PATTERNS = 400  # patterns of atoms that a question is followed to
+OPEN = 1e-9  # bounds that are no further apart are equal
+_EXPANDED = 16  # entities tried for a variable
+_DISJUNCTIONS, _WIDE = 64, 8  # disjunctions evaluated
+_PATTERNS = 400  # patterns of atoms to which a question is followed
 _NOWHERE = Span(Source(ASSUMED, ""), 0, 0)
 
-Pattern = tuple[str, tuple[str | None, ...]]  # a predicate, and entities or None for any
+Pattern = tuple[str, tuple[str | None, ...]]  # a predicate, and entities, or None for any
 Binding = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What one case assumes: that a ground formula is within ``lower`` and ``upper``. ``facts`` say it of an atom or a
-    number; where they cannot, the formula itself is stated."""
+    """The assumption of one case: a ground formula is within ``lower`` and ``upper``. ``facts`` express it for an atom
+    or a number; otherwise the formula itself is asserted."""
 
     formula: ast.Expression
     lower: float
@@ -47,7 +48,7 @@ class Assumed:
 
     @property
     def span(self) -> Span:
-        """Where proofs say that it stands: nowhere in the program."""
+        """The span that proofs show: nowhere in the program."""
         text = f"axiom {self.text}"
         return Span(Source(ASSUMED, text), 0, len(text))
 
@@ -63,8 +64,8 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Split:
-    """Cases that leave none out; ``ground`` is the disjunction that says so, if one does. ``key`` is what is split: a
-    disjunction, an atom or a comparison."""
+    """Exhaustive cases; ``ground`` is the disjunction that makes them so, if there is one. ``key`` identifies what is
+    split: a disjunction, an atom or a comparison."""
 
     text: str
     key: str
@@ -87,7 +88,7 @@ class Splits:
 
     @property
     def wide_disjunctions(self) -> tuple[Query, ...]:
-        """Those in which a variable may be any entity."""
+        """The disjunctions in which a variable may be any entity."""
         return tuple([query for query in self._disjunctions if not _is_ground(query.formula)])[:_WIDE]
 
     @cached_property
@@ -104,17 +105,18 @@ class Splits:
 
     @property
     def reached(self) -> Mapping[Pattern, int]:
-        """The atoms that the question can depend on, with how many statements lie between."""
+        """The atoms on which the question can depend, with their distance in statements."""
         return self._followed[0]
 
     @property
     def _statements(self) -> Sequence[Assertion]:
-        """The statements that the question can depend on, nearest first."""
+        """The statements on which the question can depend, nearest first."""
         return list({id(assertion): assertion for assertion, _ in self._followed[1]}.values())
 
     @cached_property
     def _followed(self) -> tuple[dict[Pattern, int], list[tuple[Assertion, Mapping[str, str | None]]]]:
-        """The atoms that the question can depend on, and the statements by which, with what their variables are."""
+        """The atoms on which the question can depend, and the statements in between, with the bindings of their
+        variables."""
         by_name: defaultdict[str, list[Assertion]] = defaultdict(list)
         for assertion in self.program.assertions:
             for name in dict.fromkeys(name for name, _ in _patterns(assertion.formula, {})):
@@ -134,10 +136,9 @@ class Splits:
         return found, statements
 
     def at(self, rested: Rested, rows: Sequence[tuple[Query, Binding, float]], done: frozenset[str]) -> Iterator[Split]:
-        """The splits that something may follow from where atoms have the bounds of a fixpoint; ``rows`` are the
-        instances of the disjunctions, each with its lower bound. Disjunctions come first, what was asked last, and what
-        is near to the question before what is far. What was ``done`` on the way is not split again: that would tell
-        nothing, or go on for ever."""
+        """The splits that may derive something from the bounds of a fixpoint; ``rows`` are the instances of the
+        disjunctions, each with its lower bound. Disjunctions come first, the question itself last, near atoms before
+        far ones. Splits in ``done``, on the path, are not repeated."""
         near: list[tuple[tuple[int, int, int], Split]] = []
         for disjunction, binding, lower in rows:
             split = self._by_operand(rested, disjunction, binding, lower)
@@ -172,7 +173,7 @@ class Splits:
             needed = 1.0 if sharp and least > OPEN else least
             known = _literal_bounds(rested, operand)
             if known is not None and known[0] >= needed - OPEN:
-                return None  # it is so already
+                return None  # it is true already
             if known is None or known[1] >= needed - OPEN:
                 cases.append(self._assumed(operand, needed, 1.0, query.logic))
         if least <= OPEN or len(cases) < 2 or not self._all_sayable(rested, cases):
@@ -199,7 +200,7 @@ class Splits:
 
     @cached_property
     def _comparisons(self) -> tuple[ast.Comparison, ...]:
-        """Comparisons of numbers with constants, in statements that name all that they are about."""
+        """Comparisons of numbers with constants, in statements without variables for them."""
         found: dict[str, ast.Comparison] = {}
         for assertion in self._statements:
             for node in nodes(assertion.formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
@@ -222,7 +223,8 @@ class Splits:
         return replace(made, facts=facts)
 
     def _all_sayable(self, rested: Rested, cases: Sequence[Assumed]) -> bool:
-        """Whether no case names an entity that is new to a sort, or an atom whose list is complete."""
+        """Whether no case mentions an entity that is new to a sort, or an atom of a predicate whose facts are
+        complete."""
         return all(
             self._sayable(rested, node) for case in cases for node in nodes(case.formula) if isinstance(node, ast.Atom)
         )
@@ -239,7 +241,7 @@ class Splits:
         )
 
     def _expanded(self, rested: Rested, pattern: Pattern) -> Iterator[ast.Atom]:
-        """The atoms that a pattern stands for, if they are few."""
+        """The atoms that match a pattern, if they are few."""
         name, arguments = pattern
         predicate = self.program.predicates.get(name)
         if predicate is None or predicate.closed or predicate.numeric:
@@ -262,7 +264,7 @@ class Splits:
 
 
 def threshold(logic: LogicName, lower: float, count: int) -> float:
-    """What the greatest of ``count`` operands is at least, where their disjunction is at least ``lower``."""
+    """The least value of the greatest of ``count`` operands of a disjunction that is at least ``lower``."""
     if lower <= 0:
         return 0.0
     if lower >= 1.0:
@@ -284,7 +286,7 @@ def _plain(node: ast.Or) -> bool:
 
 
 def crisp(formula: ast.Expression | SameEntity) -> bool:
-    """Whether it is 0 or 1 where all atoms are."""
+    """Whether it is 0 or 1 whenever all its atoms are."""
     if isinstance(formula, SameEntity):
         return True
     if isinstance(formula, ast.Comparison):
@@ -295,7 +297,7 @@ def crisp(formula: ast.Expression | SameEntity) -> bool:
 
 
 def _two_valued(node: ast.Expression) -> bool:
-    """Whether it is a comparison that holds or does not: of sums of numbers, sharp."""
+    """Whether it is a crisp comparison of linear arithmetic."""
     if not isinstance(node, ast.Comparison) or node.attributes or "<?>" in node.operators:
         return False
     plain = (ast.Comparison, ast.Atom, ast.Number, ast.Negate)
@@ -307,7 +309,7 @@ def _is_sum(node: ast.Expression) -> bool:
 
 
 def _ends_of(comparison: ast.Comparison, *, true: bool) -> tuple[ast.Atom, float, float] | None:
-    """What a comparison of a number with a constant, or its denial, leaves of the number."""
+    """The bounds of a number implied by a comparison with a constant, or by its negation."""
     if len(comparison.operators) != 1 or not isinstance(comparison.operands[0], ast.Atom):
         return None
     number, constant = comparison.operands
@@ -348,7 +350,7 @@ def _is_ground(formula: ast.Expression | SameEntity) -> bool:
 def grounded(formula: ast.Expression | SameEntity, binding: Binding) -> ast.Expression:
     """The formula with entities for its free variables."""
 
-    def bound(node: Any) -> Any:  # a SameEntity too, which the checker puts among expressions
+    def bound(node: Any) -> Any:  # also a SameEntity, which the checker inserts among expressions
         if isinstance(node, ast.Atom):
             return replace(node, arguments=tuple([_entity(each, binding) for each in node.arguments]))
         if isinstance(node, SameEntity):
@@ -365,7 +367,7 @@ def _entity(argument: ast.Argument, binding: Binding) -> ast.Argument:
 
 
 def _patterns(formula: ast.Expression | SameEntity, binding: Mapping[str, str | None]) -> Iterator[Pattern]:
-    """The atoms of a formula under a binding, variables without one as any."""
+    """The atoms of a formula under a binding, with None for unbound variables."""
     for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
         if isinstance(node, ast.Atom):
             yield node.name, tuple([_bound(each, binding) for each in node.arguments])
@@ -376,7 +378,7 @@ def _bound(argument: ast.Argument, binding: Mapping[str, str | None]) -> str | N
 
 
 def _meetings(formula: ast.Expression | SameEntity, pattern: Pattern) -> Iterator[dict[str, str | None]]:
-    """What variables are where an atom of the formula is of the pattern."""
+    """The bindings under which an atom of the formula matches the pattern."""
     name, arguments = pattern
     for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
         if isinstance(node, ast.Atom) and node.name == name and len(node.arguments) == len(arguments):

@@ -119,7 +119,7 @@ def _drop(session: Session, learner: Learner, found: Sequence[_Constant], instan
             learner.dropped = (*kept, *own)
             if _same(before, _answered(session, instances)):
                 gone = [*gone, *tried]
-        finally:  # whatever ends the trial, what was tried is not kept
+        finally:  # restore whatever was tried, however the trial ends
             learner.dropped = (*kept, *(_dropped(learner, gone) or ()))
     session.forget()
     return gone

@@ -17,8 +17,8 @@ _FEW = 8
 
 
 def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
-    """A fixpoint that covers the query: that of the program's own queries, or one made for this query. If it
-    may be ``narrow``, it knows of closed derived predicates what the queries need, and nothing else."""
+    """A fixpoint that covers the query: that of the program's own queries, or one made for this query. If it may be
+    ``narrow``, closed derived predicates are completed only as far as the queries need them."""
     own = session.theory.checked.queries
     if query in own:
         return session.rest(own, narrow=narrow)
@@ -33,8 +33,8 @@ def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
 
 
 def covering_widely(session: Session, query: Query) -> Rested:
-    """As `covering`, or a fixpoint that covers all atoms of the query's predicate: whoever asks why one atom holds asks
-    about others next."""
+    """As `covering`, or a fixpoint that covers all atoms of the query's predicate: a question about one atom is often
+    followed by others."""
     checked = session.theory.checked
     own = checked.queries
     rested = session.rest(own)

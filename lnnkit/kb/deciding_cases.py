@@ -23,17 +23,17 @@ from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
 
-TRIED = 64  # splits at one place
-FOLLOWED = 6  # of them, into which further splits are made
-INFERENCES = 4000  # for one question
+TRIED = 64  # splits at one node
+FOLLOWED = 6  # of these, the splits into which further ones are nested
+INFERENCES = 4000  # inferences for one question
 _ROWS = 200  # instances of one disjunction that are split
-_INSTANCES = 2000  # that are asked for
+_INSTANCES = 2000  # disjunctions evaluated
 _UNLIMITED = Budget(instances=2**62)
 
 
 @dataclass
 class Effort:
-    """How many fixpoints may still be made for a question."""
+    """The remaining number of fixpoints for a question."""
 
     left: int = INFERENCES
 
@@ -44,8 +44,8 @@ class Effort:
 
 @dataclass(frozen=True)
 class _Place:
-    """A fixpoint in which something is assumed, and what it says of the question. ``done`` is what was
-    split on the way here."""
+    """A node of the search: a fixpoint under assumptions, and its bounds of the question. ``done`` are the splits on
+    the path to it."""
 
     session: Session
     rested: Rested
@@ -58,7 +58,7 @@ class _Place:
         return bool(len(self.rested.outcome.contradictions)) or self.lower > self.upper + OPEN
 
     def proof(self, query: Query, alpha: float) -> Callable[[], Explanation]:
-        """What explains a query here, made when it is looked at."""
+        """The proof of the question's bounds at this node, made on demand."""
 
         def made() -> Explanation:
             explainer = self.rested.explainer
@@ -67,14 +67,14 @@ class _Place:
         return made
 
     def conflict(self) -> str:
-        """What meets in a contradiction here."""
+        """The conflict at a contradictory node."""
         found = conflicts(self.session, 1)
         return str(found[0]) if found else "the bounds of the query cross"
 
 
 class Deciding:
-    """One question without free variables to a session, to be decided by cases; ``classical`` where every atom is taken
-    to be true or false, ``alpha`` what counts as true in proofs."""
+    """The decision of one ground question by cases; ``classical`` if every atom is taken to be true or false, ``alpha``
+    is the threshold of truth in proofs."""
 
     def __init__(self, session: Session, query: Query, alpha: float, *, classical: bool, effort: Effort) -> None:
         self.query = query
@@ -89,19 +89,19 @@ class Deciding:
         self.disjunctions = self.splits.disjunctions
         try:
             self.start = self._place(start, frozenset())
-        except BudgetError:  # they have too many instances to be asked for
+        except BudgetError:  # these have too many instances to evaluate
             self.disjunctions = ()
             self.start = self._place(start, frozenset())
         self._widen(start)
         self.consistent = not self.start.contradictory
 
     def decided(self, depth: int) -> CaseNode | None:
-        """What cases within cases, ``depth`` deep, make of the question; None where no case is left: the program has no
-        world, though inference alone finds no contradiction."""
+        """The result of case splits nested up to ``depth``; None if no case is consistent: the program has no world,
+        though inference alone finds no contradiction."""
         return self._node(self.start, depth)
 
     def _widen(self, session: Session) -> None:
-        """Ask for disjunctions with variables too, where these may be few entities."""
+        """Add disjunctions with variables, if these have few possible entities."""
         domain = self.start.rested.fixpoint.prepared.grounding.domain
         few: list[Query] = []
         for query in self.splits.wide_disjunctions:
@@ -124,7 +124,7 @@ class Deciding:
                 break
             places = [self._assuming(place, split, case) for case in split.cases]
             left = [each for each in places if not self._dropped(each)]
-            if len(left) < 2:  # what is left holds, at no cost in depth
+            if len(left) < 2:  # a single remaining case holds, at no cost in depth
                 inner = [None if self._dropped(each) else self._node(each, depth) for each in places]
                 return self._met(place, best, split, places, inner)
             inner = [None if self._dropped(each) else self._leaf(each) for each in places]
@@ -147,7 +147,7 @@ class Deciding:
     def _met(
         self, place: _Place, best: CaseNode, split: Split, places: Sequence[_Place], found: Sequence[CaseNode | None]
     ) -> CaseNode | None:
-        """What is known met with what the cases agree on, if that tells more; None where no case is left."""
+        """The bounds met with what the cases have in common, if that is tighter; None if no case is consistent."""
         left = [each for each in found if each is not None]
         if not left:
             return None
@@ -161,7 +161,7 @@ class Deciding:
         ]
         ground = None if split.ground is None else place.proof(split.ground, self.alpha)
         made = CaseSplit(split.text, tuple(cases), ground)
-        kept = () if raised and lowered else best.splits  # the other end is still theirs
+        kept = () if raised and lowered else best.splits  # the other end still rests on these splits
         return replace(best, lower=max(best.lower, lower), upper=min(best.upper, upper), splits=(*kept, made))
 
     def _leaf(self, place: _Place) -> CaseNode:
@@ -180,7 +180,7 @@ class Deciding:
             yield split
 
     def _rows(self, place: _Place) -> Iterator[tuple[Query, Binding, float]]:
-        """The instances of disjunctions that are known to be above 0."""
+        """The instances of disjunctions with a positive lower bound."""
         names = place.rested.names
         for query in self.disjunctions:
             lifted, root = place.rested.explainer.root(query)
@@ -208,7 +208,8 @@ class Deciding:
         if case.facts:
             said = copy(theory)
             said.checked = replace(theory.checked, facts=(*theory.checked.facts, *case.facts))
-            found = session.about(said, session.graph())  # anew: where it goes on, proofs miss what is assumed
+            # Inferred from scratch: a continuation has no proof of the assumptions
+            found = session.about(said, session.graph())
         else:
             program = theory.bound(theory.settled())
             axiom = Assertion("axiom", None, case.formula, case.lower, case.upper, case.logic, case.span)
@@ -221,6 +222,6 @@ def _settled(node: CaseNode) -> bool:
 
 
 def _gain(place: _Place, left: Sequence[_Place]) -> float:
-    """By how much the cases are narrower, together."""
+    """The total narrowing of the cases."""
     gained = sum((place.upper - place.lower) - (each.upper - each.lower) for each in left)
     return gained if math.isfinite(gained) else 0.0

@@ -17,8 +17,8 @@ from lnnkit.syntax.identifiers import is_name
 
 
 def picture(session: Session, atom: str | None, formulas: bool, depth: int, most: int, alpha: float) -> Picture:
-    """Of all predicates and rules, or of those around a predicate (or, if asked, of their ``formulas``), or of what an
-    atom rests on, with its bounds. Raises `Error` where the formulas of an atom are asked for."""
+    """A picture of all predicates and rules, or of those around a predicate (or, if asked, of their ``formulas``), or
+    of the derivation of an atom, with its bounds. Raises `Error` if the formulas of an atom are asked for."""
     theory = session.theory
     title = theory.file.span.source.path
     predicates = theory.checked.predicates
@@ -34,7 +34,7 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
     check_alpha(alpha)
     query, findings = asked(theory, atom)
     from lnnkit.draw.neighbourhood import neighbourhood
-    from lnnkit.kb.explaining import placed  # infers, which drawing formulas does not
+    from lnnkit.kb.explaining import placed  # this infers, which drawing formulas does not
 
     explainer, lifted, root = placed(session, query)
     explanation = explainer.explain(lifted, root, alpha)

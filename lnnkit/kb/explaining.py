@@ -55,7 +55,7 @@ def conflicts(session: Session, most: int) -> list[Conflict]:
     """The first ``most`` contradictions of the fixpoint for the program's own queries, each with the facts and
     statements behind it."""
     rested = session.own()
-    most_rounds = 4 * rested.outcome.rounds + 64  # bounds may creep for ever
+    most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 
     def inconsistent(members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool:
         part = session.about(session.theory.about(alone(rested.program, members, loose)))

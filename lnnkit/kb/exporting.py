@@ -1,4 +1,4 @@
-"""A knowledge base's classical reading, in the notations that provers read."""
+"""A knowledge base's classical reading, in the notations of theorem provers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ExportFormat = Literal["smt2", "tptp"]
 def exported(
     theory: Theory, formulas: Sequence[str] | None, form: ExportFormat, alpha: float
 ) -> tuple[str, list[Diagnostic]]:
-    """The text, and what was left out of the reading. Raises `ProgramError` for what has no place in it."""
+    """The text, and what the reading leaves out. Raises `ProgramError` for statements that it cannot express."""
     theory.require_evaluated()
     findings: list[Diagnostic] = []
     queries = list(theory.checked.queries)

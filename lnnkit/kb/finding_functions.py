@@ -1,7 +1,7 @@
 """Formulas for the unknown functions of rules, from the rows in which their values are stated or labelled.
 
-Values that are known as they stand are taken first. A function with too few rows is tried again with the formulas that
-were found for others, whose values may be its terms.
+Known values are used first. A function with too few rows is tried again with the formulas found for others, whose
+values may be its terms.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LEAST = 8
 """So many rows make a formula: of fewer, constants could be fitted to all."""
 
 _PLENTY = 32  # rows without missing terms
-_WEAK = 0.5  # of the error of the best constant
-_EXACT = 1e-9  # of the target's size: what rounding leaves
+_WEAK = 0.5  # relative to the error of the best constant
+_EXACT = 1e-9  # relative to the target: an error within rounding
 
-Sought = Mapping[str, Sequence[Unknown]]  # what statements say of each function, by its name
+Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, by its name
 
 
 def find_functions(
@@ -61,7 +61,7 @@ def find_functions(
                 made[name] = _discovered(rows[name], search), rows[name]
             learner.functions = kept | {name: _function(*each) for name, each in made.items()}
         found = learner.functions
-        learner.functions = kept  # the stated rows are those that no formula adds to
+        learner.functions = kept  # stated rows are computed without the formulas found
         warnings = _inexact(session, sought, made)
         warnings += tuple(_weak(sought, made))
         learner.functions = found
@@ -73,7 +73,7 @@ def find_functions(
 
 
 def _discovered(rows: Rows, search: Search) -> Discovered:
-    """From rows without missing terms where most are so: errors are measured on rows held back, whatever they lack."""
+    """A formula from rows without missing terms if most rows are complete; errors are measured on all held-out rows."""
     whole = rows.whole
     if whole.sum() < max(_PLENTY, len(rows) / 2):
         whole[:] = True
@@ -104,7 +104,7 @@ def _described(learner: Learner, name: str, own: Sequence[Unknown], found: Disco
 
 
 def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> tuple[Diagnostic, ...]:
-    """Warnings about stated numbers that contradict what was found: noise belongs into labels."""
+    """Warnings about stated numbers that contradict the formula found: noisy values should be labels."""
     some = {name: own for name, own in sought.items() if _off(made[name][0], made[name][1])}
     if not some:
         return ()
@@ -120,7 +120,7 @@ def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discover
 
 
 def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
-    """Warnings about formulas that say hardly more than a constant, of what is not one."""
+    """Warnings about formulas hardly better than a constant, for a target that is not constant."""
     for name, own in sought.items():
         found, rows = made[name]
         error = found.pareto[found.chosen].error
@@ -131,7 +131,7 @@ def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterat
 
 
 def _off(found: Discovered, rows: Rows) -> int:
-    """In how many rows the formula is not the target."""
+    """The number of rows in which the formula differs from the target."""
     if not len(rows):
         return 0
     told = evaluate(found.formula, rows.table)

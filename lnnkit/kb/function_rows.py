@@ -1,4 +1,4 @@
-"""The rows that tell of an unknown function: for each binding of its statement what it is, and its terms."""
+"""The rows for an unknown function: for each binding of its statement the function's value, and its terms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 
-_EXACT = 1e-9  # of its size, what a known number may leave open
+_EXACT = 1e-9  # relative: the greatest width of a known number
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Rows:
 
 
 def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = True) -> CheckedProgram:
-    """The program of a theory with what the labels of its numbers say as facts, without those that are held back for
-    ``validation``; statements that have no value yet are left out."""
+    """A theory's program with the labels of its numbers as facts, without those held out for ``validation``; statements
+    with unset values are left out."""
     program = theory.bound(theory.settled())
     without = [each.span for each in theory.refused if each.span is not None]
     assertions = tuple(each for each in program.assertions if not any(_within(span, each.span) for span in without))
@@ -59,7 +59,7 @@ def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = Tru
 
 
 def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequence[Unknown]]) -> dict[str, Rows]:
-    """The rows of each function that is ``sought``, in a program that was `taught`; inference runs once for all."""
+    """The rows of each function in ``sought``, in a program from `taught`; inference runs once for all."""
     asked: list[Query] = []
 
     def ask(formula: ast.Expression, *, numeric: bool) -> Query:
@@ -123,8 +123,7 @@ def _bindings(found: Answers, kept: np.ndarray) -> pa.Table:
 
 
 def _joined(left: pa.Table, right: pa.Table, how: str) -> pa.Table:
-    """Joined by the variables that both have. Bindings of other variables are all combined: then a row that has no
-    partner says nothing."""
+    """Joined by the common variables; without any, the product."""
     shared = [name for name in left.column_names if name in right.column_names and name != "all"]
     wider = any(name.startswith("?") and name not in shared for name in right.column_names)
     kind = "inner" if wider else how

@@ -100,11 +100,11 @@ def _shown(each: torch.Tensor) -> str:
 def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
     """How many numbers the module gives for each row, found by trying the first inputs. Raises `Error` if it fails on
     them."""
-    tried = stacked[:2]  # one alone has no spread, as batch norms need
+    tried = stacked[:2]  # a single input has no variance, which batch norm needs
     try:
         with torch.no_grad():
             found = module(tried)
-    except Exception as problem:  # whatever a module of the user's raises
+    except Exception as problem:  # a user's module may raise anything
         hint = "let it take a stack of inputs, the first dimension its rows; try `module(input[None])`"
         said = " ".join(str(problem).split())
         message = f"a module that fails for a stack {_shown(tried)} ({type(problem).__name__}: {said})"

@@ -1,4 +1,4 @@
-"""What follows from everything together: questions, their readings, and the fixpoints that they stand on."""
+"""Proving: questions, their readings, and the fixpoints on which they rest."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lnnkit.kb.rested import Rested
 
 INSTALL = "pip install 'lnnkit[prove]'"
-MOST_BINDINGS = 1_000  # of a question's free variables
+MOST_BINDINGS = 1_000  # bindings of a question's free variables
 
 Tell = Callable[[int, int], None]
 
@@ -61,8 +61,8 @@ def proved(
     timeout: float | None,
     tell: Tell | None = None,
 ) -> Iterator[Proved]:
-    """The answers to questions, in their order: one each, or one for each way to bind its free variables. Raises
-    `Error` where the solver is not installed, `ProgramError` for a number, and for too many bindings."""
+    """The answers to questions, in order: one each, or one for each binding of its free variables. Raises `Error` if
+    the solver is not installed, `ProgramError` for a number, and for too many bindings."""
     numbers = [_number(query) for query in queries if query.numeric]
     if numbers:
         raise ProgramError(numbers)
@@ -89,7 +89,7 @@ def proved(
 
 
 class _Stop:
-    """Whether Ctrl-C was pressed: the first leaves what inference has found, for this question and those behind it."""
+    """Records Ctrl-C: the first one leaves the bounds of inference for this question and the following ones."""
 
     def __init__(self, watch: Watch | None) -> None:
         self._watch = watch
@@ -119,7 +119,7 @@ def _grounded(
 
 
 def single(query: Query, found: Iterator[Proved]) -> Proved:
-    """The only answer. Raises `ProgramError` where there may be others: the question has free variables."""
+    """The only answer. Raises `ProgramError` if the question has free variables."""
     first = next(found, None)
     if first is None or first.formula != query.text:
         raise ProgramError([_free(query)])
@@ -155,8 +155,8 @@ def tightened(session: Session, query: Query, known: Answers, timeout: float | N
 
 
 def exact_explanation(session: Session, query: Query, alpha: float, timeout: float | None) -> Explanation:
-    """The proof of each exact bound of a query: those that are tighter than what inference says have an exact step.
-    Raises as `lnnkit.kb.explaining.placed` and `proved` do."""
+    """The proof of each exact bound of a query: bounds tighter than those of inference have an exact step. Raises as
+    `lnnkit.kb.explaining.placed` and `proved` do."""
     if query.numeric:
         raise ProgramError([_number(query)])
     rested = covering_widely(session, query)
@@ -205,14 +205,14 @@ def _plain(query: Query) -> Query:
 
 
 def _own(session: Session, query: Query) -> Query:
-    """The program's own query, if it asks the same: its fixpoint is there."""
+    """The program's own query with the same text, whose fixpoint exists."""
     own = (each for each in session.theory.checked.queries if each.formula == query.formula)
     return next((each for each in own if each.logic == query.logic and each.numeric == query.numeric), query)
 
 
 def _covering(session: Session, queries: Sequence[Query]) -> Rested:
-    """A fixpoint that covers the queries. It is not narrow: it knows all atoms of predicates that rules complete, whose
-    defaults would else be no bounds."""
+    """A fixpoint that covers the queries. It is not narrow, since defaults of partly completed predicates would be no
+    valid bounds."""
     own = session.theory.checked.queries
     if len(queries) == 1:
         return covering(session, queries[0])
@@ -220,7 +220,7 @@ def _covering(session: Session, queries: Sequence[Query]) -> Rested:
 
 
 def _classical(session: Session, alpha: float) -> tuple[Session, int]:
-    """A session of the program read classically, and how many statements say too little for that."""
+    """A session of the program read classically, and the number of statements that are too weak for that."""
     theory = session.theory
     program = theory.bound(theory.settled())
     if is_crisp(program) and not theory.bindings:
@@ -230,7 +230,7 @@ def _classical(session: Session, alpha: float) -> tuple[Session, int]:
 
 
 def _conflict(session: Session) -> list[CoreMember]:
-    """What meets in the first contradiction."""
+    """The members of the first contradiction."""
     found = conflicts(session, 1)
     if not found:
         return []
@@ -250,7 +250,7 @@ def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Te
 
 
 def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[tuple[tuple[str, ...], Question]]:
-    """The question, with its free variables bound in all ways: entities in the order of the variables' names."""
+    """The question with its free variables bound in all ways: entities in the order of the variables' names."""
     program, known = ground.program, ground.known
     numbers = {name for name, each in program.predicates.items() if each.numeric}
     form = form_of(query.formula, {}, query.logic, numbers)
@@ -268,7 +268,7 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
 
 
 def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
-    """The bounds that inference answers a query with, by the entities of its variables in the order of their names."""
+    """The bounds that inference gives a query, by the entities of its variables in the order of their names."""
     return {
         tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
         for answer in answers(session, query, 1.0)

@@ -91,7 +91,7 @@ def check_bound(root: Root, program: CheckedProgram) -> None:
 
 
 def _is_entity(text: str, program: CheckedProgram) -> bool:
-    """Whether a fact or a table names an entity so."""
+    """Whether a fact or a table names this entity."""
     return any(text in fact.arguments for fact in program.facts) or any(text in each.names for each in program.tables)
 
 

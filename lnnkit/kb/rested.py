@@ -30,16 +30,15 @@ if TYPE_CHECKING:
     from lnnkit.rows.column_fixpoint import ColumnFixpoint
 
 _FEW = 2**13
-"""Facts: with so many or fewer, the engine is as quick (2,000 rows of four numbers: 14 ms each way), and its fixpoint
-explains too."""
+"""Facts: with this many or fewer, the engine is as fast (2,000 rows of four numbers: 14 ms each way), and its fixpoint
+has explanations too."""
 
 
 class Rested:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
-    Where the program's queries were answered in ``columns``, the ``fixpoint`` that all else is read from is a function
-    that infers it, called when it is first wanted. It is ``narrow`` if it knows some predicates only as far as its
-    queries need them.
+    If the program's queries were answered in ``columns``, ``fixpoint`` is inferred on first use. It is ``narrow``
+    if some predicates are completed only as far as its queries need them.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Rested:
 
     @cached_property
     def fixpoint(self) -> Fixpoint:
-        """All bounds, and what they rest on. Raises `BudgetError` if they are only inferred now."""
+        """All bounds and their provenance. Raises `BudgetError` if they are only inferred now."""
         return self._fixpoint if isinstance(self._fixpoint, Fixpoint) else self._fixpoint()
 
     @cached_property
@@ -91,9 +90,8 @@ def inferred(
     in_columns: bool,
     later: Callable[[], Watch | None],
 ) -> Rested:
-    """The fixpoint of a theory and its facts, as `lnnkit.engine.inference.infer` makes it; ``in_columns`` if its
-    queries alone are asked for now: what else is asked ``later`` is watched by what that gives.
-    Raises `BudgetError`."""
+    """The fixpoint of a theory and its facts, by `lnnkit.engine.inference.infer`; ``in_columns`` if only its queries
+    are asked for now; ``later`` gives the watch of a later inference. Raises `BudgetError`."""
     stated = {text for texts in constants(lifted).values() for text in texts}
     try:
         program = theory.bound(theory.checked)
@@ -101,7 +99,7 @@ def inferred(
         index, given, labelled = gathering.facts(program, stated | asked)
     except OverflowError as problem:
         raise too_many_entities(problem) from None
-    said = replace(program, assertions=lifted.program.assertions)  # with the numbers that have been learned
+    said = replace(program, assertions=lifted.program.assertions)  # with the learned numbers
 
     def whole(watching: Watch | None, *, narrow: bool) -> Fixpoint:
         try:

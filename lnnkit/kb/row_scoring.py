@@ -1,4 +1,4 @@
-"""A knowledge base as a scorer of rows: what is streamed, what is held, what links rows."""
+"""Makes the scorer of a knowledge base: streamed tables, held tables, and links between rows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def row_model(
 
 
 def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
-    """The tables about rows beside their stream, whole."""
+    """The other tables about rows, read whole."""
     tables: list[FactTable] = []
     found: list[Diagnostic] = []
     for load in loads:

@@ -44,15 +44,15 @@ class Session:
         self.computing = Computing()
         self.most: int | None = None
         self.recording = True
-        self.watch: Watch | None = None  # of what is inferred for an answer
+        self.watch: Watch | None = None  # while inferring for an answer
         self.fixpoints: dict[tuple[bool, tuple[str, ...]], Rested] = {}
         self.source: Source | None = None
         self.opened: dict[frozenset[Atom], Session | None] = {}
-        self._assumable: frozenset[str] = frozenset()  # predicates of which copies will say more
+        self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
         self._gathering: Gathering | None = None
-        self._version: tuple[object, ...] = ()  # what the graph and the fixpoints were made with
+        self._version: tuple[object, ...] = ()  # the version of the graph and the fixpoints
 
     def about(
         self, theory: Theory, lifted: LiftedGraph | None = None, assumable: frozenset[str] = frozenset()
@@ -117,7 +117,7 @@ class Session:
         return self.rest(self.theory.checked.queries, narrow=True)
 
     def made(self) -> list[Rested]:
-        """The fixpoints that were made so far, and still hold."""
+        """The fixpoints that exist and are still valid."""
         self._follow_learning()
         return list(self.fixpoints.values())
 
@@ -183,7 +183,7 @@ class Session:
         )
 
     def _in_columns(self, queries: tuple[Query, ...], max_rounds: int) -> bool:
-        """Whether nothing but the answers to the program's own queries is wanted of a fixpoint."""
+        """Whether only the answers to the program's own queries are needed."""
         own = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
         return own and self.computing == Computing()
 
@@ -198,7 +198,7 @@ class Session:
         origin._follow_learning()
         same = origin.theory.checked is source.checked and origin._version == self._version
         if not same or origin.computing != self.computing or origin.recording != self.recording:
-            return None  # it has been told or taught something since
+            return None  # facts or learned values have changed since
         rested = origin.rest(queries, watch=self.watch)
         return gone_on(self.theory, rested, source.facts, self.computing, round_limit=ROUND_LIMIT)
 
@@ -216,7 +216,7 @@ class Session:
 
 
 def _watch_of(session: ref[Session]) -> Watch | None:
-    """The watch of a session that lives: what it keeps must not keep it."""
+    """The watch of a session, by a weak reference: a cached fixpoint must not keep the session alive."""
     found = session()
     return None if found is None else found.watch
 

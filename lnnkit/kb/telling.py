@@ -1,5 +1,4 @@
-"""Tables that a caller hands over as facts or labels: the predicate that they belong to, and what is wrong with
-them."""
+"""Tables handed over as facts or labels: their predicate, and their errors."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) 
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
     tables = (*checked.tables, *checked.label_tables)
     before = sum(each.predicate == name and each.source.startswith(TOLD) for each in tables)
-    like = checked.tables[-1] if checked.tables else None  # tables about the same things often follow each other
+    like = checked.tables[-1] if checked.tables else None  # tables about the same entities often follow each other
     found, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), like)
     if found is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])

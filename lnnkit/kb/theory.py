@@ -1,5 +1,5 @@
-"""What a knowledge base states: its statements and facts, the values that its rules have learned, and the modules that
-supply predicates."""
+"""The contents of a knowledge base: its statements and facts, learned values, and the modules that supply
+predicates."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ class Theory:
         self.learner: Learner | None = None
         self.bindings: tuple[Binding, ...] = ()
         self.assumed: tuple[Fact, ...] = ()
-        self._borrowed: frozenset[str] = frozenset()  # predicates whose modules are those of what this is a copy of
-        self._origins: tuple[CheckedProgram, object, FactSources] | None = None  # of a program and its modules
+        # Predicates whose modules are shared with the original of this copy
+        self._borrowed: frozenset[str] = frozenset()
+        # Caches for one version of the program and its modules
+        self._origins: tuple[CheckedProgram, object, FactSources] | None = None
 
     def learning(self) -> Learner:
         """The learner of its rules."""
@@ -77,8 +79,8 @@ class Theory:
 
     @property
     def exact_values(self) -> Mapping[str, float]:
-        """As `values`, for a model file next to the text that is `written`. Empty if that text has lost literals: their
-        values would be missing from it, and it has all others in full."""
+        """As `values`, for a model file next to the text that is `written`. Empty if literals were dropped from that
+        text: it lacks their parameters, and has all other values in full."""
         return {} if self.learner is not None and self.learner.going_without else self.values
 
     @property

@@ -100,7 +100,7 @@ def fit(
         hint = "name another file, or remove it if that run is finished"
         raise Error([Diagnostic("other-checkpoint", message, hint)]) from None
     alike = any(each.code == "alike-labels" for each in warnings)
-    if found.stopped != "interrupted" and not alike:  # of labels that are alike whatever is found is arbitrary
+    if found.stopped != "interrupted" and not alike:  # with labels that are all equal, any found formula is arbitrary
         warnings = (*warnings, *constant_findings(session, trained, instances))
     after = learner.texts(theory.checked)
     return Fit(

@@ -113,7 +113,7 @@ def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
 
 
 def _apart(formula: ast.Expression, *, true: bool) -> ast.Expression | None:
-    """A formula that separates the sides of an order comparison by so much that it is true (or false) for every
+    """A formula that separates the sides of an order comparison by a margin, so that it is true (or false) for every
     remaining value: intervals have no open ends."""
     if not isinstance(formula, ast.Comparison) or len(formula.operators) != 1 or formula.attributes:
         return None

@@ -1,4 +1,4 @@
-"""The labels of a program as atoms of its fixpoint: what is known of them, and what they should be."""
+"""The labels of a program as atoms of its fixpoint: their bounds, and their targets."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from lnnkit.store.stated_facts import given_labels
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """``n`` labels, those of one predicate side by side: ``predicate`` (n,) numbers its name among ``names``,
-    ``columns`` its entities (by predicate); ``lower`` and ``upper`` (n,) are the bounds that it gives. ``spread`` (n,)
-    is 0 for a truth, and for a number what its errors are measured by: the standard deviation of all its labels."""
+    """``n`` labels, grouped by predicate: ``predicate`` (n,) indexes ``names``, ``columns`` has the entities (by
+    predicate); ``lower`` and ``upper`` (n,) are the label's bounds. ``spread`` (n,) is 0 for a truth; for a number it
+    is the scale of its errors, the standard deviation of all its labels."""
 
     names: tuple[str, ...]
     predicate: Tensor
@@ -33,11 +33,11 @@ class Labels:
         return len(self.lower)
 
     def of_arity(self, count: int) -> frozenset[str]:
-        """The predicates and numbers of so many arguments."""
+        """The predicates and numbers with ``count`` arguments."""
         return frozenset(name for name, ids in zip(self.names, self.columns, strict=True) if len(ids) == count)
 
     def some(self, which: Tensor) -> Labels:
-        """Only the labels with these numbers, sorted."""
+        """The labels with these indices, sorted."""
         columns: list[tuple[Tensor, ...]] = []
         for number, ids in enumerate(self.columns):
             mine = where_set(self.predicate == number)
@@ -54,13 +54,13 @@ class Labels:
 
     @property
     def plain(self) -> bool:
-        """Whether each of a truth says true or false."""
+        """Whether all labels of truths are 0 or 1."""
         said = (self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))
         return all_set(said | self.numeric)
 
     @property
     def numeric(self) -> Tensor:
-        """(n,) whether each is of a number."""
+        """(n,) a mask of labels of numbers."""
         return self.spread > 0
 
     @property
@@ -70,11 +70,11 @@ class Labels:
 
     @property
     def true(self) -> Tensor:
-        """(n,) whether each is of a truth whose midpoint is above one half."""
+        """(n,) a mask of labels of truths with a midpoint above one half."""
         return ~self.numeric & (self.lower + self.upper > 1.0)
 
     def rows(self, atoms: Atoms) -> Tensor:
-        """(n,) the atom rows; a table's default row where nothing is said of an atom."""
+        """(n,) the atom rows; a table's default row for an atom that is not materialised."""
         found = [
             torch.from_numpy(
                 atoms.find(atoms.tables[name], [each.numpy() for each in ids], int((self.predicate == number).sum()))
@@ -85,8 +85,8 @@ class Labels:
 
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
-    """The labels of predicates and numbers, their entities numbered as inference numbers them if it is given the same
-    ``mentioned``."""
+    """The labels of predicates and numbers, with the entity ids that inference assigns for the same ``mentioned``
+    entities."""
     given = given_labels(program, mentioned)
     count = [torch.full((len(each),), number) for number, each in enumerate(given)]
     return Labels(
@@ -110,7 +110,7 @@ def _spread(given: Given, program: CheckedProgram) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a fixpoint says of labels: their bounds, an arrested atom's as they crossed, and the events that set these
+    """The bounds of labelled atoms at a fixpoint (crossed ones for an arrested atom), and the events that set these
     (-1: none) with their keys."""
 
     lower: Tensor
@@ -120,7 +120,7 @@ class Told:
 
 
 def told_of(found: Trace, own: Labels) -> Told:
-    """What the fixpoint of a trace says of labels."""
+    """The bounds of the labelled atoms at the fixpoint of a trace."""
     prepared = found.fixpoint.prepared
     rows = own.rows(prepared.grounding.atoms).long()
     prepared.state.extend(prepared.grounding.atoms)
@@ -129,8 +129,7 @@ def told_of(found: Trace, own: Labels) -> Told:
 
 
 def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """The keys of both bounds of atom rows, and the events that set them last: those before an arrest, if there was
-    one."""
+    """The keys of both bounds of atom rows, and their last events, before an arrest if there was one."""
     events = found.replayer.events
     state = found.fixpoint.prepared.state
     crossed = torch.from_numpy(state.crossed.flags(len(found.fixpoint.prepared.grounding.atoms)))

@@ -1,4 +1,4 @@
-"""The learning side of a knowledge base: its parameters, fitting them, and scoring its answers."""
+"""Learning for a knowledge base: its parameters, fitting them, and scoring its answers."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from lnnkit.syntax.printer import format_statement
 
 
 class Learner:
-    """``program`` as it was checked, ``file`` its main file. ``module`` holds what all its rules learn; ``dropped`` are
-    the literals that rules go without, as long as their parameters stay as they were then; ``functions`` are the
-    formulas that were found for unknown functions, by their names."""
+    """The learning state of a program. ``program`` is as checked, ``file`` its main file. ``module`` holds the
+    parameters of all its rules; ``dropped`` are literals that rules omit as long as their parameters keep their values;
+    ``functions`` are the formulas found for unknown functions, by name."""
 
     def __init__(self, program: CheckedProgram, file: ast.Program) -> None:
         self._file = file
@@ -51,7 +51,7 @@ class Learner:
         self.functions: dict[str, FoundFunction] = {}
 
     def copied(self) -> Learner:
-        """One of the same values, which go their own way from here."""
+        """An independent copy with the same values."""
         found = copy(self)
         found.module = deepcopy(self.module)
         found.functions = dict(self.functions)
@@ -63,7 +63,7 @@ class Learner:
         return len(self.module.current()) == len(self.module.names)
 
     def tells(self, untrained: Diagnostic) -> bool:
-        """Whether what a finding says is not trained has a value by now."""
+        """Whether the parameter that a finding reports as untrained has a value now."""
         span = untrained.span
         if span is None:
             return False
@@ -73,7 +73,7 @@ class Learner:
         return self.complete and span.text.startswith("?")
 
     def states_equations(self, trained: Collection[str]) -> bool:
-        """Whether a rule that learns states a comparison of numbers: then contradictions tell what it learns."""
+        """Whether a learning rule asserts a comparison of numbers: then contradictions are a training signal."""
         return any(
             isinstance(self._assertions[self.rules[name]].formula, ast.Comparison)
             and any(name in each.rules for each in self.module.parameters_of_program)
@@ -82,8 +82,7 @@ class Learner:
         )
 
     def sought(self, trained: Collection[str]) -> dict[str, list[Unknown]]:
-        """What statements say of each unknown function, by its name: of those that stand in rules that are ``trained``
-        and in no others."""
+        """By unknown function, the statements about it: those of functions that occur in ``trained`` rules only."""
         names = {place: name for name, place in self.rules.items()}
         found: dict[str, list[Unknown]] = {}
         kept: set[str] = set()
@@ -95,16 +94,16 @@ class Learner:
         return {name: own for name, own in found.items() if name not in kept}
 
     def rules_with(self, function: str) -> tuple[str, ...]:
-        """The names of the rules that hold an unknown function."""
+        """The names of the rules that contain an unknown function."""
         unknowns = {name: self._assertions[place].unknown for name, place in self.rules.items()}
         return tuple(name for name, each in unknowns.items() if each is not None and each.function == function)
 
     def seeking(self, trained: Collection[str]) -> frozenset[str]:
-        """The rules with the unknown functions that are found if these rules are ``trained``."""
+        """The rules whose unknown functions are found if these rules are ``trained``."""
         return frozenset(name for function in self.sought(trained) for name in self.rules_with(function))
 
     def settled(self, program: CheckedProgram) -> CheckedProgram:
-        """The program with the module's values, and the formulas of its functions."""
+        """The program with the module's values, and the formulas found for its functions."""
         learned, parameters = parametrised(with_functions(program, self.functions), self._file, self.rules)
         found = settled(learned, parameters, self.module.current())
         written = {self.rules[name]: text for name, text in self.texts(program, changed=True).items()}
@@ -117,7 +116,7 @@ class Learner:
 
     @property
     def going_without(self) -> tuple[Dropped, ...]:
-        """What is dropped at the module's values."""
+        """The literals that are dropped at the module's values."""
         values = self.module.current() if self.dropped else {}
         return tuple(each for each in self.dropped if each.holds(values))
 
@@ -126,11 +125,11 @@ class Learner:
         return with_values(self._file, program, self.module.current(), self.going_without, self.functions)
 
     def learned(self, program: CheckedProgram) -> Iterator[TrainedRule]:
-        """The rules that learn, with the module's values and all of their literals."""
+        """The learning rules, with the module's values and all of their literals."""
         return trained_rules(self._file, program, self.module.current(), functions=self.functions)
 
     def texts(self, program: CheckedProgram, *, changed: bool = False) -> dict[str, str]:
-        """The rules that learn, by name, as they are written with the module's values; or those that have changed."""
+        """The text of each learning rule, by name, with the module's values; optionally only those that changed."""
         learned = self.written(program)
         rules, before = (
             [format_statement(each, as_written=True) for each in file.statements if isinstance(each, ast.RuleStatement)]
@@ -149,10 +148,10 @@ class Learner:
         checkpoint: Path | None,
         bindings: Sequence[Binding] = (),
     ) -> tuple[Fitted, Evidence, tuple[Diagnostic, ...]]:
-        """Fit the parameters of the rules ``trained``; the module takes the values. What a report shows of it comes
-        without the texts of the rules; last is what is to be said of it (`lnnkit.learn.fitting.fit_findings`). Rules
-        that are trained have all their literals again. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted`, and
-        what `descend` does."""
+        """Fit the parameters of the rules ``trained``; the module takes the values. Returns the evidence for a report,
+        without the texts of the rules, and the findings (`lnnkit.learn.fitting.fit_findings`). Literals that were
+        dropped from trained rules are restored. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted`, and what
+        `descend` does."""
         again = {self.rules[name] for name in trained}
         self.dropped = tuple(each for each in self.dropped if each.rule not in again)
         learned, parameters = parametrised(self.settled(program), self._file, trained)
@@ -175,9 +174,9 @@ class Learner:
 
 
 def _key(fitting: Fitting, start: torch.Tensor, text: str) -> str:
-    """Tells one run from others."""
+    """Identifies a run for its checkpoint."""
     own = fitting.labels
-    settings = replace(fitting.settings, classical=frozenset())  # a set is shown in any order
+    settings = replace(fitting.settings, classical=frozenset())  # sets print in no fixed order
     found = hashlib.sha256(repr((settings, sorted(fitting.settings.classical), own.names)).encode())
     for each in (start, own.predicate, own.lower, own.upper, *(ids for columns in own.columns for ids in columns)):
         found.update(each.contiguous().numpy().tobytes())

@@ -11,12 +11,12 @@ from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.logic.bounds import tolerance
 from lnnkit.scores import NumberScore, Score, Scores
 
-_BINS = 10  # of the expected calibration error, as is usual (Guo et al. 2017 take 15)
+_BINS = 10  # bins of the expected calibration error, as is usual (Guo et al. 2017 take 15)
 _LEAST = 1e-15  # truths are clipped for the logarithm
 
 
 def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -> Scores:
-    """The scores of a fixpoint for its labels, or for those of the labels that ``which`` (numbers) names."""
+    """The scores of a fixpoint for its labels, or for the labels with the indices ``which``."""
     predicates: dict[str, Score] = {}
     numbers: dict[str, NumberScore] = {}
     for number, name in enumerate(own.names):
@@ -36,7 +36,7 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
 
 
 def truths(found: Trace, own: Labels, told: Told) -> Tensor:
-    """(n,) the truth that the bounds of each label's atom come to as a single number."""
+    """(n,) the truth of each label's atom as a single number, from its bounds."""
     result = torch.zeros(len(own), dtype=torch.float64)
     for number, name in enumerate(own.names):
         mine = own.predicate == number
@@ -50,7 +50,7 @@ def contradiction_count(found: Trace) -> int:
 
 
 def truth_of(found: Trace, name: str, lower: Tensor, upper: Tensor) -> Tensor:
-    """The truth that bounds of a predicate's atoms come to as a single number."""
+    """The truth of a predicate's atoms as single numbers, from their bounds."""
     relevance, table = found.fixpoint.prepared.relevance, found.fixpoint.prepared.grounding.atoms.tables[name]
     told = tuple((name, side) in relevance.produced for side in ("lower", "upper"))
     if table.default == (0.0, 1.0) and told[0] != told[1]:
@@ -59,7 +59,7 @@ def truth_of(found: Trace, name: str, lower: Tensor, upper: Tensor) -> Tensor:
 
 
 def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Tensor, wanted: Tensor) -> Score:
-    """The score of ``n`` atoms, given their bounds, those of their labels, and either's truth as single numbers."""
+    """The score of ``n`` atoms, given their bounds, those of their labels, and both truths as single numbers."""
     lower, upper = bounds
     positive = wanted > 0.5
     sure = truth.clamp(_LEAST, 1 - _LEAST)
@@ -95,19 +95,20 @@ def number_score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor]) ->
 
 
 def area_under_roc(truth: Tensor, positive: Tensor) -> float | None:
-    """The chance that a true atom has more truth than a false one, ties counting half; None without both."""
+    """The probability that a true atom has more truth than a false one, ties counting half; None unless both classes
+    occur."""
     true, false = int(positive.sum()), int((~positive).sum())
     if not true or not false:
         return None
     _, place, counts = torch.unique(truth, return_inverse=True, return_counts=True)
     before = counts.cumsum(0) - counts
-    rank = before.double() + (counts.double() + 1) / 2  # of tied values, their mean
+    rank = before.double() + (counts.double() + 1) / 2  # the mean rank of tied values
     total = float(rank[place[positive]].sum())
     return (total - true * (true + 1) / 2) / (true * false)
 
 
 def average_precision(truth: Tensor, positive: Tensor) -> float | None:
-    """The area under the steps of precision over recall, at each distinct truth; None without both."""
+    """The area under the precision-recall steps, at each distinct truth; None unless both classes occur."""
     true = int(positive.sum())
     if not true or true == len(positive):
         return None

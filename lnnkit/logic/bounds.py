@@ -25,7 +25,7 @@ class Bounds(NamedTuple):
 
 
 class Inverse(NamedTuple):
-    """What a neuron's bounds leave of its operands.
+    """The operands of a neuron, narrowed by its bounds.
 
     ``operands`` has for each operand the closed hull of the values that it can still take, within its own box.
     ``empty`` marks rows where no values are consistent with the node's bounds (by more than the tolerance); there the
@@ -85,9 +85,8 @@ def nearly_complement(bounds: Bounds) -> Bounds:
 
 
 def told(node: Bounds, image: Bounds) -> Bounds:
-    """The information about a neuron beyond what its operands imply: ends that are not tighter than those of its own
-    upward ``image`` by more than rounding are set to 0 or 1. They follow from the operands, and can say nothing new
-    about them."""
+    """The bounds of a neuron with ends that are no tighter than its own upward ``image``, up to rounding, relaxed to 0
+    or 1. Such ends follow from the operands, so propagating them downward gives nothing new."""
     least = noise(node.lower.dtype)
     return Bounds(
         torch.where(node.lower > image.lower + least, node.lower, 0.0),

@@ -141,7 +141,7 @@ def _truths(
 ) -> Bounds:
     """Levels ``[k, n]`` as truths; rounding produces neither 0 nor 1. ``absent`` is the truth at which an operand's
     level does not depend on its weight."""
-    if _plain(bias) and all(map(_plain, weights)):  # nothing was rounded
+    if _plain(bias) and all(map(_plain, weights)):  # No rounding occurs with unit weights and bias.
         return Bounds(levels.lower.clamp(0.0, 1.0), levels.upper.clamp(0.0, 1.0))
     boxes = zip(unstack(levels), operands, weights, strict=True)
     return stack([cut(level, (box,), (absent,), (weight,), bias) for level, box, weight in boxes])
@@ -208,11 +208,12 @@ def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight, antecedent: Bounds, c
     low, high = _outward(node.lower, drop, -1), _outward(node.upper, drop, 1)
     least = torch.where(asks_lower & (low > y.truth.lower), low, y.truth.lower)
     most = torch.where(asks_upper & (high < y.truth.upper), high, y.truth.upper)
-    # Within the tolerance it may fall. Where it may also hold (U = 1), that adds nothing.
+    # Within the tolerance it may fall. If it may also hold (U = 1), this branch adds nothing.
     never = torch.where(asks_upper, x.truth.upper < least - tol, x.truth.upper <= least)
     empty = (least > most + tol) | never | _never_falls(antecedent, consequent)
     below = torch.where(asks_upper & (high < x.truth.upper), high, x.truth.upper)
     everywhere = torch.ones_like(empty)
     above = _preimage(x, Bounds(least, least), everywhere, ~everywhere, empty)
-    raised = asks_lower & (low > torch.where(y.levels.lower < 0, tol, 0.0))  # rounding does not leave where B is flat
+    # Rounding must not remove values where B is flat.
+    raised = asks_lower & (low > torch.where(y.levels.lower < 0, tol, 0.0))
     return Inverse((above, _preimage(y, Bounds(low, below), raised, everywhere, empty)), empty)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lnnkit.logic.bounds import Bounds, Inverse, below_one, ordered
 
-# Candidate ends that say nothing: they lie outside every box, and stay outside under ``1 - x``.
+# Candidate ends without information: they lie outside every box, and stay outside under ``1 - x``.
 NO_LOWER = -1.0
 NO_UPPER = 2.0
 

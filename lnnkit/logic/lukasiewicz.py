@@ -39,7 +39,7 @@ from lnnkit.logic.operands import (
 )
 from lnnkit.logic.saturation import cut, short
 
-_MANY = 64  # operands that are handled one by one
+_MANY = 64  # Up to this many operands are handled one by one, more as one stacked tensor.
 
 
 class Lukasiewicz(NamedTuple):
@@ -167,8 +167,8 @@ def _sum_inverse(
     strict: bool,
     wanted: Sequence[bool] | None = None,
 ) -> tuple[list[Bounds], Tensor]:
-    """The terms that the clamped sum leaves, and a mask ``[n]`` of where there are none. Terms that are not ``wanted``
-    stay unchanged."""
+    """The bounds of the terms consistent with the clamped sum, and a mask ``[n]`` of rows where there are none. Terms
+    that are not ``wanted`` stay unchanged."""
     return _band(node, asks(node), terms, weights, bias, strict, wanted)
 
 

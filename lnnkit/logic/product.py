@@ -111,7 +111,7 @@ class Product(NamedTuple):
             looser_x, looser_y, still = left([loosened(box, rows) for box in boxes])
             x, y = steadied(x, looser_x, rows), steadied(y, looser_y, rows)
             empty = empty.index_copy(0, rows, empty.index_select(0, rows) & still)
-        # With y at 0 the truth is 0 or 1, and nothing between.
+        # With y at 0 the truth is either 0 or 1.
         empty = empty | (asks_lower & asks_upper & (_power(consequent.upper, weight_y) == 0))
         x = candidate(*x, asks_upper & (weight_x > 0), asks_lower & (weight_x > 0))
         y = candidate(*y, asks_lower & (weight_y > 0), asks_upper & (weight_y > 0))
@@ -136,7 +136,7 @@ class Product(NamedTuple):
 def _product(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
     """``clamp(e^(b-1) prod x_i^w_i)``: shapes ``[k, n]``, ``[k, 1]``, ``[]`` give ``[n]``."""
     exact = _image(factors, weight, bias)
-    if not any_set((weight > 0) & (weight < 1)):  # only a root is steep, at 0
+    if not any_set((weight > 0) & (weight < 1)):  # Only a root is steep, at 0.
         return exact
     rows = steep_rows((factors,), (weight,))
     return exact if rows is None else steadied(exact, _image(loosened(factors, rows), weight, bias), rows)
@@ -149,7 +149,8 @@ def _image(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
 
 
 def _product_inverse(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
-    """The factors that the node leaves, ``[k, n]``, and a mask ``[n]`` of where there are none."""
+    """The bounds of the factors consistent with the node, ``[k, n]``, and a mask ``[n]`` of rows where there are
+    none."""
     asks_lower, asks_upper = asks(node)
     found, empty = _factors_left(node, factors, weight, bias)
     rows = steep_rows((node, factors), (weight,))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rendered(template: str, **values: object) -> Markup:
-    """The template of that file name, filled in: markup that later templates take as it is."""
+    """The rendered template of that file name, as markup that later templates do not escape again."""
     from markupsafe import Markup
 
     return Markup(_environment().get_template(template).render(values))

@@ -87,7 +87,7 @@ def _noise(end: Tensor, one: Tensor, other: Tensor) -> Tensor:
     """The error that the rounding of two operands may cause in their sum, where it is relevant. Adding zero rounds
     nothing."""
     size = torch.maximum(one.abs(), other.abs())
-    felt = size * (ROUNDING / _KNOWN) > end.abs()  # never where an operand is infinite, or zero
+    felt = size * (ROUNDING / _KNOWN) > end.abs()  # Infinite operands and zero are not rounded.
     return torch.where(felt, ROUNDING * size, 0.0) if any_set(felt) else _NONE
 
 
@@ -138,7 +138,7 @@ def multiply(one: Pieces, other: Pieces) -> Pieces:
     corners = [_product(x, y) for x in one[:2] for y in other[:2]]
     lower, upper = _least(corners), _most(corners)
     for x in (one, other):
-        if beside_zero(x):  # what is next to zero is so however large the other is
+        if beside_zero(x):  # An end next to zero stays so, however large the other factor is.
             above, below = (x.lower > 0) & (x.lower <= ZERO), (x.upper < 0) & (x.upper >= -ZERO)
             lower = torch.where(above | below, torch.minimum(lower, lower.sign() * BESIDE_ZERO), lower)
             upper = torch.where(above | below, torch.maximum(upper, upper.sign() * BESIDE_ZERO), upper)
@@ -158,7 +158,7 @@ def divide(one: Pieces, other: Pieces) -> Pieces:
         parts.append(negate(_quotient(one, negate(other))))
     if parts:
         return joined(parts)
-    rows = max(one.lower.shape[1], other.lower.shape[1])  # every divisor is zero, or none
+    rows = max(one.lower.shape[1], other.lower.shape[1])  # Every divisor is zero, or none is left.
     none = torch.full((1, rows), math.inf, dtype=torch.float64)
     return Pieces(none, -none, whole=False)
 
@@ -208,7 +208,7 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
     none = high <= 0
     lower = differentiable(torch.div, one.lower, torch.where(one.lower >= 0, high, low))
     upper = differentiable(torch.div, one.upper, torch.where(one.upper >= 0, low, high))
-    # a quotient by what grows without end is never zero, nor is one that rounding took there
+    # A quotient by an unbounded divisor is never zero, nor is one that underflowed.
     lower, upper = (regained(_number(end), dividend) for end, dividend in ((lower, one.lower), (upper, one.upper)))
     if beside_zero(one):
         lower = torch.where((one.lower > 0) & (one.lower <= ZERO), BESIDE_ZERO, lower)

@@ -22,8 +22,8 @@ from lnnkit.numeric.term import Term
 
 
 class Response(NamedTuple):
-    """The result of a comparison: its truth, and what is left of the inputs. ``crossed`` where its bounds and that
-    truth exclude each other; ``empty`` where they do not, but no inputs are left. In both cases the inputs are returned
+    """The result of a comparison: its truth, and the narrowed inputs. ``crossed`` marks rows whose bounds and upward
+    truth are disjoint; ``empty`` marks the other rows without consistent inputs. In both cases the inputs are returned
     unchanged."""
 
     truth: Interval
@@ -38,7 +38,7 @@ class Comparison:
 
     left: Term
     right: Term
-    relation: Relation | None  # None: not known, so nothing is said
+    relation: Relation | None  # None: unknown, so nothing is derived
 
     def truth(self, inputs: Sequence[Interval]) -> Interval:
         """The closed hull of the truth over all values of the terms; ``[0, 1]`` if one has none. Exact if each number
@@ -57,8 +57,8 @@ class Comparison:
         return self._image(left[-1], right[-1], _rows(inputs), self._difference(left, right))
 
     def holds(self, values: Sequence[Tensor]) -> Tensor | None:
-        """Flags of where it is true of single values, `truth` for a crisp relation that is true or false; None where
-        the relation is another one, or a term has no single value in some row."""
+        """The truth at single values, as flags: `truth` for a crisp relation that is true or false. None for another
+        relation, or if a term has no single value in some row."""
         truths = self._truths
         if truths is None or self._alike or not all(truth in (0, 1) for truth in truths):
             return None
@@ -85,8 +85,8 @@ class Comparison:
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
 
     def narrow(self, inputs: Sequence[Interval], truth: Interval, bounds: Interval) -> Contraction:
-        """As `contract`, for bounds already intersected with the upward ``truth``. Bounds that this truth implies
-        anyway leave every input, unless a term may be undefined."""
+        """As `contract`, for bounds already intersected with the upward ``truth``. Bounds implied by this truth change
+        no input, unless a term may be undefined."""
         lower, upper = bounds
         if self.relation is None or all(each.lower is each.upper for each in inputs):
             return Contraction(tuple(inputs), torch.zeros_like(lower, dtype=torch.bool))
@@ -149,7 +149,7 @@ class Comparison:
         if not len(rows):
             return found
         one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))
-        if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # pieces are crossed: the greatest of each
+        if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # Pieces are crossed: take the greatest of each.
             one, other = (Errors(*[torch.maximum(*each).amax(0, keepdim=True)] * 2) for each in (one, other))
         return soft.let_out(self.relation, found, rows, Errors(one.lower + other.upper, one.upper + other.lower))
 
@@ -168,7 +168,7 @@ class Comparison:
 
     @cached_property
     def _alike(self) -> bool:
-        """Whether both terms are the same and have a value: then their difference is 0."""
+        """Whether both terms are the same and have a value, so that their difference is 0."""
         left, right = self._terms
         return left == right and left.total and left.plain
 
@@ -214,7 +214,7 @@ def _at(inputs: Sequence[Interval], rows: Tensor) -> tuple[Interval, ...]:
 
 
 def _spread(inputs: Sequence[Interval], rows: Tensor, some: Contraction) -> Contraction:
-    """The contraction of some rows, put among all rows."""
+    """Insert the contraction of some rows among all rows."""
     found = []
     for (lower, upper), left in zip(inputs, some.inputs, strict=True):
         if lower is upper:

@@ -1,4 +1,4 @@
-"""Contraction: from the remaining values of terms to the remaining values of their inputs.
+"""Contraction of the inputs of terms by the values that the terms may have.
 
 HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): upward through each term to the values of its
 steps, which are then narrowed from the last step down. Exact if each number occurs once; in an unbounded box it is
@@ -19,13 +19,13 @@ from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, empty, entered, finite, hull, intersection
 
-SWEEPS = 4  # at most, while something changes
+SWEEPS = 4  # the greatest number of passes, while something changes
 
 Require = Callable[[Sequence[Pieces]], Sequence[Pieces]]
 
 
 class Swept(Protocol):
-    """A term as contraction uses it."""
+    """The interface of a term for contraction: an upward and a downward pass over its steps."""
 
     @property
     def numbers(self) -> tuple[tuple[int, int], ...]:
@@ -42,8 +42,8 @@ class Swept(Protocol):
 
 
 def contracted(terms: Sequence[Swept], inputs: Sequence[Interval], require: Require) -> Contraction:
-    """What is left of the inputs when ``require`` narrows the values of the terms, which it receives all at once. Where
-    a term has no value at all, nothing changes."""
+    """Contract the inputs by ``require``, which narrows the values of all terms at once. Where a term has no value at
+    all, nothing changes."""
     boxes = [entered(each) for each in inputs]
     undefined, void = _nowhere(), _nowhere()
     bounded = all(finite(end) for box in boxes for end in box[:2])

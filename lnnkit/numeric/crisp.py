@@ -19,12 +19,12 @@ from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_w
 from lnnkit.numeric.relation import Learned, Sign
 from lnnkit.numeric.rounded_off import Errors, moved
 
-TOLERANCE = 1e-9  # between truths, as in ``semantics.md`` point 6
-_GREAT = 2.0**49  # rounding may take a number beyond it to the next whole one
-_CRISP = 700.0  # a margin
+TOLERANCE = 1e-9  # tolerance between truths, as in ``semantics.md`` point 6
+_GREAT = 2.0**49  # from here on rounding may turn a number into the next integer
+_CRISP = 700.0  # a log-odds margin
 _NEXT = math.ulp(0.0)
-LEAST = torch.finfo(torch.float64).tiny  # of truths that are not 0, the least that an upper end is
-MOST = 1 - torch.finfo(torch.float64).eps / 2  # of truths that are not 1, the most that a lower end is
+LEAST = torch.finfo(torch.float64).tiny  # the least upper end for truths that are not 0
+MOST = 1 - torch.finfo(torch.float64).eps / 2  # the greatest lower end for truths that are not 1
 
 
 class Truths(NamedTuple):
@@ -86,25 +86,26 @@ def great(union: Pieces) -> Tensor:
 
 
 def let_out(union: Pieces, rows: Tensor, errors: Errors) -> Pieces:
-    """A side whose ``rows`` are `great`, with their ends widened by the rounding errors, since whole numbers are
-    compared exactly."""
+    """Widen the ends of one side in rows that are `great` by their rounding errors, since integers are compared
+    exactly."""
     return moved(union, rows, *(torch.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
 
 
 def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
     """The truths of single values."""
-    if all(truth in (0, 1) for truth in truths):  # several times as fast as to choose between numbers
+    if all(truth in (0, 1) for truth in truths):  # several times as fast as choosing between numbers
         return holds(truths, left, right).to(torch.float64)
     gap = left - right
     above = gap > 0
-    if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:  # none can be the same
+    # No two numbers can be equal
+    if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:
         return above.double().mul_(truths.above - truths.below).add_(truths.below)
     beneath, level, over = torch.tensor(truths, dtype=torch.float64)
     return torch.where(same(left, right), level, torch.where(above, over, beneath))
 
 
 def holds(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
-    """Flags of where single values stand in a relation whose ``truths`` are 0 and 1."""
+    """The relation at single values, as flags, for ``truths`` of 0 and 1."""
     left, right = left.detach(), right.detach()
     over, equal = _beside(left, float(right)) if right.numel() == 1 else _compared(left, right)
     if equal is None:
@@ -127,8 +128,8 @@ def holds(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
 
 
 def _beside(left: Tensor, level: float) -> tuple[Tensor, Tensor | None]:
-    """Where values are above a number, and where they are the same as it: None where none are. Those that are the same
-    lie within twice the tolerance, and where all that do are equal to the bit, no more has to be looked at."""
+    """Masks of the values above ``level`` and of those equal to it (None if there are none). Equal values lie within
+    twice the tolerance; if all of these are bitwise equal, the slower comparison is skipped."""
     margin = 2 * RELATIVE * abs(level)
     over, under = above(left, level + margin), below(left, level - margin)
     near = len(left) - count_set(over) - count_set(under)
@@ -143,7 +144,8 @@ def _beside(left: Tensor, level: float) -> tuple[Tensor, Tensor | None]:
 def _compared(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor | None]:
     gap = left - right
     over = above(gap, 0.0)
-    if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:  # none can be the same
+    # No two numbers can be equal
+    if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:
         return over, None
     return over, same(left, right)
 

@@ -1,4 +1,4 @@
-"""Neural units of one output with fixed weights, as operations of terms: the effect of gates and phases on intervals.
+"""Neural units of one output with fixed weights, as operations of terms, evaluated over intervals.
 
 Sums and products of operands are operations already; this covers the units that are neither (`lnnkit.numeric.frozen`).
 """
@@ -28,7 +28,7 @@ class FixedUnit(Protocol):
         ...
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        """For each operand, the values that give some of the unit's values together with some values of the others."""
+        """For each operand, the values that some values of the others complete to one of the unit's values."""
         ...
 
 
@@ -40,7 +40,7 @@ def boxes(operands: Sequence[Pieces]) -> list[Interval]:
 
 
 def told(union: Pieces) -> Pieces:
-    """The same union, marked as points if every row is one."""
+    """The same union; if every row is a point, both ends are one tensor, which marks it as points."""
     if not union.point and len(union.lower) == 1 and torch.equal(union.lower, union.upper):
         return points(union.lower)
     return union

@@ -88,7 +88,7 @@ def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequenc
     """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.nalu`."""
     present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
     if not present:
-        return constant(0.5)  # the gate is half open, between an empty sum and an empty product
+        return constant(0.5)  # A half-open gate mixes an empty sum and an empty product.
     from lnnkit.numeric.gated_sum import GatedSum
 
     return apply(GatedSum(tuple(w for w, _, _ in present), tuple(g for _, g, _ in present)), *(x for *_, x in present))

@@ -15,9 +15,9 @@ from lnnkit.numeric.unit import Unit, Weights, matrix, within
 EPSILON = 1e-7
 """The least size whose logarithm is taken."""
 CEILING = 20.0
-"""Of the exponent: products end at ``exp(20)``."""
+"""Upper bound of the exponent: products end at ``exp(20)``."""
 FAR = 20.0
-"""Where the penalty no longer pushes the raw parameters."""
+"""The magnitude of raw parameters beyond which the penalty is 0."""
 
 
 def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
@@ -40,11 +40,11 @@ class INALU(Unit):
     """``y = g (W_a x) + (1 - g) m s``: the sum, and the product with its sign, of weights of their own; the gate
     ``g = sigmoid(G)`` does not see the input. See `inalu`.
 
-    ``W = tanh(sign) sigmoid(mask)`` for both. Initially ``sign ~ N(1, 0.1)``, ``mask ~ N(-1, 0.1)``, ``G ~ N(0, 0.1)``
-    (the best of the paper's grid). Nothing is clipped after steps. The penalty drives the raw parameters away from 0:
-    the sum over the five of ``mean max(min(-p, p) + 20, 0) / 20``.
-    Grid: W in {-1, 0, 1}, g in {0, 1}. Attributes: ``add`` and ``multiply``, the W of each operand, in [-1, 1];
-    ``gate``, the one number g in [0, 1]: 1 adds, 0 multiplies.
+    ``W = tanh(sign) sigmoid(mask)`` for both. Initially ``sign ~ N(1, 0.1)``, ``mask ~ N(-1, 0.1)``, ``G ~ N(0,
+    0.1)`` (the best of the paper's grid). Nothing is clipped after steps. The penalty, ``mean max(min(-p, p) + 20,
+    0) / 20`` summed over the five raw parameters, drives them away from 0. Grid: W in {-1, 0, 1}, g in {0, 1}.
+    Attributes: ``add`` and ``multiply``, the W of each operand, in [-1, 1]; ``gate``, the one number g in [0, 1]: 1
+    adds, 0 multiplies.
     """
 
     add_sign: nn.Parameter

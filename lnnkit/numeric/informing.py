@@ -16,7 +16,7 @@ from lnnkit.numeric.pieces import Pieces, entered
 from lnnkit.numeric.step import Apply, Constant, Number
 from lnnkit.numeric.term import Term
 
-_TRIED = 6  # so many inputs are tried in all combinations
+_TRIED = 6  # up to this many inputs all subsets are tried
 
 InputSets = tuple[frozenset[int], ...]
 
@@ -40,7 +40,7 @@ def informing(arithmetic: Comparison | Term, inputs: int) -> InputSets:
 
 
 def _inform(sides: Sequence[tuple[Term, Sequence[bool]]], known: Set[int]) -> bool:
-    """Whether some of the terms may differ, and none of the others can be any number."""
+    """Whether some of the terms may differ from their defaults while none of the others is unbounded."""
     differ = [_differs(side, free, known) for side, free in sides]
     return any(differ) and not any(free[-1] and not own for own, (_, free) in zip(differ, sides, strict=True))
 

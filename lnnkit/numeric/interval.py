@@ -18,7 +18,7 @@ from lnnkit.flags import any_set
 GREATEST = torch.finfo(torch.float64).max
 EXACT = 2.0**53  # up to here every integer is a float
 NOISE = 1e-12  # a smaller gain, relative to magnitudes over 1, is rounding
-RELATIVE = 1e-9  # numbers that differ by no more, relative to the greater, are one
+RELATIVE = 1e-9  # numbers that differ by no more, relative to the greater one, are equal
 
 
 class Interval(NamedTuple):
@@ -29,8 +29,8 @@ class Interval(NamedTuple):
 
 
 class Contraction(NamedTuple):
-    """What is left of the inputs. ``empty`` ``[n]`` marks rows in which no values are left; there the inputs are
-    returned unchanged."""
+    """The narrowed inputs. ``empty`` ``[n]`` marks rows without consistent values; there the inputs are returned
+    unchanged."""
 
     inputs: tuple[Interval, ...]
     empty: Tensor

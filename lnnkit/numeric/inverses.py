@@ -1,4 +1,4 @@
-"""Arithmetic downward: what the result of an operation and its other operands leave of one operand.
+"""Arithmetic downward: inverse images of operations, for one operand given the result and the other operands.
 
 Each function returns the closed set of values that some values of the others complete. It is exact, except for a
 negative base with several integral exponents: there it is the hull.

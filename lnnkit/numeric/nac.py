@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from lnnkit.numeric.unit import Unit, Weights, matrix, within
 
 SATURATED = 800.0
-"""``tanh`` and the sigmoid of it are 1 exactly, and the sigmoid of its negative is 0 exactly, in float64."""
+"""From here on ``tanh`` and the sigmoid are exactly 1 in float64, and the sigmoid of the negative is exactly 0."""
 
 
 def nac(x: Tensor, weight: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from lnnkit.numeric.nac import assign_weight, gated_weight, nac, spread
 from lnnkit.numeric.unit import Unit, Weights, matrix, within
 
 EPSILON = 1e-7
-"""Added to sizes before their logarithm."""
+"""Added to magnitudes before their logarithm."""
 
 
 def nalu(x: Tensor, weight: Tensor, gate: Tensor) -> Tensor:
@@ -32,11 +32,10 @@ class NALU(Unit):
     """``y = g (W x) + (1 - g) exp(W log(|x| + 1e-7))``, ``W = tanh(sign) sigmoid(mask)`` shared by both halves, and the
     gate ``g = sigmoid(G x)`` chosen by the input, without a bias.
 
-    ``sign`` and ``mask`` as in `NAC`, G Xavier-uniform. The paper has no clipping and no penalty. Products lose the
-    signs of their factors, and the gate rarely finds the right half: that is how it was published; `NAU`, `NMU` and
-    `NPU` are what to use.
-    Grid of W: {-1, 0, 1}; G has none and stays as it is. Attributes: ``weight``, the W of each operand, in [-1, 1];
-    ``gate``, the G of each operand.
+    ``sign`` and ``mask`` as in `NAC`, G Xavier-uniform. The paper has no clipping and no penalty. As published,
+    products lose the signs of their factors and the gate rarely converges to the right half: prefer `NAU`, `NMU`
+    and `NPU`. Grid of W: {-1, 0, 1}; G has none and stays as it is. Attributes: ``weight``, the W of each operand,
+    in [-1, 1]; ``gate``, the G of each operand.
     """
 
     sign: nn.Parameter

@@ -13,7 +13,7 @@ from lnnkit.numeric.schedule import Ramp
 from lnnkit.numeric.unit import Unit, Weights, matrix, within
 
 SCHEDULE = Ramp(0.01, 5e3, 5e4)
-"""Of the penalty, for additions and subtractions over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""
+"""Weight of the penalty, for additions and subtractions over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""
 
 
 def nau(x: Tensor, weight: Tensor) -> Tensor:

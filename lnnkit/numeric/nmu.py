@@ -13,7 +13,7 @@ from lnnkit.numeric.schedule import Ramp
 from lnnkit.numeric.unit import Unit, Weights, matrix, within
 
 SCHEDULE = Ramp(10.0, 1e6, 2e6)
-"""Of the penalty, for multiplications over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""
+"""Weight of the penalty, for multiplications over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""
 
 
 def nmu(x: Tensor, weight: Tensor) -> Tensor:

@@ -13,9 +13,10 @@ from lnnkit.numeric.schedule import Stairs
 from lnnkit.numeric.unit import Unit, Weights, matrix, within
 
 EPSILON = 2.0**-23
-"""Added to sizes while training, so that 0 has a logarithm: the spacing of single precision at 1, as published."""
+"""Added to magnitudes while training, so that 0 has a logarithm: the spacing of single precision at 1, as published."""
 SCHEDULE = Stairs(1e-5, 1e-4)
-"""Of the penalty, for the paper's large additions; it took 1e-9 to 1e-7 for divisions, 1e-6 to 1e-4 for roots."""
+"""Weight of the penalty, from the paper's large additions; the paper has 1e-9 to 1e-7 for divisions, 1e-6 to 1e-4 for
+roots."""
 POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 """The grid of exponents."""
 
@@ -27,14 +28,14 @@ def npu(
     gate: Tensor | None = None,
     epsilon: Tensor | float = 0.0,
 ) -> Tensor:
-    """The real part of the complex power ``prod_i x_i^(W_oi + i V_oi)`` of the operands that the gate lets through.
+    """The real part of the complex power ``prod_i x_i^(W_oi + i V_oi)`` of the gated operands.
 
         ``y = exp(W log r - V k) cos(V log r + W k)``
         ``r = g (|x| + epsilon) + 1 - g``,  ``k = pi g [x < 0]``
 
     ``[..., in]``, ``power`` W and ``imaginary`` V ``[..., out, in]``, ``gate`` g in [0, 1] as ``[..., in]`` ->
     ``[..., out]``; without V it is 0, without a gate all operands pass. Where r is 0 an exponent of 0 gives 1, a
-    positive one 0 and a negative one infinity (0 / 0 is no number).
+    positive one 0 and a negative one infinity (0 / 0 is NaN).
     """
     single = x.dim() == 1
     rows = x[None] if single else x
@@ -69,11 +70,11 @@ def straight_through(gate: Tensor) -> Tensor:
 class NPU(Unit):
     """``y = exp(W log r - V k) cos(V log r + W k)``, see `npu`: products, quotients, roots, of either sign.
 
-    The gate clamps to [0, 1] straight through and is one for each operand, shared by all outputs. Initially W is Xavier
-    uniform, V 0 and g 1/2. Only the gate is clipped after steps. The penalty is the sum of the sizes of all parameters;
-    ``SCHEDULE`` is its weight. While training ``epsilon`` is 2^-23; of a rounded unit and of one from `given` it is 0.
-    Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each operand; ``imaginary``, its
-    V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
+    The gate clamps to [0, 1] straight through and is one for each operand, shared by all outputs. Initially W is
+    Xavier uniform, V 0 and g 1/2. Only the gate is clipped after steps. The penalty is the L1 norm of all
+    parameters; ``SCHEDULE`` is its weight. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
+    `given` it is 0. Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each
+    operand; ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
     """
 
     power: nn.Parameter

@@ -16,9 +16,9 @@ from lnnkit.numeric.unit import Unit
 RelationName = Literal[">", "<", ">=", "<=", "=", "!="]
 RELATIONS: tuple[RelationName, ...] = get_args(RelationName)
 SHARPENING = Glide(1.0, 10.0, 600)
-"""Of the sharpness, while a relation between integers is learned; see `NSR.start_undecided`."""
+"""Schedule of the sharpness while a relation between integers is learned; see `NSR.start_undecided`."""
 
-_NEVER = 1000.0  # less a logit than this, and the share is 0
+_NEVER = 1000.0  # a logit this far below the greatest has a softmax of 0
 READOUTS: dict[str, tuple[float, float, float]] = {
     ">": (2.0, -1.0, -1.0),
     "<": (-2.0, -1.0, -1.0),
@@ -67,7 +67,7 @@ def crisp(readout: Tensor) -> Tensor:
 
 
 def doubt(readout: Tensor) -> Tensor:
-    """The maximal distance of the truths of each row W+, W0, b of ``[n, 3]`` from 0 or 1, whichever is nearer."""
+    """The greatest distance of a truth of each row W+, W0, b of ``[n, 3]`` from the nearer of 0 and 1."""
     return torch.sigmoid(-hard_margins(readout).abs()).amax(-1)
 
 
@@ -76,9 +76,8 @@ def _readouts(like: Tensor) -> Tensor:
 
 
 class NSR(Unit):
-    """Truths of relations between operands: each output looks at differences of two soft selections of operands, one
-    for each of ``channels``, as a processor's status register looks at the last difference: its sign and whether it is
-    zero.
+    """Truths of relations between operands. Each output reads, for each of ``channels``, the difference of two soft
+    selections of operands: its sign bit and its zero bit, as in a processor's status register.
 
         ``x_r = softmax(first_r) . s - softmax(second_r) . s``
         ``y = sigmoid(b + sum_r (W+_r tanh(l x_r) + W0_r (1 - 2 tanh(l x_r)^2)))``
@@ -184,7 +183,7 @@ class NSR(Unit):
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        # The logarithm of a share that is 0 is held finite; its softmax is 0 exactly all the same.
+        # The logarithm of a share of 0 is kept finite; its softmax is exactly 0 nevertheless.
         self.first.copy_(attributes["first"].log().clamp(min=-_NEVER))
         self.second.copy_(attributes["second"].log().clamp(min=-_NEVER))
         self.sign.copy_(attributes["sign"])
@@ -206,7 +205,8 @@ class NSR(Unit):
         return found
 
     def gaps(self) -> dict[str, Tensor]:
-        """For the selections and the scale only: a readout may be any multiple of its relation's."""
+        """Distances from the grid for the selections and the scale only: a readout may be any multiple of its
+        relation's."""
         return {key: gap for key, gap in super().gaps().items() if key in ("first", "second", "scale")}
 
     @classmethod

@@ -25,8 +25,8 @@ UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
 
 @dataclass(frozen=True)
 class OpenedUnit:
-    """A unit whose operands are ``count`` numbers followed by its weights, which are known: for each attribute of
-    ``keys`` one for each number, except the gate of an iNALU, which is one in all.
+    """A unit whose operands are ``count`` numbers followed by its weights, which are points. Each attribute of
+    ``keys`` has one weight for each number, except the gate of an iNALU, which is a single number.
 
     Where the numbers are known, its value is that of the unit, and gradients pass; each row has its own weights.
     Otherwise the result is the interval of the unit with the weights of the first row, without gradients.

@@ -21,15 +21,16 @@ from torch import Tensor
 from lnnkit.flags import all_set, any_set
 from lnnkit.numeric.interval import EXACT, GREATEST, Interval, same
 
-MOST = 8  # pieces that are kept apart
-BESIDE_ZERO = 1e-300  # an end that is not reached, above zero; what is not over `ZERO` is nothing else
+MOST = 8  # the most pieces that are kept apart; 2 to 16 give the same hulls of NPUs (benchmarks/numeric_constants.py)
+BESIDE_ZERO = 1e-300  # Beside zero: an end above zero that is not reached. Every end of at most `ZERO` means this.
 ZERO = 1e-100
-TINY = torch.finfo(torch.float64).tiny  # floats nearer to zero have lost digits
-ROUNDING = 16 * torch.finfo(torch.float64).eps  # what a few operations may round off, relative to their operands
+TINY = torch.finfo(torch.float64).tiny  # Floats nearer to zero have lost digits.
+ROUNDING = 16 * torch.finfo(torch.float64).eps  # The rounding error of a few operations, relative to their operands.
 
 
 class Pieces(NamedTuple):
-    """``whole`` means that no piece is empty in any row. If both ends are the same tensor, every row is a point."""
+    """A union of intervals, ``[p, n]`` or ``[p, 1]``. ``whole`` means that no piece is empty in any row. If both ends
+    are the same tensor, every row is a point."""
 
     lower: Tensor
     upper: Tensor
@@ -51,7 +52,7 @@ def entered(interval: Interval) -> Pieces:
 
 
 def points(values: Tensor) -> Pieces:
-    """One point a row."""
+    """One point for each row."""
     return Pieces(values, values)
 
 
@@ -74,7 +75,7 @@ def empty(union: Pieces) -> Tensor:
 def bounded(lower: Tensor, upper: Tensor, gone: Tensor | None = None) -> Pieces:
     """A union of the given ends, which may be modified: infinity is not a value, and pieces marked ``gone`` are
     empty."""
-    if lower.requires_grad or upper.requires_grad:  # what made them may still read them on the way back
+    if lower.requires_grad or upper.requires_grad:  # The backward pass may still read the original ends.
         lower, upper = lower.clamp(max=GREATEST), upper.clamp(min=-GREATEST)
     else:
         lower.clamp_(max=GREATEST)
@@ -135,7 +136,7 @@ def joined(unions: Sequence[Pieces]) -> Pieces:
     """The union of unions, in as few pieces as `tidied` leaves."""
     if len(unions) == 1:
         return unions[0]
-    rows = next((len(union.lower[0]) for union in unions if len(union.lower[0]) != 1), 1)  # there may be none
+    rows = next((len(union.lower[0]) for union in unions if len(union.lower[0]) != 1), 1)  # There may be none.
     return tidied(
         Pieces(
             torch.cat([union.lower.expand(-1, rows) for union in unions]),
@@ -175,10 +176,11 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     if not any_set(apart):
         return tidied(Pieces(lower, upper))
     near = same(lower, upper)
-    beside = (upper > 0) & (lower <= ZERO) | (lower < 0) & (upper >= -ZERO)  # both are next to zero, on one side of it
+    beside = (upper > 0) & (lower <= ZERO) | (lower < 0) & (upper >= -ZERO)  # Both are next to zero, on the same side.
     for source in sources:
         near |= lower - upper <= ROUNDING * size(source)
-    tiny = torch.maximum(first.lower.abs(), first.upper.abs()) <= ZERO  # itself, not an end that is not reached
+    # The exact zero, not an end that is not reached.
+    tiny = torch.maximum(first.lower.abs(), first.upper.abs()) <= ZERO
     near &= tiny | (torch.maximum(lower.abs(), upper.abs()) > ZERO)
     near |= beside & apart
     touch = torch.where(second.lower > first.upper, first.upper, first.lower)
@@ -188,8 +190,8 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
 
 
 def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
-    """What narrowing leaves of an operand of a sum, where ends that moved by no more than the rounding error of the
-    ``sources`` stay: otherwise a small operand beside a large one would be cut in every round. Whole numbers are
+    """The narrowed bounds of an operand of a sum, without moves that are no greater than the rounding error of the
+    ``sources``: otherwise a small operand beside a large one would be narrowed again in every round. Integers are
     exact."""
     if len(old.lower) != 1 or len(new.lower) != 1:
         return new
@@ -253,7 +255,7 @@ def closed(interval: Interval) -> Interval:
 
 
 def beside_zero(union: Pieces) -> bool:
-    """Whether a lower end is beside zero and above it, or an upper end beside zero and below it."""
+    """Masks of lower ends that are beside zero and above it, and of upper ends that are beside zero and below it."""
     if union.point:
         return any_set((union.lower.detach().abs() <= ZERO) & (union.lower != 0))
     for end, sign in ((union.lower, 1.0), (union.upper, -1.0)):

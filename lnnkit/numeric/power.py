@@ -75,7 +75,7 @@ def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     """``x ^ y`` for ``x >= 0``."""
     base, exponent = crossed_with(base, exponent)
     low, high = from_zero(base.lower), base.upper
-    least = torch.where(high == 0, exponent.lower.clamp(min=0.0), exponent.lower)  # zero has no negative powers
+    least = torch.where(high == 0, exponent.lower.clamp(min=0.0), exponent.lower)  # Zero has no negative powers.
     none = (low > high) | (least > exponent.upper)
     other = gone(exponent)
     lower, upper = _corners(low, high, least, exponent.upper)
@@ -88,7 +88,8 @@ def _root(value: Tensor, exponent: float) -> Tensor:
         return value.clone()
     if exponent == 2:
         return value.sqrt()
-    found = value ** (1 / exponent)  # `1 / e` is rounded, which tells far from 1; one step of Newton's method mends it
+    # `1 / e` is rounded, which matters for values far from 1; one step of Newton's method corrects it.
+    found = value ** (1 / exponent)
     missed = (found**exponent / value - 1) / exponent
     found = torch.where(missed.abs() < 1e-9, found - found * missed, found)
     near = found.round()

@@ -30,11 +30,11 @@ class Readout:
 def readout(unit: Unit, operands: Sequence[str], seed: int | None = None) -> list[Readout]:
     """Each output of ``unit`` over the terms ``operands``, one for each input; ``seed`` names one of its seeds.
 
-    Where the language's operators cannot say what the weights do, the unit stands there itself with its attributes,
-    ``nalu(a, b){weight: [...], gate: [...]}``. What the text does not say: units take fractional powers of sizes, where
-    the text has no value for negative operands; products of an iNALU end at ``exp(20)``; an NPU that is not rounded
-    adds its small ``epsilon`` to sizes.
-    Raises ValueError where operands or the seed do not fit.
+    If the language's operators cannot express the weights, the text is the unit itself with its attributes,
+    ``nalu(a, b){weight: [...], gate: [...]}``. The text differs from the unit in three cases: units take fractional
+    powers of magnitudes, where the text has no value for negative operands; products of an iNALU end at
+    ``exp(20)``; an NPU that is not rounded adds its small ``epsilon`` to sizes. Raises ValueError if the number of
+    operands or the seed does not fit.
     """
     if len(operands) != unit.in_features:
         raise ValueError(f"the unit has {unit.in_features} operands, not {len(operands)}")
@@ -82,7 +82,7 @@ def _text(unit: Unit, operands: list[str], row: Row) -> str:
             raise TypeError(f"no text is known for {type(unit).__name__}")
 
 
-# --- what the units say -----------------------------------------------------------------------------------------------
+# --- texts of units -----------------------------------------------------------------------------------------------
 
 
 def sum_text(operands: Sequence[str], weights: Sequence[float]) -> str:

@@ -22,10 +22,12 @@ from lnnkit.numeric.interval import GREATEST
 from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, points, single, without_zero
 from lnnkit.numeric.power import raise_to, root
 
-_PHASES = 32  # so many sums of phases are kept apart; of more, the cosine may be anything
+# The most sums of phases that are kept apart; with more, the cosine may be anything. Four operands have 16: with 8
+# hulls are 3.6 times as wide, with 128 the same in the same time (benchmarks/numeric_constants.py).
+_PHASES = 32
 
-Phase = float | None  # in half turns, in [0, 2); None: any
-Products = Mapping[Phase, Pieces]  # of sizes, by the phase of the signs that they come from
+Phase = float | None  # in half turns, in [0, 2); None: unknown
+Products = Mapping[Phase, Pieces]  # products of magnitudes, by the phase that their signs give
 
 
 @dataclass(frozen=True)

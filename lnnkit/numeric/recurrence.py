@@ -16,7 +16,7 @@ class Recurrent(nn.Module):
     multiplied. Whether or not units have seeds, steps are the dimension before the last:
     ``[..., steps, in] -> [..., states]``, where ``in`` is what the cell takes beside the state.
 
-    The units keep their own ways: `project` and `regulariser` are those of all units of the cell.
+    `project` and `regulariser` delegate to all units of the cell.
     """
 
     def __init__(self, cell: Unit | nn.Sequential, states: int, *, start: float = 0.0) -> None:
@@ -32,12 +32,11 @@ class Recurrent(nn.Module):
 
     @property
     def units(self) -> list[Unit]:
-        """Of the cell, from the input on."""
+        """The units of the cell, from the input on."""
         return [each for each in self.cell.modules() if isinstance(each, Unit)]
 
     def forward(self, x: Tensor, state: Tensor | None = None) -> Tensor:
-        """``state``, ``[..., states]``, is what to go on from, if not the start. Raises ValueError where shapes do not
-        fit."""
+        """The last state. ``state``, ``[..., states]``, replaces the start. Raises ValueError if shapes do not fit."""
         if x.dim() < 2:
             raise ValueError(f"the input has shape {tuple(x.shape)}, but a sequence is [..., steps, features]")
         first = self.units[0]

@@ -19,9 +19,9 @@ from lnnkit.flags import any_set, where_set
 from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, whole_numbers
 from lnnkit.numeric.step import Apply, Constant, Step
 
-KNOWN = 1e-11  # relative: an end known no worse stays
-_CANCELS = 2.0**-6  # of its operands: in a greater sum, what is known of them to `KNOWN` is known to 1e-9
-_MARGIN = 1.001  # for the rounding of the errors themselves
+KNOWN = 1e-11  # a relative error up to this leaves an end unchanged
+_CANCELS = 2.0**-6  # a sum greater than this share of its operands is known to 1e-9 if they are known to `KNOWN`
+_MARGIN = 1.001  # slack for the rounding of the errors themselves
 _INFINITE = torch.tensor(math.inf, dtype=torch.float64)
 
 
@@ -33,7 +33,7 @@ class Errors(NamedTuple):
 
 
 def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
-    """The last of ``values``, those of the first ``steps``, with ends moved outward where it is a sum with
+    """The last of ``values``, the values of the first ``steps``, with ends moved outward if it is a sum with
     cancellation."""
     own, top = values[-1], steps[len(values) - 1]
     if not isinstance(top, Apply) or not _may_cancel(steps, top):
@@ -84,7 +84,7 @@ def errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Error
     found = _errors(steps, values, place)
     if len(found.lower) in (1, len(values[place].lower)):
         return found
-    return Errors(*(each.amax(0, keepdim=True) for each in found))  # of other pieces than these
+    return Errors(*(each.amax(0, keepdim=True) for each in found))  # the pieces were merged: take the greatest errors
 
 
 def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Errors:
@@ -112,7 +112,8 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
                 _sum([one.upper, -other.lower], [below[0].upper, below[1].lower]),
             )
         case "multiply" if simple:
-            order = sorted(range(len(parts)), key=lambda n: isinstance(steps[step.operands[n]], Constant))  # last
+            # Constants last
+            order = sorted(range(len(parts)), key=lambda n: isinstance(steps[step.operands[n]], Constant))
             found, error = parts[order[0]], below[order[0]]
             for each in order[1:]:
                 found, error = _product(found, error, parts[each], below[each])

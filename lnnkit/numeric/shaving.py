@@ -18,16 +18,19 @@ from lnnkit.flags import where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval
 from lnnkit.numeric.pieces import Pieces
 
-SLICES = 16
-ROUNDS = 40  # at most
-NARROW = 2**14  # floats in a slice that is cut no further: some 1e-12 of its size
-_SLACK = 1e-12  # what rounding may make of a value, relative to it
+SLICES = (
+    16  # NALU and NPU take 149 and 539 CPU ms, with 4 89 and 822, with 64 453 and 740 (benchmarks/numeric_constants.py)
+)
+ROUNDS = 40  # the greatest number of subdivisions
+NARROW = 2**14  # floats in a slice that is not divided further: about 1e-12 of its magnitude
+_SLACK = 1e-12  # slack for the rounding of a value, relative to it
 
 Image = Callable[[Sequence[Interval]], Pieces]
 
 
 def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[Interval]:
-    """What is left of each operand, given the original values of all others; ``inf, -inf`` where nothing is."""
+    """The contracted bounds of each operand, given the original bounds of all others; ``inf, -inf`` where nothing is
+    left."""
     return [_narrowed(image, value, operands, place) for place in range(len(operands))]
 
 
@@ -57,7 +60,7 @@ class _Shaver:
 
     def first(self, least: Tensor, most: Tensor, *, mirrored: bool = False) -> Tensor:
         """The start of the first slice of each row that is not refuted and narrow; over ``most`` where all are."""
-        start, stop = least.clone(), torch.minimum(least + NARROW, most)  # mostly the end stays
+        start, stop = least.clone(), torch.minimum(least + NARROW, most)  # In most rows the end stays.
         open_ = torch.ones_like(start, dtype=torch.bool)
         for _ in range(ROUNDS):
             rows = where_set(open_)
@@ -66,7 +69,7 @@ class _Shaver:
             cuts = _cuts(start[rows], stop[rows])
             possible = self._possible(cuts, rows, mirrored)
             some = possible.any(0)
-            place = possible.int().argmax(0)  # the first that is
+            place = possible.int().argmax(0)  # the first slice that is not refuted
             across = torch.arange(len(rows))
             found, end = cuts[place, across], cuts[place + 1, across]
             whole = stop[rows] == most[rows]
@@ -90,7 +93,8 @@ class _Shaver:
         for low, high in zip(found.lower, found.upper, strict=True):
             low, high = (end.expand(slices * count).view(slices, count) for end in (low, high))
             room = _SLACK * torch.maximum(_finite(low), _finite(high))
-            near = torch.where(low == high, RELATIVE * _finite(low), room)  # one value counts as equal by the tolerance
+            # Values within the tolerance count as equal.
+            near = torch.where(low == high, RELATIVE * _finite(low), room)
             for least, most in zip(value.lower, value.upper, strict=True):
                 possible |= (low <= high) & (low <= most + near) & (high >= least - near)
         return possible

@@ -21,8 +21,8 @@ from lnnkit.numeric.pieces import Pieces, joined
 from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
 from lnnkit.numeric.rounded_off import Errors, moved
 
-ROUNDING = 1e-12  # of a truth
-_FELT = 1e-10  # of a scale: a difference known no better is let out by what rounding may have made of it
+ROUNDING = 1e-12  # tolerance of a truth
+_FELT = 1e-10  # in units of the scale: a difference with a greater error is widened by that error
 
 Curve = Callable[[Tensor], Tensor]
 
@@ -55,7 +55,7 @@ def image(relation: Relation, difference: Pieces) -> Interval:
         none = start > stop
         first, last = branch.truth(start), branch.truth(stop)
         least, most = torch.minimum(first, last), torch.maximum(first, last)
-        if branch.reached:  # what is 0 is so itself, and no rounding of what is not
+        if branch.reached:  # An exact 0 gives an exact truth.
             zero = (difference.lower == 0) & (difference.upper == 0)
             least, most = (
                 torch.where(zero, least, least.clamp(max=MOST)),
@@ -69,7 +69,7 @@ def image(relation: Relation, difference: Pieces) -> Interval:
 
 
 def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
-    """A mask of rows in which errors relative to these magnitudes may affect the truth."""
+    """A mask of rows whose truth could be affected by errors relative to these magnitudes."""
     found = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
     if _jumps(relation):
         found = found | (difference.lower == 0).any(0)
@@ -78,8 +78,8 @@ def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
 
 
 def let_out(relation: Relation, difference: Pieces, rows: Tensor, errors: Errors) -> Pieces:
-    """A difference with these ``errors`` of its ends in some rows, widened where they matter within the scale, or where
-    it is 0, which makes an equality true and an inequality false."""
+    """A difference widened in some rows by the ``errors`` of its ends, where they matter within the scale, or where it
+    is 0, which makes an equality true and an inequality false."""
     found = []
     for end, error in zip(difference[:2], errors, strict=True):
         here = error > _FELT * relation.scale
@@ -99,7 +99,7 @@ def preimage(relation: Relation, bounds: Interval) -> Pieces:
     at all) are widened by their rounding error, which grows on the way back."""
     low, high = bounds
     if isinstance(relation, Fixed) and relation.sign == "!=":
-        # near 1 the floats are too few to tell how far out its numbers are
+        # Near 1 the floats are too sparse to determine the difference.
         relation, (low, high) = relation._replace(sign="="), (1 - high, 1 - low)
         low = torch.where(bounds.upper > 0, low.clamp(max=MOST), low)
     lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
@@ -117,7 +117,7 @@ def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pie
     flat = most - least <= 2 * TOLERANCE
     highest = most - (TOLERANCE if most >= 1 else ROUNDING) if math.isinf(top) else most
     lowest = least + (TOLERANCE if least <= 0 else ROUNDING) if math.isinf(bottom) else least
-    if not branch.reached:  # a truth that rounds to 0 or 1 tells nothing of how far out its number is
+    if not branch.reached:  # A truth that rounds to 0 or 1 does not determine the difference.
         lowest, highest = max(lowest, TOLERANCE), min(highest, 1 - TOLERANCE)
     low, high = _full(bottom, len(lower)), _full(top, len(upper))
     if not flat:

@@ -14,7 +14,7 @@ from lnnkit.numeric.rounded_off import errors, let_out
 from lnnkit.numeric.step import Apply, Constant, Number, Step
 
 _SUMS = ("add", "subtract")
-_WHOLE = (*_SUMS, "multiply", "negate", "abs")  # of whole numbers they are exact, up to 2^53
+_WHOLE = (*_SUMS, "multiply", "negate", "abs")  # operations that are exact on integers, up to 2^53
 
 
 def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -112,7 +112,7 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) 
 
 
 def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Sequence[Pieces] | None:
-    """The values of the steps below one; None if whole numbers there would not make it exact."""
+    """The values of the steps below one; None if integers there would not make the result exact."""
     step, found = steps[top], list[Pieces]()
     if isinstance(step, Constant):
         return None if step.rounded else ()
@@ -139,7 +139,7 @@ def _left(
     known: Mapping[int, float],
     made_of: Sequence[Sequence[Pieces] | None],
 ) -> Sequence[Pieces | None]:
-    """What the narrowed values of a step leave of each of its operands; None for an operand that is a point anyway."""
+    """The operands of a step, narrowed by the step's narrowed values; None for an operand that is a point anyway."""
     wanted = [not each.point for each in own]
     match step.operation:
         case "add":

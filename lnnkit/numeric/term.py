@@ -94,7 +94,7 @@ class Term:
 
     @cached_property
     def total(self) -> bool:
-        """Whether the term has a value wherever its inputs have one; units count as if they did."""
+        """Whether the term has a value wherever its inputs have one; units count as total."""
         return not self.partial and not any(
             isinstance(step, Apply) and self._may_divide_by_zero(step) for step in self._folded
         )

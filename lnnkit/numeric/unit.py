@@ -1,4 +1,4 @@
-"""What all arithmetic units share: shapes, seeds, projection, penalty, rounding to a grid."""
+"""The base class of arithmetic units: shapes, seeds, projection, penalty, rounding to a grid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from everything together: a question and the part of the program that it can depend on -> Z3.
+"""Proving: encodes a question, and the part of the program on which it can depend, for Z3.
 
 Bounds that inference has settled are constants, so this stands on a fixpoint. A question comes in as a checked query;
 a `lnnkit.prove.verdict.verdicts.Proved` comes out, with what suffices for it or with two models.

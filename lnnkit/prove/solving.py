@@ -1,4 +1,4 @@
-"""Z3, imported where it is first needed, and asked with a deadline that is kept."""
+"""Z3, imported on first use, with deadlines that are enforced."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def solver_module() -> Z3:
 
 
 class TimedOut(Exception):
-    """The solver was stopped from outside; its context is of no more use."""
+    """The solver had to be stopped from outside; its context is unusable."""
 
 
 class Deadline:
-    """So many ``seconds`` from now; None: none."""
+    """A time limit: ``seconds`` from now; None: none."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
 
     @property
     def left(self) -> float | None:
-        """The seconds that are left, 0 at least."""
+        """The remaining seconds, at least 0."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     @property
@@ -56,8 +56,8 @@ class Deadline:
 
 
 def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
-    """Whether the solver's assertions can be met with the assumptions; unknown where it cannot tell in time. Raises
-    `Interrupted`, and `TimedOut` where it did not look at the clock and had to be stopped."""
+    """Whether the solver's assertions can be met with the assumptions; unknown if it cannot decide in time. Raises
+    `Interrupted`, and `TimedOut` if it ignored its limit and had to be stopped."""
     left = deadline.left
     if left == 0.0:
         return "unknown"

@@ -28,7 +28,7 @@ _ROLES = {each.light: role for role, each in PALETTE.items()}
 
 
 def require_matplotlib() -> None:
-    """Raises `Error` where it is not installed."""
+    """Raises `Error` if matplotlib is not installed."""
     require("a report of training", "matplotlib")
 
 

@@ -1,8 +1,8 @@
-"""Whole tables about the entities of one sort: a program's queries answered in columns, strip by strip.
+"""Evaluates a program's queries about the entities of one sort in columns, strip by strip.
 
-Where each statement that may say something speaks of one entity, no entity hears of another: the rounds of a strip of
-them are those of `lnnkit.engine`, without a table of atoms and without a trail. What contradicts itself, and what comes
-to no rest, is left to the engine.
+Where each statement that may propose something is about one entity, entities are independent: a strip of them goes
+through the same rounds as in `lnnkit.engine`, without a table of atoms and without a trail. Contradictory programs,
+and those that do not converge, are left to the engine.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from lnnkit.store.stated_facts import Gathered
 
 @dataclass(frozen=True, slots=True)
 class ColumnFixpoint:
-    """The ``answers`` to the program's queries, in their order: an entity a row, ascending. Where the
-    ``watch`` stopped it, it is ``interrupted``: the entities that were still to come are known by their facts alone."""
+    """The ``answers`` to the program's queries, in order: one row for each entity, ascending. If the ``watch`` stopped
+    it, it is ``interrupted``: the remaining entities have the bounds of their facts."""
 
     answers: Sequence[Rows]
     rounds: int
@@ -47,9 +47,9 @@ class ColumnFixpoint:
 def column_fixpoint(
     program: CheckedProgram, lifted: LiftedGraph, gathered: Gathered, known: Known, watch: Watch | None
 ) -> ColumnFixpoint | None:
-    """The fixpoint of a program whose facts are ``gathered``; ``lifted`` has its queries. None where the engine has to
-    find it: statements that link entities, contradictions, no rest after `MOST` rounds, or closed predicates whose
-    completion the ``watch`` stopped."""
+    """The fixpoint of a program whose facts are ``gathered``; ``lifted`` has its queries. None if the engine has to
+    compute it: for statements that link entities, contradictions, no convergence after `MOST` rounds, or closed
+    predicates whose completion the ``watch`` stopped."""
     if any(len(root.variables) != 1 for root in lifted.queries):
         return None
     needs = needed(program, {facts.predicate for facts in gathered.given}, lifted, known, every=True)
@@ -65,7 +65,7 @@ def column_fixpoint(
 
 
 def _sort(needs: Needed, dense: DenseProgram) -> str | None:
-    """The sort of all that is needed, if it is one."""
+    """The sort of everything that is needed, if it is a single one."""
     formulas = [*dense.statements, *(each.formula for each in (*dense.comparisons, *dense.shared, *dense.queries))]
     found = {formula.sorts[0] for formula in formulas}
     found |= {sort for name in dense.tables for sort in needs.atoms.tables[name].sorts}
@@ -103,7 +103,7 @@ class _Columns:
                     tables, rules = len(self.program.tables), len(self.program.statements)
                     report = RoundReport("inference", sum(phases), done * tables, done * rules)
                     interrupted = not watch.after_round(report)
-                    if interrupted and self.program.strata:  # what has not been completed is not false yet
+                    if interrupted and self.program.strata:  # Before completion a closed atom is unknown, not false.
                         return None
             for each in collected:
                 each.add(found, self.ids[start : start + strip.length])
@@ -111,7 +111,7 @@ class _Columns:
         return ColumnFixpoint(answers, sum(phases), interrupted)
 
     def _strip(self, start: int, stop: int) -> Strip:
-        """Some rows with what facts say of them."""
+        """A range of rows with the bounds of their facts."""
         rows = self.ids[start:stop]
         columns: dict[str, Column] = {}
         for name, table in self.program.tables.items():
@@ -125,7 +125,7 @@ class _Columns:
         return Strip(stop - start, columns)
 
     def _scattered(self, facts: _Facts, rows: Array) -> Column:
-        """The facts about some of the rows, among all of these."""
+        """The facts about some of the rows, scattered to all of these."""
         first, last = facts.ids.searchsorted((rows[0], rows[-1] + 1)).tolist()
         ids = facts.ids[first:last]
         places = torch.from_numpy((ids - rows[0] if self.run else rows.searchsorted(ids)).astype(np.int64, copy=False))
@@ -139,7 +139,7 @@ class _Columns:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What facts say of a ``table``: each entity once, ascending. Where all are single values both ends are one
+    """The facts about a ``table``: distinct entities, ascending. If all bounds are single values, both ends are one
     tensor."""
 
     table: DenseTable
@@ -154,7 +154,7 @@ class _Facts:
 
 
 def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str, _Facts] | None:
-    """The facts of the tables; those about one atom have met. None where any two contradict each other."""
+    """The facts of the tables, met per atom. None if any two contradict each other."""
     found: dict[str, _Facts] = {}
     tuples = DistinctTuples(())
     for facts in given:
@@ -172,7 +172,8 @@ def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str
 
 
 def _spread(rows: Tensor | None, places: Tensor, count: int) -> tuple[Tensor | None, Tensor]:
-    """Which rows are of some of ``count`` combinations (None: all), and where that of each stands among these."""
+    """The rows of some of ``count`` combinations (None: all), and the position of each row's combination among
+    these."""
     if rows is None:
         return None, places
     among = torch.full((count,), -1, dtype=torch.int32)
@@ -188,11 +189,11 @@ class _Collected:
     def __init__(self, query: DenseQuery, most: int) -> None:
         self._query = query
         self._count = 0
-        self._ids = np.empty(most, np.int32)  # of what is not written to, no memory is taken
+        self._ids = np.empty(most, np.int32)  # read-only and broadcast: takes no memory
         self._ends = Bounds(*(torch.from_numpy(np.empty(most)) for _ in range(2)))
 
     def add(self, found: Settled, ids: Array) -> None:
-        """Those of a strip that differ from the query's default."""
+        """Add the answers of a strip that differ from the query's default."""
         run, places = found.of(self._query)
         rows, value = differing_rows(self._query, run.strip)
         if places is not None:

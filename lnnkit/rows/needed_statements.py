@@ -1,4 +1,4 @@
-"""The statements that queries need, and which sides of which tables matter to them: found without any data."""
+"""The statements that queries need, and the sides of tables that matter to them: decided without data."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from lnnkit.store.layout import asked_constants, constants, domain, predicate_ta
 
 @dataclass(frozen=True)
 class Needed:
-    """What queries need of a program. ``readings`` are its statements, and the definitions of its shared neurons, in
-    canonical order; ``strata`` the closed derived predicates among what is needed, with the statements that define
-    them; ``observers`` the neurons that keep no bounds and that a query is an instance of. What is said
-    of ``idle`` tables makes no difference."""
+    """The part of a program that its queries need. ``readings`` are statements and definitions of shared neurons, in
+    canonical order; ``strata`` the closed derived predicates, with the statements that define them; ``observers`` the
+    neurons that keep no bounds and of which a query is an instance. Bounds of ``idle`` tables have no effect."""
 
     lifted: LiftedGraph
     world: Domain
@@ -40,7 +39,7 @@ class Needed:
 
     @property
     def formulas(self) -> Iterator[Formula]:
-        """Those of statements, shared neurons, and completions."""
+        """The formulas of statements, shared neurons, and completions."""
         yield from (each.formula for each in self.readings)
         for _, own in self.strata:
             yield from own
@@ -91,8 +90,8 @@ def needed(
 
 
 def _idle(readings: Sequence[Reading], relevance: Relevance) -> frozenset[str]:
-    """The tables that matter for contradictions alone and of which one literal of one statement may say something. What
-    an instance leaves of an atom lies within its bounds, so it takes two to contradict each other."""
+    """The tables that matter for contradictions alone and that one literal of one statement bounds. An instance narrows
+    an atom within its bounds, so a contradiction takes two."""
     tellers = [
         seen.table(leaf)
         for seen in readings
@@ -107,11 +106,11 @@ def _idle(readings: Sequence[Reading], relevance: Relevance) -> frozenset[str]:
 
 
 def _allowing(formula: Formula, count: int, use: Use = "evaluated") -> None:
-    """A guard that refuses nothing: nothing is grounded here."""
+    """A guard that allows everything: nothing is grounded here."""
 
 
 def defining(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[Formula]:
-    """The defining statements of a stratum, unfolded as their completion reads them: through shared neurons."""
+    """The defining statements of a stratum, unfolded through shared neurons as their completion reads them."""
     for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
         if root.defines & stratum:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
@@ -120,7 +119,7 @@ def defining(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[Formula]:
 
 
 def _constants_alone(lifted: LiftedGraph) -> Domain:
-    """The world before any fact: the entities that statements and queries mention."""
+    """The domain without any fact: the entities that statements and queries mention."""
     stated = {text for texts in constants(lifted).values() for text in texts}
     asked = asked_constants(lifted, lifted.queries) - stated
     index = {text: place for place, text in enumerate(sorted(stated | asked))}
@@ -154,14 +153,14 @@ def _antecedents(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[str]:
 
 
 def _is_needed(seen: Reading, relevance: Relevance) -> bool:
-    """Whether an instance may move something that matters, or is heard by a query."""
+    """Whether an instance may move something that matters, or bounds a query."""
     if seen.observed:
         return True
     return any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
 
 
 def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
-    """Whether an instance may move a side that matters of the atom behind a leaf."""
+    """Whether an instance may move a side that matters of a leaf's atom."""
     return any(
         send.leaf == leaf
         and leaf not in seen.formula.heads
@@ -176,5 +175,5 @@ def _read(readings: Sequence[Reading]) -> set[str]:
 
 
 def queries(needs: Needed) -> list[Root]:
-    """The queries, beneath their negations."""
+    """The queries, without leading negations."""
     return positive_queries(needs.lifted)

@@ -1,4 +1,4 @@
-"""Keys of rows: whether each is greater than the one before, and which stand twice."""
+"""Keys of rows: whether they ascend, and which are repeated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def repeated(keys: pa.Array | pa.ChunkedArray) -> list[tuple[int, int]]:
-    """The rows whose key an earlier row has, each with the first that has it."""
+    """The rows that repeat the key of an earlier row, each with the first such row."""
     array = one(keys)
     if len(array) < 2 or is_rising(array):
         return []

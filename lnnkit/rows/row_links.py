@@ -1,8 +1,9 @@
-"""Whether the rows of a sort can be decided one by one: what links two of them, with the two places.
+"""Decides whether the rows of a sort are independent, and otherwise reports what links two of them, with both
+positions.
 
-A statement that queries need may speak of one entity of the sort, and no quantifier may range over it. A statement
-about rows may read what is said of other entities, as long as no row can move a side of it that matters: else one row
-would tell the next. An entity that only a row names must make no difference to a quantifier.
+A statement that queries need may be about one entity of the sort, and no quantifier may range over the sort. A
+statement about rows may read other entities, as long as no row can move a side of them that matters: otherwise rows
+would affect each other. An entity that only a row names must make no difference to a quantifier.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ Statement = Assertion | Query
 
 @dataclass(frozen=True)
 class RowSort:
-    """The sort whose entities are rows. ``exact`` predicates have one truth for each of their atoms, which nothing that
-    is inferred can narrow; with a row may come entities of the sorts that it ``brings``."""
+    """The sort whose entities are rows. ``exact`` predicates have a single truth for each atom, which inference cannot
+    narrow; a row may introduce entities of the sorts that it ``brings``."""
 
     name: str
     predicates: Mapping[str, Predicate]
@@ -44,8 +45,8 @@ class RowSort:
 
 
 def row_links(needs: Needed, rows: RowSort) -> list[Diagnostic]:
-    """What links rows, each statement once, and the queries that have no answer for each row. Empty where rows are
-    decided one by one."""
+    """What links rows, one report for each statement, and the queries that have no answer for each row. Empty if rows
+    are independent."""
     links = _Links(needs, rows)
     found: dict[tuple[str, int], Diagnostic] = {}
     for finding in (*links.of_queries(), *links.of_statements()):
@@ -63,7 +64,7 @@ class _Links:
             self.sorts |= {ENTITY}
 
     def _mixed(self) -> bool:
-        """Whether a place that any entity may take can hold a row."""
+        """Whether a position for any entity can hold a row."""
         formulas = [*self.needs.formulas, *(unfold(self.needs.lifted, root) for root in queries(self.needs))]
         return any(
             isinstance(argument, int) and sort == ENTITY and formula.sorts[argument] == self.rows.name
@@ -112,7 +113,7 @@ class _Links:
                     yield from self._of_root(formula.root, formula)
 
     def _of_root(self, root: Root, formula: Formula) -> Iterator[Diagnostic]:
-        """A statement, or a query, that speaks of two rows, or of all of them."""
+        """A statement, or a query, about two rows, or about all of them."""
         statement = self._statement(root)
         for block in formula.blocks[1:]:
             for variable in block.bound:
@@ -138,7 +139,7 @@ class _Links:
             yield self._two(statement, own)
 
     def _statement(self, root: Root) -> Statement:
-        """The statement that a root is, or that holds the comparisons that a law is about."""
+        """The statement of a root, or one that contains the comparisons of a law."""
         if not isinstance(root.origin, Law):
             return root.origin
         graph = self.needs.lifted.graph
@@ -175,7 +176,7 @@ class _Links:
         return Diagnostic("linked-rows", message, hint, span)
 
     def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
-        """A statement about a row that may move what is said of something else."""
+        """A statement about a row that may move an atom of something else."""
         formula = reading.formula
         if not self._about_rows(formula, formula.top):
             return
@@ -195,12 +196,12 @@ class _Links:
             )
             hint = closing if written in self.rows.predicates and not neuron.numeric else ""
             yield Diagnostic(
-                "linked-rows", message, f"{hint}let nothing be derived that this statement could pass down", span
+                "linked-rows", message, f"{hint}change the rules so that this statement cannot bound it", span
             )
             return
 
     def _holder(self, formula: Formula) -> Statement:
-        """The first statement that holds a formula."""
+        """The first statement that contains a formula."""
         assert formula.root is not None
         if formula.auxiliary is None:
             return self._statement(formula.root)
@@ -228,7 +229,7 @@ class _Links:
         return sort == ENTITY or sort in self.rows.brings
 
     def _neutral(self, formula: Formula, variable: int) -> bool:
-        """Whether an entity of which no row in sight says anything makes no difference to the quantifier."""
+        """Whether an entity without any known atom makes no difference to the quantifier."""
         quantifier = next(
             neuron for neuron in formula.neurons if neuron.inner >= 0 and variable in formula.blocks[neuron.inner].bound
         )
@@ -270,7 +271,7 @@ def _bounds(lower: float, upper: float) -> Bounds:
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """A variable or an entity where it stands in a statement."""
+    """An occurrence of a variable or an entity in a statement."""
 
     name: str
     span: Span
@@ -282,7 +283,7 @@ def _expressions(statement: Statement) -> Iterator[ast.Expression | SameEntity]:
 
 
 def _mention(statement: Statement, name: str) -> _Mention:
-    """The first mention of a variable or an entity."""
+    """The first occurrence of a variable or an entity."""
     for node in _expressions(statement):
         arguments: tuple[ast.Argument, ...] = ()
         if isinstance(node, ast.Atom):

@@ -1,4 +1,4 @@
-"""The ``load`` statements that a stream of rows stands in for, and how they choose its columns."""
+"""The ``load`` statements whose table a stream of rows replaces, and how they choose its columns."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lnnkit.syntax.span import Span
 
 @dataclass(frozen=True, slots=True)
 class RowLoad:
-    """A statement that loads a predicate, or number, of rows. ``place`` is that of the row among its arguments;
-    ``path`` where the program says that the table is."""
+    """A statement that loads a predicate, or number, of rows. ``place`` is the position of the row among its arguments;
+    ``path`` the path of the table in the program."""
 
     predicate: str
     arity: int
@@ -32,7 +32,7 @@ class RowLoad:
     path: Path
 
     def choice(self, sheet: Sheet) -> Choice:
-        """The columns that it means. Raises `Unreadable`."""
+        """The columns that it reads. Raises `Unreadable`."""
         table = self.table
         return choose(self.predicate, self.arity, self.numeric, sheet, table.read, table.where, table.missing)
 
@@ -40,8 +40,8 @@ class RowLoad:
 def row_loads(
     program: ast.Program, base: Path, predicates: Mapping[str, Predicate], sort: str
 ) -> tuple[list[RowLoad], dict[str, Span]]:
-    """The loads of a program, and of what it imports, of predicates with one argument of the sort; and those with
-    several, each with the place of a load of it."""
+    """The loads of a program, and of its imports, of predicates with one argument of the sort; and those with several,
+    each with the position of a load of it."""
     found: list[RowLoad] = []
     pairs: dict[str, Span] = {}
     for entry in merge(program, base).entries:
@@ -69,8 +69,8 @@ def row_loads(
 
 
 def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) -> tuple[list[RowLoad], list[RowLoad]]:
-    """The loads of the table that a ``stream`` stands in for, and those of other tables about the same entities, which
-    are read whole. Where there are several tables, the stream has the name of one of them. Raises `Unreadable`."""
+    """The loads of the table that a ``stream`` replaces, and those of other tables about the same entities, which are
+    read whole. If there are several tables, the stream has the name of one of them. Raises `Unreadable`."""
     paths = list(dict.fromkeys(load.path.resolve() for load in loads))
     if len(paths) < 2:
         return list(loads), []
@@ -88,7 +88,7 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
 
 
 def key_of(loads: Sequence[RowLoad], choices: Sequence[Choice], sheet: Sheet) -> tuple[int | None, list[Diagnostic]]:
-    """The position of the column that names the row, which all loads share, and what is wrong where they do not."""
+    """The position of the column that names the row, which all loads share; otherwise the errors."""
     keys = {choice.keys[load.place]: load for load, choice in zip(loads, choices, strict=True)}
     if len(keys) < 2:
         return next(iter(keys), None), []

@@ -1,4 +1,4 @@
-"""A program about rows, compiled: what a scorer works with, and what it is made from again in another process."""
+"""A compiled program about rows: what a scorer evaluates, and the parts from which another process recompiles it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from lnnkit.syntax.span import Span
 
 @dataclass(frozen=True)
 class RowModel:
-    """A checked ``program`` with the queries that are asked, whose numbers are settled; the ``loads`` that the stream
-    stands in for, and the tables about rows that are read whole. ``pairs`` are the predicates of several rows that it
-    loads. Holds no file, and can be pickled."""
+    """A checked ``program`` with its queries and settled numbers; the ``loads`` that the stream replaces, and the
+    tables about rows that are read whole. ``pairs`` are the predicates of several rows that it loads. Holds no file,
+    and can be pickled."""
 
     program: CheckedProgram
     sort: str
@@ -43,26 +43,26 @@ class RowModel:
     pairs: Mapping[str, Span] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, object]:
-        """The fields alone: what they are compiled to is made again where it is needed."""
+        """The fields alone: compiled parts are made again where they are needed."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def supplied(self) -> frozenset[str]:
-        """The predicates and numbers of which facts may speak."""
+        """The predicates and numbers that facts may bound."""
         found = {table.predicate for table in (*self.program.tables, *self.sides)}
         found |= {fact.predicate for fact in self.program.facts}
         return frozenset(found | {load.predicate for load in self.loads} | self.pairs.keys())
 
     @cached_property
     def rows(self) -> RowSort:
-        """The sort, with what its stream and the other tables are known to say."""
+        """The sort, with the guarantees of its stream and the other tables."""
         predicates = self.program.predicates
         own = {name for name, each in predicates.items() if self.sort in each.sorts}
         brings = {sort for name in own & self.supplied for sort in predicates[name].sorts if sort != self.sort}
         return RowSort(self.sort, predicates, frozenset(self._exact()) - own, frozenset(brings))
 
     def _exact(self) -> set[str]:
-        """The closed predicates, derived by nothing, each of whose facts has one truth."""
+        """The closed, underived predicates each of whose atoms has a single truth."""
         derived = {name for stratum in self.program.strata for name in stratum}
         found = {name for name, each in self.program.predicates.items() if each.closed and name not in derived}
         found -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
@@ -75,7 +75,7 @@ class RowModel:
         return needed(self.program, self.supplied)
 
     def links(self) -> list[Diagnostic]:
-        """What keeps rows from being decided one by one."""
+        """The links between rows; empty if rows are independent."""
         found = row_links(self.needs, self.rows)
         read = {neuron.source for formula in self.needs.formulas for neuron in formula.neurons}
         for name in sorted(read & self.pairs.keys()) if not found else ():
@@ -90,7 +90,7 @@ class RowModel:
 
 
 class Compiled:
-    """What works out the answers of strips."""
+    """Evaluates strips."""
 
     def __init__(self, model: RowModel) -> None:
         self.model = model
@@ -100,14 +100,14 @@ class Compiled:
         own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
         self.sides: tuple[SideFacts, ...] = ()
         self._references: ReferenceTables | None = None
-        self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # of the last strip
+        self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # cached from the last strip
         if self.dense is not None:
             facts = [fact for fact in model.program.facts if fact.predicate in own]
             self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
             derived = {each.table for each in self.dense.lookups.values() if not each.own}
             derived = {name for name in derived - self.lookups.exact if is_derived(model.needs, name)}
             if any(len(model.program.predicates[name].sorts) != 1 for name in derived):
-                self.dense = None  # of pairs the engine infers what it says
+                self.dense = None  # the engine infers these for pairs
             else:
                 self._references = ReferenceTables(
                     model.program, self.dense.tables, frozenset(derived), lambda *each: self.engine.inferred(*each)
@@ -118,7 +118,7 @@ class Compiled:
         return StripEngine(self.model.program, self.model.sort, self.model.sides, self.model.needs)
 
     def is_clean(self, strip: StripGrid) -> bool:
-        """Whether nothing is wrong with the names of rows, and with what they are said to be."""
+        """Whether the names of rows, and their values, are valid."""
         if not has_names(strip.key):
             return False
         if self.dense is None:
@@ -131,8 +131,8 @@ class Compiled:
         return fact_columns(strip, self.dense.tables, self.sides, self.dense.lookups, self._references)
 
     def answers(self, strip: StripGrid, *, why: bool = False) -> list[list[RowBounds]]:
-        """The bounds of each query, row by row, in parts that follow one another; the rows are good. With ``why``,
-        those of an atom have its setters too: numbers of `setters`."""
+        """The bounds of each query, row by row, in consecutive parts; the rows must be valid. With ``why``, atoms have
+        setters too: numbers of `setters`."""
         if self.dense is None:
             return [self.engine.answers(strip, self.setters if why else None)]
         last, self._columns = self._columns, None
@@ -167,7 +167,7 @@ class Compiled:
 
 
 def _lookups(model: RowModel) -> Lookups:
-    """What its rows may look up."""
+    """The look-ups that its rows may use."""
     program = model.program
     elsewhere = {fact.predicate for fact in program.facts} | {
         table.predicate for table in (*program.tables, *model.sides)
@@ -184,7 +184,7 @@ def _lookups(model: RowModel) -> Lookups:
 
 
 def _is_exact(model: RowModel, load: RowLoad) -> bool:
-    """Whether each atom of a closed predicate that nothing derives has one truth, by how its facts are loaded."""
+    """Whether each atom of a closed, underived predicate has a single truth, given how its facts are loaded."""
     if not model.program.predicates[load.predicate].closed or load.table.read is None:
         return False
     derived = any(load.predicate in stratum for stratum in model.program.strata)

@@ -1,4 +1,4 @@
-"""Batches of rows in, their answers out: a callable that any engine of tables can run."""
+"""The row scorer: a callable from record batches to answers, for any table engine."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
-"""Of what a pickled scorer holds."""
+"""The format version of pickled scorers."""
 
 SOURCE = "the batch"
 _NONE = np.zeros(0, bool)
 
 
 class RowScorer:
-    """Decides the rows of Arrow record batches one by one: ``scorer(batch)`` has a row for each of the batch's, in
-    their order, with the column that names it and, for each query, its lower and its upper bound and its state.
+    """Decides the rows of Arrow record batches one by one: ``scorer(batch)`` has one row for each row of the batch,
+    in order, with the column that names it and, for each query, its lower and its upper bound and its state.
 
-    Made by `lnnkit.KnowledgeBase.scorer`. It holds no file and can be pickled; where the pickle was written by another
-    version of lnnkit whose scorers hold something else, it is refused.
+    Made by `lnnkit.KnowledgeBase.scorer`. It holds no file and can be pickled; a pickle from a version of lnnkit
+    with another format is refused.
     """
 
     def __init__(self, model: RowModel, alpha: float = 1.0, *, why: bool = False) -> None:
@@ -50,8 +50,7 @@ class RowScorer:
         self._choices: dict[tuple[str, ...], tuple[tuple[Choice, ...], int]] = {}
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The answers for the rows of a batch (or of an Arrow table, which comes back as one). Raises `DataError` with
-        every bad row."""
+        """The answers for the rows of a batch (for an Arrow table, a table). Raises `DataError` with every bad row."""
         import pyarrow as pa
 
         whole = isinstance(batch, pa.Table)
@@ -62,7 +61,7 @@ class RowScorer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """How the columns of each query begin: with its predicate or number, or ``query2`` for a compound one."""
+        """The prefix of each query's columns: its predicate or number, or ``query2`` for a compound query."""
         found: list[str] = []
         for number, query in enumerate(self.model.program.queries, 1):
             name = query.formula.name if isinstance(query.formula, ast.Atom) else ""
@@ -71,7 +70,7 @@ class RowScorer:
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """The columns of the stream that are read; None where the program picks them by their places."""
+        """The columns of the stream that are read; None if the program selects them by position."""
         found: dict[str, None] = {}
         for load in self.model.loads:
             if load.table.read is None:
@@ -85,9 +84,9 @@ class RowScorer:
     def scored(
         self, sheet: Sheet, name: str, *, lenient: bool = False, once: bool = False
     ) -> tuple[pa.RecordBatch, list[Diagnostic]]:
-        """The answers for the rows of a sheet of the file ``name``, and what is wrong with the rows that are left out,
-        if it is ``lenient``; else that is raised, as `DataError`. If keys are to stand ``once``, a row with the key of
-        an earlier one is wrong."""
+        """The answers for the rows of a sheet of the file ``name``. If ``lenient``, bad rows are left out and their
+        errors returned; otherwise they are raised as `DataError`. If ``once``, a row that repeats an earlier key is an
+        error."""
         try:
             strip = read_strip(self._source(sheet, name))
             wrong = self._wrong(strip, lenient=lenient)
@@ -105,7 +104,7 @@ class RowScorer:
         return self._table(strip, self.model.compiled.answers(strip, why=self.why)), wrong
 
     def _source(self, sheet: Sheet, name: str) -> StripSource:
-        """The strip with what each load means of its columns, found once for tables with the same columns."""
+        """The strip with the columns that each load reads; cached for tables with the same columns."""
         model = self.model
         if sheet.names not in self._choices:
             choices = tuple(load.choice(sheet) for load in model.loads)
@@ -141,7 +140,7 @@ class RowScorer:
 
         lower, upper, states = np.empty(length), np.empty(length), np.empty(length, np.int32)
         start = 0
-        for part in parts:  # each fits the cache
+        for part in parts:  # each part fits the cache
             some = slice(start, start := start + len(part))
             ends = part.lower.numpy(), part.upper.numpy()
             answers = Answers("", (), (), *ends, _NONE, self.alpha, numeric=query.numeric)
@@ -151,7 +150,7 @@ class RowScorer:
         return [float64s(lower), float64s(upper), coded]
 
     def _setters(self, parts: Sequence[RowBounds], length: int) -> list[pa.Array]:
-        """The names of the statements that set each end; null where none did, and of compound queries."""
+        """The names of the statements that set each end; null for none, and for compound queries."""
         import pyarrow as pa
 
         words = strings(self.model.compiled.setters.words)
@@ -190,7 +189,7 @@ class RowScorer:
 
 
 def _repetitions(strip: StripGrid, shown: int) -> list[Diagnostic]:
-    """The rows whose key an earlier one has."""
+    """The errors for rows that repeat an earlier key."""
     keys = _as_written(one(strip.key))
     again = repeated(keys)
     source, rows = strip.source, strip.grid.rows
@@ -214,14 +213,14 @@ def _write(column: np.ndarray, values: np.ndarray, part: RowBounds) -> None:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """Texts in the place of codes, which not every engine takes."""
+    """The type without dictionary encoding, which not every engine accepts."""
     import pyarrow as pa
 
     return pa.string() if pa.types.is_dictionary(kind) else kind
 
 
 def _as_written(column: pa.Array) -> pa.Array:
-    """The names of rows as their stream has them; those of a text file as texts."""
+    """The names of rows as in their stream; for a text file, as texts."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):

@@ -1,4 +1,4 @@
-"""The statements that set bounds, in words, each with a number."""
+"""Numbers the statements that set bounds, and names them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Setters:
         self.words: list[str] = []
 
     def number(self, formula: Formula) -> int:
-        """The number of the statement that a formula is, or that holds the shared neuron that it defines."""
+        """The number of the statement that a formula is, or that contains the shared neuron that it defines."""
         word = self._word(formula)
         if word not in self.words:
             self.words.append(word)

@@ -1,7 +1,7 @@
-"""Rows by the engine itself, a strip at a time: for programs that have no dense form.
+"""Evaluation of rows by the engine, a strip at a time: for programs without a dense form.
 
-The strip's facts stand where those of the whole table would, beside the tables of everything else. Since no row hears
-of another, each has the answer that it has among all rows.
+The strip's facts replace those of the whole table, beside all other tables. Since rows are independent, each has
+the answer that it has among all rows.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
 
-_ROW = "a row"  # a predicate that every row has a label of: no program can name it
+_ROW = "a row"  # a predicate with a label for every row: no program can name it
 _ROUNDS = 100_000
 
 
 class StripEngine:
     """Answers a program's queries for strips of rows of a sort. ``sides`` are the tables about rows that are read
-    whole; those of other entities are the program's own."""
+    whole; tables of other entities are the program's own."""
 
     def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], needs: Needed) -> None:
         predicates = {**program.predicates, _ROW: Predicate(_ROW, (sort,))}
@@ -66,8 +66,8 @@ class StripEngine:
         self._known = Known()
 
     def answers(self, strip: StripGrid, setters: Setters | None = None) -> list[RowBounds]:
-        """The bounds of each query, row by row; of an atom with the numbers that ``setters`` give to the statements
-        that set them. A name that several rows have is that of several entities. Raises `BudgetError`."""
+        """The bounds of each query, row by row; for an atom with the numbers that ``setters`` give to the statements
+        that set them. Rows that share a name are separate entities. Raises `BudgetError`."""
         texts = texts_of(strip.key, strip.source.sheet.title(strip.source.key))
         turns = _turns(texts.codes)
         if turns is None:
@@ -136,8 +136,8 @@ class StripEngine:
             raise too_large(problem, lifted) from None
 
     def inferred(self, predicate: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The bounds of a predicate of reference tables for some entities, (n,) each: no row moves them. One that
-        contradicts itself reads as unknown. Raises `BudgetError`."""
+        """The bounds of a predicate of reference tables for some entities, (n,) each: no row moves them. A
+        contradictory atom reads as unknown. Raises `BudgetError`."""
         own = self.program.predicates[predicate]
         span = self.program.assertions[0].span
         atom = ast.Atom(predicate, (ast.Variable("X", span=span),), span=span)
@@ -174,7 +174,7 @@ class StripEngine:
         return self._lifted
 
     def _rows(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, ids: Tensor, entities: Entities) -> RowBounds:
-        """The answers in the order of the rows, those that are left out at the query's default."""
+        """The answers in the order of the rows; rows without an answer have the query's default."""
         root = lifted.queries[number]
         found = answer(fixpoint, lifted, root, budget=allowed(None))
         place = torch.full((len(entities) + 2,), -1, dtype=torch.int64)
@@ -231,7 +231,7 @@ def _setters(
 
 
 def _turns(codes: np.ndarray) -> np.ndarray | None:
-    """For each row how many before it have its name; None where no two have one."""
+    """For each row the number of earlier rows with its name; None if names are distinct."""
     if len(codes) == 0 or int(np.bincount(codes).max()) == 1:
         return None
     order = np.argsort(codes, kind="stable")
@@ -248,7 +248,7 @@ def _names_row(stated: Fact, predicates: Mapping[str, Predicate], sort: str) -> 
 
 
 def _among(table: FactTable, place: int, names: Names) -> FactTable:
-    """Those facts of a table whose argument in a place is one of some names."""
+    """The facts of a table whose argument at a position is one of some names."""
     import pyarrow.compute as pc
 
     column = table.columns[place]

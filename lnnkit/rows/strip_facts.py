@@ -62,13 +62,13 @@ class StripGrid:
 
 
 def read_strip(source: StripSource) -> StripGrid:
-    """The columns that are wanted of a strip, read once. Raises `Unreadable`."""
+    """Read the needed columns of a strip, once. Raises `Unreadable`."""
     grid = source.sheet.read(tuple(dict.fromkeys((source.key, *wanted(source.choices)))))
     return StripGrid(source, grid)
 
 
 def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
-    """Some of the rows of a strip, by their places in it."""
+    """Some of the rows of a strip, by index."""
     picked = int64s(rows)
     columns = {
         position: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(picked)
@@ -79,7 +79,7 @@ def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
 
 
 def bad_rows(strip: StripGrid, shown: int) -> list[Diagnostic]:
-    """What is wrong with the rows of a strip: of each kind the first ``shown``, then how many there are."""
+    """The errors in the rows of a strip: the first ``shown`` of each kind, then a count."""
     found: dict[Diagnostic, Diagnostic] = {}
     source = strip.source
     if not source.loads:
@@ -94,7 +94,7 @@ def bad_rows(strip: StripGrid, shown: int) -> list[Diagnostic]:
 
 
 def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
-    """Whether each cell of a column is known to name an entity, without a close look."""
+    """Whether each cell of a column is known to name an entity, by a cheap test."""
     import pyarrow as pa
 
     if column.null_count:
@@ -116,7 +116,7 @@ def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
 
 
 def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
-    """The facts that each load makes of the strip, and what is wrong with its rows."""
+    """The facts of each load from the strip, and the errors in its rows."""
     tables: list[FactTable] = []
     found: list[Diagnostic] = []
     for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
@@ -139,7 +139,7 @@ def _some(grid: Grid, positions: Sequence[int]) -> Grid:
 
 @dataclass(frozen=True)
 class SideFacts:
-    """What other tables say of a predicate or number of some rows: ``keys``, their names, each once, and bounds."""
+    """The bounds of a predicate or number from other tables: ``keys``, distinct names of rows, and bounds."""
 
     predicate: str
     keys: pa.StringArray
@@ -150,7 +150,7 @@ class SideFacts:
 def side_facts(
     stated: Sequence[Fact], sides: Sequence[FactTable], tables: Mapping[str, DenseTable]
 ) -> Iterator[SideFacts]:
-    """The facts about rows that the program's text and other tables hold; those about one atom have met."""
+    """The facts about rows in the program's text and other tables, met per atom."""
     met: dict[str, dict[str, tuple[float, float]]] = {}
     told = [(fact.predicate, fact.arguments[0], fact.lower, fact.upper) for fact in stated if len(fact.arguments) == 1]
     for table in sides:
@@ -174,8 +174,8 @@ def fact_columns(
     lookups: Mapping[str, Atoms] | None = None,
     references: ReferenceTables | None = None,
 ) -> tuple[dict[str, Column], list[Diagnostic]]:
-    """The bounds that the facts of a strip, and of other tables about its rows, give each table, and what rows look up
-    in ``references``; its default where there is none. What is wrong with rows comes beside it."""
+    """The columns of each table from the facts of a strip and of other tables about its rows, at the default where
+    there is no fact, and the columns that rows look up in ``references``; with the errors in rows."""
     columns: dict[str, Column] = {}
     found: list[Diagnostic] = []
     links: dict[str, Link] = {}
@@ -218,13 +218,13 @@ def fact_columns(
 
 
 def _named(lookups: Mapping[str, Atoms]) -> set[str]:
-    """The predicates whose facts name what rows look up."""
+    """The predicates whose facts name the entities that rows look up."""
     found = {atoms.table for atoms in lookups.values() if atoms.own}
     return found | {place.predicate for atoms in lookups.values() for place in atoms.places if isinstance(place, Named)}
 
 
 def _link(strip: StripGrid, told: FactTable) -> Link:
-    """What each row's fact names."""
+    """The entity that each row's fact names."""
     codes, names = told.columns[0].codes, told.columns[0].names
     if len(told) == strip.length:
         return Link(codes, names)
@@ -235,7 +235,7 @@ def _link(strip: StripGrid, told: FactTable) -> Link:
 
 @dataclass(frozen=True, slots=True)
 class _Plain:
-    """Numbers, or truths, that a column holds as they are, (n,) float64; ``missing`` where it is empty."""
+    """Numbers, or truths, used as a column holds them, (n,) float64; ``missing`` marks empty cells."""
 
     values: torch.Tensor
     missing: torch.Tensor | None
@@ -245,26 +245,26 @@ class _Plain:
 
 
 def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> _Plain | None:
-    """A column of numbers that needs no second look; None for any other."""
+    """A column of numbers that needs no conversion; None for any other."""
     if load.table.missing or choice.where or len(choice.values) != 1 or strip.grid.spoiled:
         return None
     column = strip.grid.columns[choice.values[0]]
     array = None if isinstance(column, list) else _in_floats(one(column))
     if array is None or (array.null_count and not load.numeric):
         return None
-    values = torch.from_numpy(view(array, np.float64) + 0.0)  # a copy, without negative zeros
+    values = torch.from_numpy(view(array, np.float64) + 0.0)  # copied, without negative zeros
     missing = torch.from_numpy(nulls(array)) if array.null_count else None
     if missing is not None:
-        values = either(~missing, values, 1.0)  # any number: what stands there means nothing
+        values = either(~missing, values, 1.0)  # an arbitrary number, marked as missing
     if not len(values):
         return _Plain(values, None)
-    low, high = float(values.numpy().min()), float(values.numpy().max())  # nan where any is
+    low, high = float(values.numpy().min()), float(values.numpy().max())  # nan if any value is
     good = np.isfinite(low) and np.isfinite(high) if load.numeric else low >= 0 and high <= 1
     return _Plain(values, missing) if good else None
 
 
 def _in_floats(array: pa.Array) -> pa.Array | None:
-    """A column of floats or of integers, in floats that are the same numbers; None for any other."""
+    """A column of floats or of integers as equal floats; None for any other."""
     import pyarrow as pa
 
     kind = array.type
@@ -273,13 +273,13 @@ def _in_floats(array: pa.Array) -> pa.Array | None:
     if not pa.types.is_integer(kind):
         return None
     try:
-        return array.cast(pa.float64())  # fails where one has no float of its own
+        return array.cast(pa.float64())  # fails if a value is not representable
     except pa.ArrowInvalid:
         return None
 
 
 def _enter(columns: dict[str, Column], table: DenseTable, plain: _Plain) -> None:
-    """Enter what a plain column says of every row."""
+    """Enter the values of a plain column for every row."""
     given = torch.ones(len(plain.values), dtype=torch.bool)
     if plain.missing is None and table.name not in columns:
         columns[table.name] = Column(table, plain.values, plain.values, given)
@@ -292,7 +292,7 @@ def _enter(columns: dict[str, Column], table: DenseTable, plain: _Plain) -> None
 def _looked_up(
     strip: StripGrid, side: SideFacts, table: DenseTable
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """What another table says of each row; None where it says nothing of any."""
+    """The values of another table for each row; None if it has no facts about any."""
     texts = texts_of(strip.key, strip.source.sheet.title(strip.source.key))
     place = index_in(texts.names.arrow, side.keys)
     mine = np.append(place, -1).take(texts.codes)
@@ -306,7 +306,7 @@ def _looked_up(
 
 
 def index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
-    """The place of each text among the keys, -1 where it is none."""
+    """The index of each text among the keys, -1 if it is absent."""
     from pyarrow.compute import SetLookupOptions, call_function
 
     found = call_function("index_in", [texts], SetLookupOptions(keys))
@@ -316,7 +316,7 @@ def index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
 def _scattered(
     strip: StripGrid, told: FactTable, table: DenseTable
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The bounds of facts among all rows, and which rows have one; None where all have."""
+    """The bounds of facts, scattered to all rows, and a mask of rows that have one; None if all have."""
     if len(told) == strip.length:
         return np.asarray(told.lower), np.asarray(told.upper), None
     places = np.searchsorted(strip.grid.rows, told.rows)
@@ -334,7 +334,7 @@ def _meet(
     upper: np.ndarray,
     there: np.ndarray | None,
 ) -> None:
-    """Enter what a load says; facts about one atom meet, whatever the default of others."""
+    """Meet a load's bounds with the column; facts about one atom meet, whatever the default of other rows."""
     given = torch.ones(len(lower), dtype=torch.bool) if there is None else torch.from_numpy(there)
     low = _tensor(lower)
     high = low if upper is lower else _tensor(upper)

@@ -53,7 +53,7 @@ class JoinedParquet:
             while left:
                 count = source.readinto(piece[: min(left, _PIECE)])
                 if not count:
-                    raise OSError(5, "a part is shorter than it was", str(path))
+                    raise OSError(5, "a part was truncated while it was being joined", str(path))
                 self.sink.write(piece[:count])
                 left -= count
         self._end += start - len(MAGIC)

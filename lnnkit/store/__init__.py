@@ -1,1 +1,1 @@
-"""Atoms: tables of entity ids with their key indexes, facts in canonical order, the entities of each sort."""
+"""Storage of atoms: tables of entity ids with key indexes, facts in canonical order, the domain of each sort."""

@@ -1,4 +1,4 @@
-"""The atoms that are materialised: tables of entity tuples over one numbering of rows.
+"""The materialised atoms: tables of entity tuples that share one numbering of rows.
 
 Every predicate, shared neuron and observed neuron has a table. Row numbers run over all tables, so that bounds live
 in single arrays; each table has a *default row* that stands for every atom not materialised. Rows 0, 1 and 2 are
@@ -22,9 +22,9 @@ LISTS = ("lower", "upper", "either", "listed", "given")
 
 
 class AtomTable:
-    """The materialised atoms of one predicate or neuron. ``deviating`` lists local rows whose lower, upper or either
-    end differs from ``default``, in the order in which they came to; ``listed`` those given by facts or asked for,
-    ``given`` those given by facts."""
+    """The materialised atoms of one predicate or neuron. ``deviating`` lists the local rows whose lower, upper or
+    either end differs from ``default``, in order of insertion; ``listed`` those given by facts or asked for, ``given``
+    those given by facts."""
 
     def __init__(
         self, name: str, number: int, sorts: tuple[str, ...], default: tuple[float, float], radix: int
@@ -34,7 +34,7 @@ class AtomTable:
         self.sorts = sorts
         self.default = default
         self.default_row = -1
-        self.predictable = True  # an entity that nobody has named would be at the default
+        self.predictable = True  # An unnamed individual would have the default bounds.
         self.tuples = TupleSet(len(sorts), radix)
         self.runs = Runs()  # from tuples to their rows
         self.deviating = {end: Chunks() for end in LISTS}
@@ -46,16 +46,16 @@ class AtomTable:
 
     @property
     def rows(self) -> Array:
-        """The row of each tuple: they ascend."""
+        """The row of each tuple, ascending."""
         return self.runs.images()
 
     @property
     def run(self) -> range | None:
-        """The rows of all tuples, if they follow one another."""
+        """The rows of all tuples as a range, if they are consecutive."""
         return self.runs.run
 
     def row(self, local: Array) -> Array:
-        """(n,) the rows of tuples, numbered in the table."""
+        """(n,) the rows of tuples, given by their numbers in the table."""
         return self.runs.image(local)
 
 
@@ -70,9 +70,9 @@ class Atoms:
         self._flags = {name: Growing(np.bool_) for name in LISTS}
         # by table: parts of lists not yet entered in "either"
         self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
-        self.growth: list[tuple[str, str]] = []  # (table, list) as often as a list of deviating rows has grown
+        self.growth: list[tuple[str, str]] = []  # (table, list), once for each extension of a list of deviating rows
         self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
-        self.length = 3  # the number of all rows
+        self.length = 3  # the number of rows of all tables
         for _ in (FALSE, TRUE, UNKNOWN):
             self._runs.add(1, -1, -1)
         self.additions.append((-1, 3, True))
@@ -81,22 +81,22 @@ class Atoms:
         return self.length
 
     def local(self, rows: Array) -> Array:
-        """(n,) the tuples behind rows, numbered in their tables; -1 for default rows and constants."""
+        """(n,) the tuples of rows, by their numbers in their tables; -1 for default rows and constants."""
         return self._runs.image(rows)
 
     def behind(self, row: int) -> tuple[AtomTable | None, int]:
-        """The table of a row, None for a constant, and the tuple, numbered in it; -1 for a default row."""
+        """The table of a row (None for a constant) and the number of its tuple there (-1 for a default row)."""
         local, owner = self._runs.at(row)
         return (self.numbered[owner], local) if owner >= 0 else (None, -1)
 
     def run_of(self, rows: range) -> tuple[AtomTable, int] | None:
-        """The table of rows that follow one another, and the first's tuple, numbered in it, if the other tuples follow
-        it; None elsewhere."""
+        """The table of consecutive rows and the number of the first tuple there, if the tuples are consecutive too;
+        else None."""
         found = self._runs.alike(rows.start, rows.stop)
         return None if found is None or found[1] < 0 else (self.numbered[found[1]], found[0])
 
     def grow(self, table: AtomTable, count: int) -> None:
-        """Rows for the last ``count`` tuples of a table."""
+        """Allocate rows for the last ``count`` tuples of a table."""
         if not count:
             return
         start = len(table.runs)
@@ -116,7 +116,7 @@ class Atoms:
         return table
 
     def materialise(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
-        """(length,) row numbers of the tuples; those that were not there get rows at the default."""
+        """(length,) row numbers of the tuples; missing tuples are added at the default."""
         numbers, fresh = table.tuples.add(columns, length)
         count = fresh.size
         if count:
@@ -127,22 +127,22 @@ class Atoms:
         return table.row(numbers)
 
     def make(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array | None:
-        """Give those of the tuples rows, at the default, that have none; the positions at which these stand first.
-        None: all of them."""
+        """Add the missing tuples, at the default; returns the positions of their first occurrences (None: all
+        positions)."""
         fresh = table.tuples.new(columns, length)
         self.grow(table, length if fresh is None else fresh.size)
         return fresh
 
     def add_new(self, table: AtomTable, columns: Sequence[Array], length: int) -> range:
-        """The rows of tuples that are known to be new, each once: they get them at the default."""
+        """Add distinct tuples that are known to be new, at the default; returns their rows."""
         start = len(self)
         table.tuples.append(columns, length)
         self.grow(table, length)
         return range(start, start + length)
 
     def load(self, table: AtomTable, columns: Sequence[Array], lower: Array, upper: Array) -> range:
-        """Materialise distinct tuples, in lexicographic order, in a table without atoms, as given by facts that say
-        these bounds. Returns their rows."""
+        """Materialise distinct tuples, in lexicographic order, in an empty table, as facts with these bounds. Returns
+        their rows."""
         count = lower.size
         rows = self.add_new(table, columns, count)
         for name, moved in (
@@ -157,7 +157,7 @@ class Atoms:
         return rows
 
     def find(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
-        """(length,) row numbers of the tuples, the default row where an atom is not materialised."""
+        """(length,) row numbers of the tuples; the default row for an atom that is not materialised."""
         if not len(table.tuples):
             return np.full(length, table.default_row, np.int32)
         local = table.tuples.find(columns, length)
@@ -169,7 +169,7 @@ class Atoms:
         return rows
 
     def flags(self, name: str) -> Array:
-        """Whether a row stands in that list of its table; there may be more flags than rows."""
+        """Flags by row: whether it is in the list ``name`` of its table. There may be more flags than rows."""
         if name == "either":
             for number in tuple(self._unlisted):
                 self.listing(self.numbered[number], name)
@@ -183,22 +183,22 @@ class Atoms:
                 run = table.run
                 if run is not None and not len(table.deviating[name]) and len(local) == len(run):
                     self._flags[name].set(run.start, run.stop, True)
-                    table.deviating[name].append(local)  # all of them
+                    table.deviating[name].append(local)  # every row
                 else:
                     self._enlist(table, name, table.row(local))
         return table.deviating[name]
 
     def ask(self, table: AtomTable, rows: Array) -> None:
-        """List distinct rows of a table as asked for."""
+        """Mark distinct rows of a table as asked for."""
         self._enlist(table, "listed", rows)
 
     def list_given(self, table: AtomTable, rows: Array) -> None:
-        """List distinct rows of a table as given by facts."""
+        """Mark distinct rows of a table as given by facts."""
         for name in ("listed", "given"):
             self._enlist(table, name, rows)
 
     def deviate(self, rows: Array, lower: Array, upper: Array) -> None:
-        """Enter rows into the lists of the ends on which their bounds differ from the default."""
+        """Add rows to the lists of the ends on which their bounds differ from the default."""
         for table, mine in self.by_table(rows):
             if mine is None:
                 self.deviate_of(table, rows, lower, upper)
@@ -213,12 +213,12 @@ class Atoms:
                 self._enlist(table, end, rows if count == len(rows) else rows[moved])
 
     def deviate_new(self, table: AtomTable, name: str, start: int, local: range) -> None:
-        """As ``deviate_of``, for new tuples whose rows follow one another from ``start`` on and deviate on one end."""
+        """As ``deviate_of``, for new tuples in consecutive rows from ``start`` on that deviate on one end."""
         self._flags[name].set(start, start + len(local), True)
         self._list(table, name, local)
 
     def by_table(self, rows: Array) -> list[tuple[AtomTable, Array | None]]:
-        """The tables of rows, constants left out, with the positions of each; None for all positions."""
+        """The tables of rows, without constants, each with the positions of its rows (None for all positions)."""
         if not rows.size:
             return []
         owners = self._runs.labels(rows)
@@ -232,8 +232,8 @@ class Atoms:
         return [(self.numbered[number], mine) for number, mine in found]
 
     def enlist(self, rows: Array) -> None:
-        """Enter arrested rows among those that deviate on either end, and on those where what they read as, unknown, is
-        not the default."""
+        """Add arrested rows to the lists of rows that deviate on either end, and on each end whose reading, unknown,
+        differs from the default."""
         for table, mine in self.by_table(rows):
             own = rows if mine is None else rows.take(mine)
             self._enlist(table, "either", own)
@@ -270,7 +270,7 @@ class Atoms:
 
 
 def _differ(values: Array, default: float) -> Array | bool:
-    """Which values differ from the default, or whether all or none do."""
+    """Which values differ from the default; a single flag if all or none do."""
     if not values.size:
         return False
     if values.strides == (0,):  # one value, expanded

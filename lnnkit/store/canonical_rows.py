@@ -1,4 +1,4 @@
-"""Rows of facts in an order that says nothing of where they came from: by ids, then by bounds."""
+"""Facts in a canonical order that does not depend on their source: by ids, then by bounds."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from lnnkit.store.columns.alike import alike
 from lnnkit.store.columns.sorting import in_order
 
 Part = tuple[np.ndarray, ...]
-"""Columns of one length: ids (int32) of entities, then lower and upper bounds (float64)."""
+"""Columns of one length: entity ids (int32), then lower and upper bounds (float64)."""
 
 _BITS = 63
-_BLOCK = 2**16  # keys at a time, which a processor's cache holds
+_BLOCK = 2**16  # keys decoded at a time, a limit of memory; 2 ** 12 to 2 ** 20 differ by noise (inference_constants.py)
 
 
 class Order:
-    """The last columns of ids that were put in order: tables about the same things often share them."""
+    """Caches the last columns of ids that were sorted: tables about the same entities often share them."""
 
     def __init__(self) -> None:
         self._ids: Sequence[np.ndarray] = ()
         self._sorted = _Sorted((), None, np.empty(0, np.int64))
 
     def of(self, ids: Sequence[np.ndarray], bits: int) -> _Sorted:
-        """Columns of ids, each of so many bits, in order."""
+        """The columns of ids, each of ``bits`` bits, sorted."""
         if len(ids) != len(self._ids) or not all(map(alike, ids, self._ids)):
             self._ids, self._sorted = ids, _in_order(ids, bits)
         return self._sorted
 
 
 class _Sorted(NamedTuple):
-    """Columns of ``ids`` in ascending order, and the ``order`` in which their rows come; None if it is their own.
-    ``tied`` are the positions of those that stand there several times."""
+    """Columns of ``ids`` in ascending order, and the permutation ``order`` of their rows (None: the identity). ``tied``
+    are the positions of repeated rows."""
 
     ids: Sequence[np.ndarray]
     order: np.ndarray | None
@@ -57,8 +57,8 @@ def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
 
 
 def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> Part:
-    """With a row's ids in one whole number."""
-    if _one_value(lower) and _one_value(upper):  # crisp facts: there is nothing beside the ids to put in order
+    """The rows, sorted with the ids of a row packed into one integer."""
+    if _one_value(lower) and _one_value(upper):  # crisp facts: rows with equal ids are equal
         key = _key(ids, bits)
         if not (key[1:] >= key[:-1]).all():
             ids = _unpacked(np.sort(key), len(ids), bits)

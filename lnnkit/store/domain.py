@@ -12,9 +12,9 @@ from lnnkit.store.columns.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The entities of the program: ``sorts`` gives each sort's ids, ``index`` an entity's id, also that of one which
-    queries alone name and no sort has; ``generic`` is the id that stands for every entity whose row is not
-    materialised, ``stranger`` for one that an open sort may hold beside those named."""
+    """The entities of the program. ``sorts`` has the ids of each sort; ``index`` the id of each entity, including those
+    that only queries mention and that belong to no sort. ``generic`` is the id that stands for every entity whose row
+    is not materialised, ``stranger`` the id of an unnamed individual of an open sort."""
 
     sorts: Mapping[str, Array]
     index: Mapping[str, int]
@@ -26,20 +26,20 @@ class Domain:
         return self.generic + 1
 
     def has(self, sort: str, entity: str) -> bool:
-        """Whether an entity is of a sort."""
-        ids = self.sorts[sort]  # in ascending order
+        """Whether an entity belongs to a sort."""
+        ids = self.sorts[sort]  # ids ascend
         place = int(np.searchsorted(ids, self.index[entity]))
         return place < len(ids) and int(ids[place]) == self.index[entity]
 
     def lacks(self, sorts: Sequence[str], arguments: Sequence[object]) -> bool:
-        """Whether any of the arguments is an entity that is not of the sort of its place. Only a query can mention such
-        a one, and no atom about it has a row."""
+        """Whether any argument is an entity outside the sort of its position. Only queries can mention such entities,
+        and no atom about them has a row."""
         return any(
             isinstance(each, str) and not self.has(sort, each) for sort, each in zip(sorts, arguments, strict=True)
         )
 
     def members(self, sort: str) -> Array:
-        """(entities + 2,) which ids the sort has; the generic ones never."""
+        """(entities + 2,) flags: the ids that belong to the sort; never the generic ones."""
         flags = np.zeros(self.generic + 2, dtype=bool)
         flags[self.sorts[sort]] = True
         return flags

@@ -1,4 +1,4 @@
-"""Equality of entities as a table: each is itself. What needs ``X = Z`` is joined with it as with any other."""
+"""Equality of entities as a table of pairs (e, e), so that joins treat the literal ``X = Z`` as any other."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from lnnkit.store.domain import Domain
 
 
 def add_equality(atoms: Atoms, domain: Domain) -> None:
-    """Add the table, unless it is there. Nothing reads bounds of it; its rows stand among those whose lower end is
-    above the default."""
+    """Add the table unless it exists. Its bounds are never read; its rows are listed as deviating on the lower end."""
     if EQUAL in atoms.tables:
         return
     table = atoms.add_table(EQUAL, (ENTITY, ENTITY), (0.0, 0.0))

@@ -1,4 +1,4 @@
-"""Keys -> dense numbers: by a table of all possible keys where they fill enough of it, by hashing else."""
+"""Keys -> dense numbers: by direct addressing where the keys are dense enough, otherwise by hashing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
 
-_LIMIT = 2**62  # mixed-radix keys stay below it
-_SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplying by it scatters keys
+_LIMIT = 2**62  # mixed-radix keys stay below this
+_SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplicative (Fibonacci) hashing
 # a table of so many possible keys is worthwhile once so many of them are there: hashing takes several times as long
 _WORTHWHILE = ((2**12, 0), (2**20, 2**10), (2**24, 2**14), (2**28, 2**21))
-_CLAIM = 2**30  # a key that claims a slot writes its place less so much
-_PART = 2**17  # so many keys are entered at once
+_CLAIM = 2**30  # a key that claims a slot writes its position minus this
+_PART = 2**17  # number of keys entered at a time
 
 
 class _Hashed:
-    """Open addressing with linear probing, at most half full. A slot holds one more than a number, 0 where it is free;
+    """Open addressing with linear probing, at most half full. A slot holds a number plus one, or 0 if it is free;
     ``_keys`` has the key of each number. Keys are not negative."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class _Hashed:
         return (keys * np.int64(_SPREAD) >> self._shift) & self._mask
 
     def find(self, keys: Array) -> Array:
-        """Each key's number, -1 where it is not there."""
+        """The number of each key; -1 if it is absent."""
         if not len(self._keys):
             return np.full(len(keys), -1, dtype=np.int32)
         slots = self._first_slots(keys)
@@ -54,7 +54,7 @@ class _Hashed:
         return found
 
     def add(self, keys: Array) -> tuple[Array, Array]:
-        """Number keys, new ones in the order of their first places, which are returned too."""
+        """Number keys; returns the numbers, and the positions at which new keys first occur."""
         numbers = self.find(keys)
         missing = np.flatnonzero(numbers < 0)
         if not missing.size:
@@ -71,7 +71,7 @@ class _Hashed:
         return numbers, missing.take(fresh)
 
     def load(self, keys: Array) -> None:
-        """Number distinct keys that are not there."""
+        """Number distinct keys that are absent."""
         start = len(self._keys)
         self._room(start + len(keys))
         self._enter(keys, start)
@@ -79,7 +79,7 @@ class _Hashed:
 
     @property
     def keys(self) -> Array:
-        """By their numbers."""
+        """All keys, by number."""
         return self._keys.values
 
     def _enter(self, keys: Array, start: int) -> None:
@@ -92,21 +92,21 @@ class _Hashed:
                 wanted, numbers = (wanted.take(left) + 1) & self._mask, numbers.take(left)
 
     def _take(self, wanted: Array, values: Array) -> None:
-        """Write values into those slots that are free; any one into a slot that several want."""
+        """Write values into those of the ``wanted`` slots that are free; a slot that several want gets any of them."""
         free = np.flatnonzero(self._slots.take(wanted) == 0)
         if free.size < wanted.size:
             wanted, values = wanted.take(free), values.take(free)
         self._slots[wanted] = values
 
     def _claim(self, keys: Array) -> tuple[Array, Array]:
-        """A slot for each of ``keys``, equal keys sharing one, and which keys stand first. None of them is there yet.
-        Equal keys always want the same slot, and one of them stands for all."""
+        """A slot for each of ``keys``, equal keys sharing one, and which of them occur first. None of the keys is in
+        the table yet. Equal keys always probe the same slots, so one of them acts for all."""
         count = len(keys)
         order = np.arange(count, dtype=np.int32)
         owners, pending, own = order, order, keys
         slots = wanted = self._first_slots(keys)
         while pending.size:
-            self._take(wanted, pending - _CLAIM)  # a claim is negative
+            self._take(wanted, pending - _CLAIM)  # claims are negative
             claim = self._slots.take(wanted)
             owner = np.clip(claim + _CLAIM, 0, count - 1)
             lost = np.flatnonzero((claim >= 0) | (keys.take(owner) != own))
@@ -124,7 +124,7 @@ class _Hashed:
         return slots, leaders.take(owners) == order
 
     def _room(self, count: int) -> None:
-        """Have twice as many slots as so many keys need at least."""
+        """Grow to at least twice as many slots as ``count`` keys."""
         if 2 * count <= self._mask + 1:
             return
         self._resize((4 * count - 1).bit_length())
@@ -132,10 +132,10 @@ class _Hashed:
 
 
 class _Table:
-    """A number for every possible key. What is kept is one more: 0 where a key is not there."""
+    """Direct addressing: an entry for every possible key, its number plus one, or 0 if the key is absent."""
 
     def __init__(self, size: int) -> None:
-        self._numbers = np.zeros(size, np.int32)  # in memory that numpy asks for huge pages for
+        self._numbers = np.zeros(size, np.int32)  # numpy allocates this array in huge pages
 
     def find(self, keys: Array) -> Array:
         return self._numbers.take(keys) - 1
@@ -148,7 +148,8 @@ class _Table:
         return self._numbers.take(keys) - 1, fresh
 
     def new(self, keys: Array, start: int) -> Array | None:
-        """As ``add``, for when nobody asks for the numbers; None: all are new, each once."""
+        """As ``add``, without the numbers: the positions at which new keys first occur (None: all are new and
+        distinct)."""
         table = self._numbers
         (missing,) = (table.take(keys) == 0).nonzero()
         count = missing.size
@@ -160,18 +161,18 @@ class _Table:
         (first,) = (table.take(keys) == numbers).nonzero()
         if first.size == count:
             return None if every else missing
-        table[keys[::-1]] = numbers[::-1]  # of equal keys the first is written last
+        table[keys[::-1]] = numbers[::-1]  # written in reverse, so that the first of equal keys remains
         (first,) = (table.take(keys) == numbers).nonzero()
         table[keys.take(first)] = numbers[: first.size]
         return first if every else missing.take(first)
 
     def load(self, keys: Array, start: int = 0) -> None:
-        """Number distinct keys that are not there, from ``start`` on."""
+        """Number distinct keys that are absent, from ``start`` on."""
         self._numbers[keys] = np.arange(start + 1, start + len(keys) + 1, dtype=np.int32)
 
 
 class KeyIndex:
-    """Tuples of ids below ``radix`` -> dense numbers, by a mixed-radix key. Wider tuples than 62 bits go by steps."""
+    """Numbers tuples of ids below ``radix`` by a mixed-radix key. Tuples wider than 62 bits are reduced in steps."""
 
     __slots__ = ("_factor", "_inner", "_length", "_numbers", "_radix", "_size", "_take")
 
@@ -181,14 +182,14 @@ class KeyIndex:
         self._take = 0
         while self._take < width and self._radix ** (self._take + 1) <= _LIMIT:
             self._take += 1
-        # what does not fit: the first columns become one dense number, which leads the key of the rest
+        # For wide tuples: the first columns are replaced by one dense number, which becomes the leading digit.
         self._inner = KeyIndex(width - self._take + 1, 2**31) if self._take < width else None
         self._size = self._radix**self._take
         self._length = 0
         self._numbers: _Hashed | _Table = _Table(self._size) if self._worthwhile() else _Hashed()
 
     def find(self, columns: Sequence[Array], length: int) -> Array:
-        """The number of each tuple, -1 for those not there."""
+        """The number of each tuple; -1 if it is absent."""
         number = self._numbers.find(self.key(columns, length))
         if self._inner is None:
             return number
@@ -196,7 +197,7 @@ class KeyIndex:
         return np.where(number >= 0, found, -1)
 
     def add(self, columns: Sequence[Array], length: int) -> tuple[Array, Array]:
-        """Number every tuple. Returns the numbers, and the positions at which a new tuple stands first."""
+        """Number every tuple. Returns the numbers, and the positions at which new tuples first occur."""
         key = self.key(columns, length)
         if isinstance(self._numbers, _Hashed):
             number, fresh = self._numbers.add(key)
@@ -208,7 +209,7 @@ class KeyIndex:
         return self._inner.add([number, *columns[self._take :]], length)
 
     def new(self, columns: Sequence[Array], length: int) -> Array | None:
-        """Number every tuple; returns the positions at which a new one stands first (None: all are new)."""
+        """Number every tuple; returns the positions at which new ones first occur (None: all are new and distinct)."""
         numbers = self._numbers
         if self._inner is not None or isinstance(numbers, _Hashed):
             fresh = self.add(columns, length)[1]
@@ -218,7 +219,7 @@ class KeyIndex:
         return fresh
 
     def grow(self, count: int) -> None:
-        """So many keys have been added: go over to a table as soon as it is worthwhile."""
+        """Note that ``count`` keys were added; switch to direct addressing once that pays."""
         self._length += count
         self._tabled()
 
@@ -230,11 +231,11 @@ class KeyIndex:
 
     @property
     def size(self) -> int | None:
-        """All keys are below it; None where tuples are too wide for one."""
+        """An upper bound on all keys; None where tuples are too wide for one."""
         return self._size if self._inner is None else None
 
     def load(self, columns: Sequence[Array], length: int) -> None:
-        """Number distinct tuples that are not there."""
+        """Number distinct tuples that are absent."""
         if self._inner is not None:
             self.add(columns, length)
             return
@@ -249,11 +250,11 @@ class KeyIndex:
         self._numbers.load(self.key(columns, length), start)
 
     def _worthwhile(self) -> bool:
-        """Whether a table of all possible keys is."""
+        """Whether direct addressing pays."""
         return any(self._size <= size and self._length >= least for size, least in _WORTHWHILE)
 
     def key(self, columns: Sequence[Array], length: int) -> Array:
-        """The key of each tuple, as far as its columns go."""
+        """The key of each tuple, of as many columns as are given."""
         if not self._take:
             return np.zeros(length, np.int64)
         if self._take == 1:

@@ -1,5 +1,4 @@
-"""The atoms and domains that a program starts with: its tables of predicates and numbers, its entities by sort, its
-facts."""
+"""The initial store of a program: tables of predicates and numbers, entities by sort, facts."""
 
 from __future__ import annotations
 
@@ -17,13 +16,15 @@ from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 
-_PART = 2**17  # so many ids are looked at at once: what that takes fits the cache
+_PART = (
+    2**17
+)  # ids handled at a time, a limit of memory; 2 ** 13 to 2 ** 21 differ by noise (benchmarks/inference_constants.py)
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """All facts about one predicate or number: a column of entity ids an argument, and their bounds. Rows are sorted by
-    their ids from the left; one tuple may stand there more than once."""
+    """All facts about one predicate or number: a column of entity ids for each argument, and their bounds. Rows are
+    sorted by ids from the left and may repeat a tuple."""
 
     predicate: str
     columns: tuple[Tensor, ...]
@@ -35,7 +36,7 @@ class Given:
 
 
 def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
-    """The entities that statements and labels mention, by the sort of the place where they stand."""
+    """The entities that statements and labels mention, by the sort of their position."""
     graph = lifted.graph
     found = _constants(graph, {node for node, stated in graph.nodes(data="stated") if stated}, lifted.statements)
     for label in lifted.program.labels:
@@ -76,8 +77,8 @@ def domain(
     labelled: Mapping[str, Sequence[Tensor]],
     unnamed: Collection[str] = (),
 ) -> Domain:
-    """Each sort's entities: those seen in a place of the sort, also where they are ``labelled``. ``entity`` has all but
-    the ``unnamed``, which nothing but a query mentions."""
+    """The domain: for each sort, the entities that occur, or are ``labelled``, in a position of that sort. ``entity``
+    has all but the ``unnamed`` ones, which only queries mention."""
     program = lifted.program
     mentioned = constants(lifted)
     names = {ENTITY, *program.sorts, *mentioned}
@@ -100,9 +101,10 @@ def domain(
 
 
 def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
-    """The ids below ``count`` that any of the columns has, in order."""
+    """The distinct ids below ``count`` in any of the columns, ascending."""
     seen = torch.zeros(count, dtype=torch.bool)
-    for column in {(column.data_ptr(), len(column)): column for column in columns}.values():  # tables may share some
+    # Tables may share columns.
+    for column in {(column.data_ptr(), len(column)): column for column in columns}.values():
         for part in column.split(_PART):
             seen.index_fill_(0, part.long(), True)
     return where_set(seen).int()

@@ -1,4 +1,4 @@
-"""Facts of a checked program -> one numbering of entities and columns of ids."""
+"""Facts of a checked program as columns of ids, with one numbering of entities."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lnnkit.store.layout import Given
 
 
 class Gathered(NamedTuple):
-    """A program's entities, by text to ids, the facts of each predicate and number, and the columns of entities that
-    tables of labels have in places of a declared sort."""
+    """A program's entities (text to id), the facts of each predicate and number, and the columns of label tables in
+    positions of a declared sort."""
 
     entities: Entities
     given: list[Given]
@@ -27,16 +27,16 @@ class Gathered(NamedTuple):
 def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
     """All facts of a program, from its text and its tables. ``mentioned`` are entities that formulas name.
 
-    Nothing depends on the order of rows, statements or files: ids are places among the names in order, each predicate
-    comes once, in the order of their names, and its rows are in canonical order, sorted by columns, then by lower and
-    upper bounds. The same fact may stand there twice.
+    The result does not depend on the order of rows, statements or files: ids number the sorted names, predicates
+    come in the order of their names, and rows are in canonical order, sorted by columns, then by lower and upper
+    bounds. A fact may be repeated.
     """
     entities, given, labelled = _interned(program, mentioned)
     return Gathered(entities, _gathered(given, entities), _by_sort(program, labelled))
 
 
 def unnamed(program: CheckedProgram, texts: Iterable[str]) -> frozenset[str]:
-    """Those of the ``texts`` that are no entities of the program's facts, labels or tables."""
+    """The ``texts`` that are not entities of the program's facts, labels or tables."""
     found = set(texts)
     for stated in (*program.facts, *program.labels) if found else ():
         found.difference_update(stated.arguments)
@@ -46,18 +46,19 @@ def unnamed(program: CheckedProgram, texts: Iterable[str]) -> frozenset[str]:
 
 
 class Gathering:
-    """Gathers the facts of programs, and keeps those of the last one: what is inferred again may have the same."""
+    """Gathers the facts of programs and caches those of the last one: inference that is repeated often has the same
+    facts."""
 
     def __init__(self) -> None:
         self._last: tuple[CheckedProgram, frozenset[str]] | None = None
         self._found: Gathered | None = None
 
     def facts(self, program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
-        """As ``given_facts``. Nobody may write to them."""
+        """As ``given_facts``; the result must not be written to."""
         names = frozenset(mentioned)
         last = self._last
         if self._found is None or last is None or last[0] is not program or last[1] != names:
-            self._found = None  # before the others are made: both would take much memory
+            self._found = None  # Release these before the others are made: both would take much memory.
             self._found = given_facts(program, names)
             self._last = program, names
         return self._found
@@ -121,8 +122,8 @@ def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) 
 
 
 def _tensor(values: np.ndarray) -> Tensor:
-    """The same memory: nobody may write to it, since it may be that of a table. One value that many share stays
-    one."""
+    """A tensor in the same memory, which must not be written to since it may belong to a table. A broadcast value stays
+    broadcast."""
     if values.strides == (0,):
         return torch.tensor(values[:1]).expand(len(values))
     return torch.from_numpy(values)

@@ -1,4 +1,4 @@
-"""What grows, seen as tensors: for the instances that are kept, which are found and evaluated in torch."""
+"""Growing arrays and tuple sets as tensors, for kept instances, which are joined and evaluated in torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lnnkit.store.tuple_set import TupleSet
 
 
 class GrowingTensor:
-    """As `Growing`."""
+    """`Growing` with tensors for arrays."""
 
     __slots__ = ("_growing",)
 
@@ -24,16 +24,16 @@ class GrowingTensor:
 
     @property
     def values(self) -> Tensor:
-        """What is there; valid for reading until the next ``append``."""
+        """The entries; valid for reading until the next ``append``."""
         return self._growing.tensor
 
     def append(self, values: Tensor) -> None:
-        """Add values at the end."""
+        """Append values."""
         self._growing.append(values.numpy())
 
 
 class TensorTuples:
-    """As `TupleSet`."""
+    """`TupleSet` with tensors for arrays."""
 
     __slots__ = ("_tuples",)
 
@@ -48,14 +48,14 @@ class TensorTuples:
         return tuple(torch.from_numpy(column) for column in self._tuples.columns)
 
     def add(self, columns: Sequence[Tensor], length: int) -> tuple[Tensor, Tensor]:
-        """Numbers of all ``length`` tuples, and the positions of those that were new, each once."""
+        """Add tuples: the numbers of all ``length`` of them, and the positions at which new ones first occur."""
         numbers, fresh = self._tuples.add([column.numpy() for column in columns], length)
         return torch.from_numpy(numbers), torch.from_numpy(fresh)
 
     def find(self, columns: Sequence[Tensor], length: int) -> Tensor:
-        """(length,) the number of each tuple, -1 where it is not there."""
+        """(length,) the number of each tuple; -1 if it is absent."""
         return torch.from_numpy(self._tuples.find([column.numpy() for column in columns], length))
 
     def append(self, columns: Sequence[Tensor], length: int) -> None:
-        """Add tuples that are known to be new, each once."""
+        """Append distinct tuples that are known to be new."""
         self._tuples.append([column.numpy() for column in columns], length)

@@ -1,4 +1,4 @@
-"""Growing sets of entity tuples: every tuple once, numbered in the order of arrival."""
+"""Growing sets of entity tuples, numbered in order of insertion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lnnkit.store.key_index import KeyIndex
 
 
 class TupleSet:
-    """A set of tuples of entity ids, in columns. What is known to be new is indexed when something is looked up."""
+    """A set of tuples of entity ids, in columns. Appended tuples are indexed lazily, at the next look-up."""
 
     __slots__ = ("_columns", "_index", "_indexed", "_length", "_views", "width")
 
@@ -20,9 +20,9 @@ class TupleSet:
         self.width = width
         self._columns = tuple(Growing(np.int32) for _ in range(width))
         self._index = KeyIndex(width, radix)
-        self._indexed = 0  # so many tuples are in the index
+        self._indexed = 0  # number of tuples in the index
         self._length = 0
-        self._views: tuple[Array, ...] | None = None  # the columns as they are now
+        self._views: tuple[Array, ...] | None = None  # the current columns
 
     def __len__(self) -> int:
         return self._length
@@ -34,11 +34,11 @@ class TupleSet:
         return self._views
 
     def find(self, columns: Sequence[Array], length: int) -> Array:
-        """(length,) the number of each tuple, -1 where it is not there."""
+        """(length,) the number of each tuple; -1 if it is absent."""
         return self._ready().find(columns, length)
 
     def add(self, columns: Sequence[Array], length: int) -> tuple[Array, Array]:
-        """Numbers of all ``length`` tuples, and the positions of those that were new, each once."""
+        """Add tuples: the numbers of all ``length`` of them, and the positions at which new ones first occur."""
         numbers, fresh = self._ready().add(columns, length)
         if len(fresh):
             self._enter(columns, length, fresh)
@@ -46,7 +46,7 @@ class TupleSet:
         return numbers, fresh
 
     def new(self, columns: Sequence[Array], length: int) -> Array | None:
-        """Add tuples; the positions of those that were new, each once. None: all were."""
+        """Add tuples; returns the positions at which new ones first occur (None: all are new and distinct)."""
         index = self._index if self._indexed == self._length else self._ready()
         fresh = index.new(columns, length)
         self._enter(columns, length, fresh)
@@ -54,11 +54,11 @@ class TupleSet:
         return fresh
 
     def append(self, columns: Sequence[Array], length: int) -> None:
-        """Add tuples that are known to be new, each once."""
+        """Append distinct tuples that are known to be new."""
         self._enter(columns, length, None)
 
     def _enter(self, columns: Sequence[Array], length: int, fresh: Array | None) -> None:
-        """Add the tuples at the positions ``fresh``, or all."""
+        """Store the tuples at the positions ``fresh`` (None: all)."""
         count = length if fresh is None else fresh.size
         if count:
             every = count == length

@@ -1,4 +1,4 @@
-"""Dates in the place of numbers: `2020-01-01` without blanks parses as a subtraction, and is never meant as one."""
+"""Dates in place of numbers: `2020-01-01` without blanks parses as a subtraction, which is never meant."""
 
 from __future__ import annotations
 

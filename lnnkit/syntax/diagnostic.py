@@ -9,13 +9,13 @@ from lnnkit.syntax.span import Span
 
 Severity = Literal["error", "warning"]
 
-WIDEST = 160  # of a source line as it is shown; a longer one is cut around the caret
+WIDEST = 160  # width of a source line as shown; a longer one is cut around the caret
 GAP = "..."
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A finding about a program or its data.
+    """A finding about a program or its data: what is wrong, where, and what to do next.
 
     ``code`` is a stable kebab-case word. A finding in a program has a ``span``; one in a data file has ``file``
     and, where a row is at fault, ``row`` (counted as in an editor: line 1 is the first line of the file).

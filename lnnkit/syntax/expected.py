@@ -7,7 +7,7 @@ from lnnkit.syntax.fault import END, Fault
 
 _FORMULA = frozenset(("QUANTIFIER", "NAME", "LPAR"))
 _CONNECTIVES = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
-# Said in one word when a formula or a connective is; alone they say little.
+# Terminals summarised in one word when a formula or a connective is expected.
 _IN_FORMULA = frozenset(
     "NAME LPAR NOT QUANTIFIER TRUTH NUMBER FUNCTION UNIT LEARNABLE STRING MINUS".split()  # noqa: SIM905
 )

@@ -28,10 +28,10 @@ FOREIGN_FUNCTIONS = {
     "mean": "write `(a + b) / 2`",
     "sum": "write `a + b`",
 }
-"""Functions that other languages have, and what does instead."""
+"""Functions of other languages, and their equivalents."""
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
 AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
-NULLS = ("nan", "null", "none", "na")  # what other languages call a value that is not known
+NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages
 AGGREGATING = AGGREGATES | {"avg", "average", "median", "group", "groupby"}
 AGGREGATE_HINT = (
     'aggregate before loading, in pandas `df.groupby("account")["amount"].sum().to_csv("total.csv")`, or in DuckDB '

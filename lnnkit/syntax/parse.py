@@ -98,4 +98,6 @@ class _Reader:
 
 
 def _late_version(span: Span) -> Diagnostic:
-    return Diagnostic("late-version", f"`{span.text}` stands only at the head of a file", "move it to the top", span)
+    return Diagnostic(
+        "late-version", f"`{span.text}` is allowed only in the first line of a file", "move it to the top", span
+    )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_bare_entity, is_name, starts_upper
 
-# How tightly a node holds together: one for each level of the grammar, loosest first.
+# Binding strength of a node: one value for each level of the grammar, loosest first.
 (_IFF, _IMPLIES, _XOR, _OR, _AND, _WEIGHTED, _NOT, _COMPARISON, _SUM, _PRODUCT, _NEGATE, _POWER, _PRIMARY) = range(13)
 _ARITHMETIC = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER}
 

@@ -44,7 +44,7 @@ def _moved(path: str, old: Path, new: Path) -> str:
     if Path(path).is_absolute() or _same(old, new):
         return path
     whole = old.resolve() / path
-    whole = whole.parent.resolve() / whole.name  # `..` behind a link leads elsewhere than its text says
+    whole = whole.parent.resolve() / whole.name  # `..` after a symbolic link leads elsewhere than its text says
     try:
         return Path(os.path.relpath(whole, new.resolve())).as_posix()
     except ValueError:  # on another drive

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from lnnkit.syntax.identifiers import KEYWORDS
 
 _FIRST = re.compile(rf"({'|'.join(KEYWORDS)})(?!-?\w)")
-# Directly followed by a parenthesis, these are predicates: `fact(X)`.
+# Followed directly by a parenthesis, these are predicates: `fact(X)`.
 _CALL = re.compile(r"(?:load|label|number|sort|fact)\(")
-# What can stand between two operands but not start one; `-` starts a term and `:` follows a keyword by mistake.
+# Tokens that can stand between two operands but not start one; `-` starts a term and `:` follows a keyword by mistake.
 _BINARY = re.compile(r"[&|∧∨⊕→↔⇒⇔@,)+*/^=<>{\]]|->|!=|[≤≥≠]|(?:and|or|xor|implies|iff|in)(?!-?\w)")
-# A line that ends so is not complete.
+# A line that ends like this is incomplete.
 _OPEN = re.compile(
     r"(?:[&|∧∨⊕→↔⇒⇔@,(+*/^=<>\[{~¬:−-]|(?<![\w-])(?:and|or|xor|implies|iff|in|not|from|where|header|no"
     r"|missing|delimiter|trust|is)"
     r"|(?:[∀∃]|(?<![\w-])(?:forall|exists)(?!\w))\s*(?:\w+(?:\s*,\s*\w+)*)?)\s*$"
 )
-# A line that starts so goes on with the statement before it: an operator, an opening bracket, or a later clause.
+# A line that starts like this continues the statement before it: an operator, an opening bracket, or a later clause.
 _CLAUSE = re.compile(r"(?:and|or|xor|implies|iff|in|from|where|no|header|open|closed|missing|delimiter|trust)(?!-?\w)")
 _OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
 
@@ -35,7 +35,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    start: int  # of the first character that is no white space
+    start: int  # of the first character that is not white space
     indent: int
     code: str  # without the comment and the white space around it
 

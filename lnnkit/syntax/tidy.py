@@ -94,10 +94,10 @@ def _break(line: str) -> int | None:
     best: tuple[int, int, int] | None = None
     depth = 0
     code = lexemes(line, shadow(line), 0, min(len(line), WIDTH))
-    first = code[1].start if len(code) > 1 else 0  # a break before the first operand would gain nothing
+    first = code[1].start if len(code) > 1 else 0  # breaking before the first operand would gain nothing
     for lexeme in code:
         if lexeme.text == '"':
-            break  # a text that goes on beyond the width: what follows stands within it
+            break  # a text longer than the width: its continuation is indented
         if lexeme.kind == "symbol" and lexeme.text in "([{":
             depth += 1
         elif lexeme.kind == "symbol" and lexeme.text in ")]}":

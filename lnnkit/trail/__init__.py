@@ -1,4 +1,4 @@
-"""Which instance set each bound, and when.
+"""The trail (provenance): which instance set each bound, and when.
 
 Written by the merge; read by explanations, training and contested answers.
 """

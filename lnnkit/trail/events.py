@@ -1,7 +1,8 @@
-"""Every change of a bound, in the order of rounds: what explanations are read from.
+"""Every change of a bound, by round: the provenance that explanations read.
 
-An instance reads the bounds as the rounds before have left them, so what it read of an atom is the atom's last event of
-an earlier *tick*. A tick is a round, or a step between rounds that others read: the first bounds of shared neurons.
+An instance reads the bounds that the rounds before it have left, so what it read of an atom is the atom's last
+event of an earlier *tick*. A tick is a round, or a step between rounds whose results others read: the first bounds
+of shared neurons.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ ROOT = -2  # the leaf of what is the root's value before the first round
 
 
 class Kind(IntEnum):
-    """How a bound came about."""
+    """The kind of change."""
 
     SENT = 0  # by an instance
-    INITIAL = 1  # of a shared neuron, by its operands and its statements, before the first round
-    RESTARTED = 2  # of a completed predicate, which starts from false
-    RESTORED = 3  # as it was before a completion that came to less
-    OPENED = 4  # unknown: arrested, or a completion that came to no end
+    INITIAL = 1  # a shared neuron, from its operands and its statements, before the first round
+    RESTARTED = 2  # a completed predicate, which starts from false
+    RESTORED = 3  # restored after a completion that derived less
+    OPENED = 4  # unknown: arrested, or a completion that did not terminate
     STATED = 5  # by a fact that was added to a fixpoint
 
 
 class Events(NamedTuple):
-    """All events, in columns: ``row``, ``value`` and ``instance`` (n,), which follow one another in chunks; the chunk
-    that begins at ``start`` (c,) has the other columns (c,)."""
+    """All events, in columns: ``row``, ``value`` and ``instance`` (n,) have an entry for each event. Events are grouped
+    into consecutive chunks; the other columns (c,) have an entry for each chunk, which begins at ``start`` (c,)."""
 
     row: Tensor
     value: Tensor
@@ -53,7 +54,7 @@ class Events(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """``predicates`` were completed between two ticks; what reads the result does so from ``stop`` on."""
+    """``predicates`` were completed between two ticks; events from ``stop`` on read the result."""
 
     predicates: frozenset[str]
     start: int
@@ -61,8 +62,8 @@ class Completion(NamedTuple):
 
 
 class _Column:
-    """One column of the events, chunk by chunk. A chunk that is a run (each number ``step`` more than the one before)
-    is kept as its first number."""
+    """One column of the events, by chunks. A chunk of numbers in arithmetic progression (difference ``step``) is kept
+    as its first number."""
 
     __slots__ = ("_dtype", "_first", "_plain", "_step")
 
@@ -84,7 +85,7 @@ class _Column:
         return len(self._plain) * self._dtype.itemsize + len(self._first) * self._first.itemsize
 
     def expanded(self, lengths: Array, start: Array) -> Array:
-        """All numbers."""
+        """All numbers, expanded."""
         first = np.array(self._first)
         plain = np.isnan(first)
         found = np.where(plain, 0, first).astype(self._dtype).repeat(lengths)
@@ -95,7 +96,7 @@ class _Column:
 
 
 class Arrested(NamedTuple):
-    """Rows of a batch that have been arrested, and the bounds that their roots came to."""
+    """Rows of a batch that were arrested, and the bounds that their roots had."""
 
     batch: int
     rows: Array
@@ -104,59 +105,58 @@ class Arrested(NamedTuple):
 
 @dataclass(slots=True)
 class Trace:
-    """What it takes to work out every bound again, beside the events: the ``start`` (lower and upper ends of the atoms
-    that were there before the first of them), the batches of shared neurons before the first round (``scratch``, by
-    the number that events have for them, from -2 downward), and the instances that were arrested, with the ticks before
-    which they read."""
+    """All that is needed besides the events to recompute every bound: the ``start`` (lower and upper ends of the
+    initial atoms), the batches of shared neurons before the first round (``scratch``, under the numbers that events use
+    for them, from -2 downward), and the arrested instances, with the ticks before which they read."""
 
     start: tuple[Tensor, Tensor] = field(default_factory=lambda: (torch.empty(0), torch.empty(0)))
     scratch: list[RuleShape] = field(default_factory=list)
     arrested: list[tuple[int, Arrested]] = field(default_factory=list)
 
     def adopt(self, batch: RuleShape) -> int:
-        """The number of a batch that the grounding does not hold."""
+        """Register a batch that the grounding does not hold; returns its number."""
         self.scratch.append(batch)
         return -1 - len(self.scratch)
 
 
 class Trail:
-    """Grows by the chunks of changes that a round makes. At scale an event takes 16 bytes or fewer."""
+    """The growing record of events. At scale an event takes 16 bytes or fewer."""
 
     def __init__(self, dtype: torch.dtype, trace: Trace | None = None) -> None:
         self.tick = 0
         self.completions: list[Completion] = []
-        self.arrests: list[int] = []  # the tick of each entry among those of the arrested instances
+        self.arrests: list[int] = []  # the tick of each entry among the arrested instances
         self.trace = trace
         self._row = _Column(np.dtype(np.int32), 1)
         self._value = _Column(real(dtype), 0)
         self._instance = _Column(np.dtype(np.int32), 1)
-        self._chunks = array("i")  # the length of each, its tick, kind, side, batch and leaf
+        self._chunks = array("i")  # for each chunk: length, tick, kind, side, batch and leaf
 
     def __len__(self) -> int:
         return sum(self._chunks[::_WIDTH])
 
     @property
     def nbytes(self) -> int:
-        """The memory that the events take."""
+        """The memory of the events, in bytes."""
         columns = (self._row, self._value, self._instance)
         return sum(column.nbytes for column in columns) + len(self._chunks) * self._chunks.itemsize
 
     @property
     def tellers(self) -> set[tuple[int, int]]:
-        """The batches that have told anything, each with a leaf through which they have."""
+        """The batches that set any bound, each with a leaf through which they did."""
         return set(zip(self._chunks[4::_WIDTH], self._chunks[5::_WIDTH], strict=True))
 
     def step(self) -> None:
-        """What follows reads what has been recorded so far."""
+        """Begin a new tick: later events read those recorded so far."""
         self.tick += 1
 
     def completed(self, predicates: frozenset[str], start: int) -> None:
-        """A stratum that was restarted at ``start`` is complete."""
+        """Record that a stratum that was restarted at ``start`` is complete."""
         self.step()
         self.completions.append(Completion(predicates, start, self.tick))
 
     def arrest(self, found: Sequence[Arrested]) -> None:
-        """Instances cannot be satisfied by what they read before this tick."""
+        """Record that these instances cannot be satisfied by what they read before this tick."""
         self.arrests += [self.tick] * len(found)
         if self.trace is not None:
             self.trace.arrested += [(self.tick, each) for each in found]
@@ -171,8 +171,8 @@ class Trail:
         leaf: int = 0,
         instances: Array | range = range(1),
     ) -> None:
-        """One side of ``rows`` (n,), each once, now has these ``values`` (n,), or all one; ``instances`` (n,) of a
-        ``batch`` have set them through a ``leaf``. Nobody may write to them any more."""
+        """Record that one side of distinct ``rows`` (n,) has new ``values`` (n,) or one common value, set by
+        ``instances`` (n,) of a ``batch`` through a ``leaf``. The arrays must not be written to afterwards."""
         if not len(rows):
             return
         self._row.add(rows)
@@ -181,7 +181,7 @@ class Trail:
         self._chunks.extend((len(rows), self.tick, kind, side, batch, leaf))
 
     def events(self) -> Events:
-        """All that has been recorded."""
+        """All events recorded so far."""
         lengths, *chunks = np.array(self._chunks, np.int64).reshape(-1, _WIDTH).T.copy()
         start = lengths.cumsum() - lengths
         columns = [column.expanded(lengths, start) for column in (self._row, self._value, self._instance)]

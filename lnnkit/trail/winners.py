@@ -1,4 +1,4 @@
-"""Which instance set each bound last: the record behind explanations, and behind what rests on a contradiction (see
+"""The last setter of each bound: the provenance behind explanations and contested answers (see
 `lnnkit.engine.contested`)."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MANY = 2**10  # so many notes are kept at most
 
 
 class _Set(NamedTuple):
-    """Instances of a batch that have set rows, each once, through a leaf."""
+    """Instances of a batch that set distinct rows through a leaf."""
 
     rows: Array | range
     batch: int
@@ -24,8 +24,8 @@ class _Set(NamedTuple):
 
 
 class _Side:
-    """The last setters of one side of all atoms. Numbers of batches and leaves are kept one and two greater: 0 says
-    that nothing has set the side."""
+    """The last setters of one side of all atoms. Numbers of batches and leaves are stored plus one and plus two: 0
+    means that nothing set the side."""
 
     def __init__(self) -> None:
         self.batch = Growing(np.int32)
@@ -52,7 +52,7 @@ class _Side:
 
 class Winners:
     """For each atom row and side, the batch, the leaf and the instance row that set it last (-1: given, or default).
-    What has been set is entered when somebody asks, or there is much of it."""
+    Notes are applied lazily: on reading, or when there are many."""
 
     def __init__(self) -> None:
         self._sides = (_Side(), _Side())
@@ -69,7 +69,7 @@ class Winners:
         )
 
     def setters(self, side: int) -> list[tuple[Array, int, int, Array]]:
-        """All that set a lower (0) or upper (1) side last: (rows, batch, leaf, instances), one for each leaf."""
+        """The last setters of a lower (0) or upper (1) side: (rows, batch, leaf, instances), one for each leaf."""
         own = self._entered(side)
         batch, leaf, instance = own.batch.values, own.leaf.values, own.instance.values
         known = np.flatnonzero(batch)
@@ -82,14 +82,15 @@ class Winners:
         return found
 
     def record(self, side: int, rows: Array | range, batch: int, leaf: int, instances: Array | range) -> None:
-        """Note that instances have set one side of rows, each once, through a leaf. Nobody may write to either."""
+        """Note that instances set one side of distinct rows through a leaf. The arrays must not be written to
+        afterwards."""
         if len(rows):
             self._pending[side].append(_Set(rows, batch, leaf, instances))
             if len(self._pending[side]) == _MANY:
                 self._entered(side)
 
     def _entered(self, side: int) -> _Side:
-        """One side, with all that has been noted."""
+        """One side, with all notes applied."""
         own = self._sides[side]
         for each in self._pending[side]:
             own.enter(each)

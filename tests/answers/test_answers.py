@@ -110,7 +110,7 @@ def test_a_number_that_contradicts_itself_in_words() -> None:
     assert str(Contradiction("atom", "Old(anna)", None, None, 1.0, 0.5)) == "Old(anna) [1, 0.5]"
 
 
-def test_names_are_made_where_somebody_looks() -> None:
+def test_names_are_materialised_on_access() -> None:
     names = Names(strings([f"n{place:05}" for place in range(5000)]))
     column = EntityColumn(np.arange(5000, dtype=np.int32), names)
     assert len(column) == 5000
@@ -226,7 +226,7 @@ axiom (P(X) | Q(X)) in [0.2, 1]
         ("forall Y: P(Y) | Q(Y)", (0.2, 1.0)),
     ],
 )
-def test_what_is_stated_of_parts_of_a_query_counts(query: str, truth: tuple[float, float]) -> None:
+def test_statements_about_parts_of_a_query_count(query: str, truth: tuple[float, float]) -> None:
     """By semantics 9 what is asserted keeps bounds, so other rules that mention it make no difference."""
     rules = ["", "rule Law & (forall X: Bird(X) -> Flies(X)) -> Other\nfact ~Law\n", "rule (P(X) & Q(X)) -> R(X)\n"]
     for rule in rules:

@@ -261,7 +261,7 @@ def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pyte
     assert (again.error, again.sparsity, again.scores) == (whole.error, whole.sparsity, whole.scores)
 
 
-def test_a_store_tells_limits_apart(tmp_path: Path) -> None:
+def test_a_store_distinguishes_limits(tmp_path: Path) -> None:
     outcome = Outcome(True, 0.0, 1, 1, 1.0, scores={"inside": 0.5})
     Store(tmp_path, 100).put(CELL, 0, [outcome])
     assert Store(tmp_path, 100).get(CELL, 0, 1) == [outcome]
@@ -277,7 +277,7 @@ def test_every_task_has_cells_with_names_of_their_own() -> None:
             assert len(set(keys)) == len(keys)
 
 
-def test_an_operation_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_operation(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["nsr", "--op", "mul"])
     assert stopped.value.code == 2

@@ -160,7 +160,7 @@ def test_a_target_whose_peer_is_missing_is_not_measured() -> None:
     assert "not measured" in "\n".join(report.text(own, [], targets.verdicts(own), ["lnnkit"]))
 
 
-def test_what_differs_is_said_loudly_unless_it_is_known() -> None:
+def test_unknown_differences_are_reported() -> None:
     right, _, _, _ = results()
     wrong = Result("closure", 3000, "duckdb", "done", cpu=1.0, checks={"answers": 5_727_867})
     astray = Result("closure", 3000, "pyreason", "done", cpu=1.0, checks={"answers": 5_700_000})
@@ -182,7 +182,7 @@ def test_the_first_engine_is_believed_where_nothing_is_published() -> None:
     assert (difference.engine, difference.check, difference.source) == ("lnnkit", "rows", "numpy")
 
 
-def test_growth_is_told_by_instances() -> None:
+def test_growth_is_measured_in_instances() -> None:
     runs = [
         Result("chain", size, engine, "done", cpu=seconds, checks={"answers": count, "instances": 2 * count})
         for size, count, seconds in ((10, 50, 1.0), (100, 5000, 200.0))

@@ -70,7 +70,7 @@ def test_csv_has_no_decoration(ranked: str, capsys: pytest.CaptureFixture[str]) 
     assert rows[1:] == [["P(X)", '{"X": "c10"}', "1.0", "1.0", "true"]]
 
 
-def test_the_table_says_what_is_left_out(ranked: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_counts_omitted_rows(ranked: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", ranked, "--limit", "1", "-q", "P(X)", "-q", "P(c2)", "--only", "likely_true,true"]) == 0
     out = capsys.readouterr().out
     assert "  2  [0.9, 0.9]  likely true\n  and 2 more; --limit 0 shows all\n\n" in out

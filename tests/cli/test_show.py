@@ -84,7 +84,7 @@ def test_names_are_shared_between_rules_and_files(tmp_path: Path, capsys: pytest
     )
 
 
-def test_no_data_is_read_and_errors_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported_without_reading_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown('load Known from "nowhere.csv"\nrule Known(X) -> Old(X)\n', tmp_path, capsys) == (
         "rule Known(X) -> Old(X)\n"
     )

@@ -222,7 +222,7 @@ def test_pipes_see_no_progress(long: str) -> None:
     assert (b'"status": "interrupted", "rounds": 0}' in out) == (err.decode().splitlines()[0] == STOPPING)
 
 
-def test_what_the_line_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_of_the_progress_line(monkeypatch: pytest.MonkeyPatch) -> None:
     line = ProgressLine("grounding", shown=False)
     assert line.text(0.6) == "grounding · 0 s"
     assert line.after_round(RoundReport("completion", 3, 1_200, 34_000))

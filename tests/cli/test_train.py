@@ -58,7 +58,7 @@ def test_eval_prints_scores(program: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("options", "code"), [(["--only", "q"], "unknown-rule"), (["--freeze", "r"], "nothing-to-learn")]
 )
-def test_what_cannot_be_trained_is_said(
+def test_untrainable_values_are_reported(
     program: Path, capsys: pytest.CaptureFixture[str], options: list[str], code: str
 ) -> None:
     out = program.with_name("trained.lnn")

@@ -117,7 +117,7 @@ def test_text_behind_a_closing_quote_is_an_error(read: Reader) -> None:
 @given(st.text('ab",,\n\n"\r', min_size=1, max_size=40), st.sampled_from([48, 1 << 20]), st.sampled_from([0, 1 << 30]))
 @example('""b,a', 48, 0)
 @example('"a,"b,c', 48, 0)
-def test_quotes_mean_what_a_strict_reader_says(text: str, block: int, large: int) -> None:
+def test_quotes_are_read_as_by_a_strict_reader(text: str, block: int, large: int) -> None:
     """Python's strict reader refuses the texts that are refused here, and splits the others the same."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("lnnkit.data.delimited.BLOCK", block)
@@ -246,7 +246,7 @@ def test_real_leading_zeros(real_data: Path) -> None:
         ("a\tb\nc\td\te\n", "f.tsv", "this row has 3 columns, the first one 2", "a tab"),
     ],
 )
-def test_what_is_said_of_a_ragged_row(read: Reader, content: str, name: str, message: str, hint: str) -> None:
+def test_the_message_for_a_ragged_row(read: Reader, content: str, name: str, message: str, hint: str) -> None:
     found = read(content, name=name).only()
     assert found.message == message
     assert hint in found.hint

@@ -105,7 +105,9 @@ def test_missing_programs(tmp_path: Path) -> None:
     assert read_program(tmp_path)[1][0].code == "unreadable-file"
 
 
-def test_a_missing_program_is_told_from_a_missing_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_is_distinguished_from_a_missing_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def hint(path: str | Path) -> str:
         return read_program(Path(path))[1][0].hint
 

@@ -204,7 +204,7 @@ def test_values_that_are_whole_are_shown_as_they_were_written(read: Reader) -> N
     assert "is '2', outside" in got.only().message
 
 
-def test_names_are_put_into_text_where_somebody_looks() -> None:
+def test_names_are_formatted_on_access() -> None:
     held = Names(pa.array(["-0", "007", "a"]), np.array([-7, 0, 5, 12], np.int64))
     shown = ("-7", "0", "5", "12", "-0", "007", "a")
     assert held == shown

@@ -20,7 +20,7 @@ def test_what_no_smaller_formula_beats() -> None:
     assert [each.formula for each in kept] == [constant(3.0), scaled(X, Constant(1.001))]
 
 
-def test_the_smallest_that_chance_cannot_tell_from_the_best() -> None:
+def test_the_smallest_formula_not_significantly_worse_is_chosen() -> None:
     noisy = ROWS[:, 0] + 0.1 * np.random.default_rng(2).standard_normal(200)
     near = scaled(X, Constant(1.0001))
     kept, chosen = front([constant(3.0), near, X], ROWS, noisy)

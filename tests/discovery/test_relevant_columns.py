@@ -32,7 +32,7 @@ def test_outliers_hide_nothing() -> None:
     assert {0, 1} <= set(relevant_columns(table, target))
 
 
-def test_a_column_that_tells_of_the_residuals() -> None:
+def test_a_column_that_explains_the_residuals() -> None:
     generator = np.random.default_rng(3)
     table = generator.uniform(1, 5, (400, 6))
     rest = 0.1 * table[:, 3] ** 2 + 0.1 * generator.standard_normal(400)

@@ -79,7 +79,7 @@ def test_files_that_share_a_key(tmp_path: Path) -> None:
     assert {answer.bindings["R"] for answer in vips if answer.lower == 1} == {"c1", "c3"}
 
 
-def test_ids_that_stand_twice(tmp_path: Path) -> None:
+def test_repeated_ids(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text("id,a,b,kind\nx,1,5,u\nx,1,6,v\ny,2,7,u\nz,3,8,u\n")
     kb = drafted(tmp_path, "f.csv")
     assert not kb.contradictions

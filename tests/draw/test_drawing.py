@@ -28,7 +28,7 @@ def arrows(picture: Picture) -> set[tuple[str, str, bool, bool]]:
 # --- predicates and rules ---------------------------------------------------------------------------------------------
 
 
-def test_rules_stand_between_what_they_read_and_what_they_conclude() -> None:
+def test_rules_are_drawn_between_body_and_head() -> None:
     picture = lnnkit.load(TRACING).draw()
     assert {line for box in picture.boxes if box.kind == "statement" for line in box.lines} == {
         "rule spread", "rule sensitivity", "rule precision", "rule symptoms", "axiom urgent",
@@ -186,7 +186,7 @@ def telling(proof: Mapping[str, Any], program: str) -> Iterator[str]:
             stack += node.get("premises", ())
 
 
-def test_a_side_that_says_nothing_is_left_out() -> None:
+def test_an_uninformative_side_is_left_out() -> None:
     picture = lnnkit.load(TRACING).draw("Infected(cleo)")
     assert {box.lines[0] for box in picture.boxes if box.kind != "statement"} == {
         "Infected(cleo)", "Infected(bob)", "Infected(anna)", "Positive(anna)",
@@ -195,7 +195,7 @@ def test_a_side_that_says_nothing_is_left_out() -> None:
     assert len(lnnkit.loads("predicate A(e)\nfact B(x)\n").draw("A(x)").boxes) == 1  # nothing is known
 
 
-def test_what_holds_for_any_other_entity_says_so() -> None:
+def test_conclusions_about_all_other_entities_are_marked() -> None:
     program = "predicate R(e, e) closed\npredicate Bad(e) closed\nfact R(a1, a2)\nfact Bad(a3)\n"
     kb = lnnkit.loads(f"{program}rule g: (forall Y: R(X, Y) -> ~Bad(Y)) -> Good(X)\n")
     boxes = {box.name: box.lines for box in kb.draw("Good(a1)").boxes}
@@ -232,7 +232,7 @@ def test_the_command_writes_png(tmp_path: Path, capfdbinary: pytest.CaptureFixtu
     assert capfdbinary.readouterr().out == out.read_bytes()
 
 
-def test_the_command_says_at_once_that_png_needs_an_extra(
+def test_the_command_reports_early_that_png_needs_an_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)

@@ -118,7 +118,7 @@ def test_positions_lead_back(text: str, encoding: str) -> None:
         ("predicate A(p)\nrule ¦A(X) -> (", "predicate", "A", "condition"),  # half typed
     ],
 )  # fmt: skip
-def test_what_stands_under_the_cursor(text: str, kind: str, name: str, role: str) -> None:
+def test_the_name_under_the_cursor(text: str, kind: str, name: str, role: str) -> None:
     found = under(text)
     assert found is not None
     assert (found.kind, found.name, found.role) == (kind, name, role)
@@ -376,7 +376,7 @@ def test_outline() -> None:
     ]
 
 
-def test_findings_about_other_files_stand_where_they_are_named(tmp_path: Path) -> None:
+def test_findings_about_other_files_are_shown_where_they_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,t\nanna,2\n")
     (tmp_path / "lib.lnn").write_text("fact A(\n")
     text = 'import "lib.lnn"\npredicate P(thing)\nload P from "a.csv"\nload Q from "gone.csv"\nquery Zed(X)\n'

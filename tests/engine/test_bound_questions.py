@@ -73,7 +73,7 @@ def test_what_it_joins_is_shown() -> None:
     assert "Path(X, _) asked for" in str(kb.plan())
 
 
-def test_whoever_asks_why_is_told_of_the_whole() -> None:
+def test_an_explanation_covers_the_whole_predicate() -> None:
     """A near miss that the question itself does not need is there all the same."""
     text = f"{CHAIN}rule {BODIES[1]} -> Path(X, Z)\nfact Edge(b, c)\nfact Edge(c, d)\nfact Edge(a, e)\n"
     asked = lnnkit.loads(text + "query Path(a, d)\n")

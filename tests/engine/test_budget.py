@@ -243,7 +243,7 @@ DECLARED = "predicate E(x, x)\npredicate Q(x, x)\npredicate R(x, x){kind}\n" + "
         pytest.param("A(X) -> B(X)", "A(X) & B(Y) & (C(X) | ~D(Y))", "", 900, marks=pytest.mark.slow),
     ],
 )
-def test_an_instance_takes_what_it_is_counted_as(rule: str, query: str, kind: str, count: int) -> None:
+def test_the_memory_of_an_instance_matches_its_estimate(rule: str, query: str, kind: str, count: int) -> None:
     text = f"{DECLARED.format(kind=kind)}rule r: {rule}\nquery Q(X, Y)\nquery R(X, Y)"
     code = PEAK.format(text=text, query=query, count=count)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -140,7 +140,7 @@ def test_an_existential_that_has_another_witness_is_clean() -> None:
     assert {row.bindings["X"]: (row.lower, row.contested) for row in rows} == {"x": (0.6, False), "y": (0.6, True)}
 
 
-def test_completed_atoms_are_looked_at_again_too() -> None:
+def test_completed_atoms_are_evaluated_again() -> None:
     """P is closed and derived. It is completed before the first round, and A is arrested after: P(a) rests on A, P(b)
     and P(c) on T."""
     text = "predicate P(x) closed\npredicate A(x)\npredicate T(x)\npredicate S(x)\nrule ap: A(X) | T(X) -> P(X)\n"
@@ -163,7 +163,7 @@ def test_what_a_contradiction_keeps_from_being_false_is_marked() -> None:
     assert [answers[0].contested for answers in (other, both, negated)] == [False, True, False]
 
 
-def test_what_a_contradiction_supports_is_not_false() -> None:
+def test_atoms_supported_by_a_contradiction_are_not_false() -> None:
     """An arrested atom reads as unknown, also for what is completed: nobody can say that no rule makes D(anna) true."""
     kb = lnnkit.loads(
         "predicate Q(e, e) closed\npredicate D(e) closed\nfact Q(anna, bob)\nfact ~Q(anna, bob)\nrule Q(X, Y) -> D(X)\n"
@@ -184,7 +184,7 @@ axiom P(X) | Q(X)
 
 
 @pytest.mark.parametrize("rule", ["", "rule (P(X) | Q(X)) -> R(X)\n"])
-def test_what_is_stated_stands_beside_what_contradicts_it(rule: str) -> None:
+def test_stated_bounds_are_kept_beside_their_contradiction(rule: str) -> None:
     """Whether a rule reads the stated formula too makes no difference to what is answered of it."""
     kb = lnnkit.loads(STATED + rule)
     for query, binding in (("P(X) | Q(X)", {"X": "a"}), ("P(a) | Q(a)", {}), ("~(P(a) | Q(a))", {})):

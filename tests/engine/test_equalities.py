@@ -54,7 +54,7 @@ def test_queries_look_at_few_pairs(query: str, variables: str, expected: list[tu
     assert [tuple(answer.bindings[v] for v in variables) for answer in answers] == expected
 
 
-def test_what_is_learned_of_one_says_nothing_of_others() -> None:
+def test_learning_about_one_entity_does_not_affect_others() -> None:
     """Downward too: of those that are one, not of the rest."""
     text = """
 predicate P(entity)
@@ -92,14 +92,14 @@ THREE = "predicate S(entity)\npredicate P(entity)\nfact P(bob)\nfact ~S(cleo)\nf
         ),
     ],
 )
-def test_the_last_pair_that_is_one_hears_of_it(text: str, query: str, truth: tuple[float, float]) -> None:
+def test_the_last_equal_pair_receives_the_bound(text: str, query: str, truth: tuple[float, float]) -> None:
     """Of the pairs beneath a quantifier that nobody has looked at, none is one."""
     (answer,) = lnnkit.loads(text).ask(query)
     assert (answer.lower, answer.upper) == truth
 
 
 @pytest.mark.parametrize("sign", ["", "~"])
-def test_all_pairs_are_known_once_those_that_are_one_are(sign: str) -> None:
+def test_equal_pairs_determine_all_pairs(sign: str) -> None:
     text = f"predicate S(entity, entity)\nfact {sign}S(anna, anna)\nfact {sign}S(bob, bob)\n"
     known = {"": "forall X, Y: X = Y -> S(X, Y)", "~": "~(exists X, Y: S(X, Y) & X = Y)"}[sign]
     kb = lnnkit.loads(f"{text}predicate Told\nrule ({known}) -> Told\n")
@@ -110,7 +110,7 @@ def test_all_pairs_are_known_once_those_that_are_one_are(sign: str) -> None:
 
 @pytest.mark.parametrize("head", ["predicate B", "predicate B closed"])
 @pytest.mark.parametrize("turn", [1, -1])
-def test_what_is_itself_says_nothing_of_others(head: str, turn: int) -> None:
+def test_reflexive_equality_implies_nothing_about_others(head: str, turn: int) -> None:
     """Statements and queries of one shape, of which one compares an entity with itself."""
     rules = ["rule anna != anna & ~P(anna, anna) -> A\n", "rule anna != dora & ~P(dora, anna) -> B\n"][::turn]
     queries = ["query Y != Y & ~P(Y, Y)\n", "query X != Y & ~P(X, Y)\n"][::turn]
@@ -129,7 +129,7 @@ def test_where_no_pair_is_left_it_is_a_contradiction() -> None:
     assert len(kb.contradictions) == 0  # there may be somebody else
 
 
-def test_weights_that_let_an_unequal_pair_say_something() -> None:
+def test_weights_under_which_an_unequal_pair_proposes_a_bound() -> None:
     """With half a weight it takes only half the truth away."""
     kb = hub("predicate Back(node)\nrule To(X, Y) & From(Y, Z) & (X = Z)@0.5 -> Back(X)\n")
     assert {(answer.lower, answer.upper) for answer in kb.ask("Back(X)")} == {(1.0, 1.0)}

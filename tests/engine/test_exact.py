@@ -84,7 +84,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=8))
-def test_as_if_both_ends_were_worked_out(block: range, counted: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_if_both_ends_were_computed(block: range, counted: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in block:
         text = drawn(seed)
         one = answered(text)

@@ -47,7 +47,7 @@ def test_known_disagreements(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", at_length([702_044, 703_553, 703_637, 704_240], plain=1))
-def test_what_was_once_wrong(seed: int) -> None:
+def test_past_disagreements(seed: int) -> None:
     """Beyond the seeds above, of which 4,500 were tried once."""
     assert disagreements(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program) == []
 
@@ -114,7 +114,7 @@ def test_a_contradictory_instance_does_not_silence_the_others() -> None:
     assert {step.bindings.get("X") for step in explanation.steps if step.reason == "statement"} == {"x2"}
 
 
-def test_what_a_contradictory_instance_alone_asks_for_is_not_told_by_another() -> None:
+def test_bounds_wanted_by_a_contradictory_instance_are_not_proposed_by_another() -> None:
     """x1 asks that no A be as true as B beyond 0.2, which a1 contradicts. x0, the first, asks for nothing: B(a2) may be
     anything."""
     kb = lnnkit.loads(
@@ -134,7 +134,7 @@ def test_two_instances_that_cross_contradict_the_atom_alone() -> None:
     assert [(each.kind, each.atom) for each in kb.infer().contradictions] == [("atom", 'A("a")')]
 
 
-def test_an_instance_that_equivalences_leave_nothing_is_contradictory_by_itself() -> None:
+def test_an_instance_emptied_by_equivalences_is_contradictory() -> None:
     """In Goedel logic `A -> B` is 1 or B's truth: asked for between, B must be that, which B(b) cannot be. What x1 asks
     for and what x2 asks for are met, or not, each by itself."""
     program = """
@@ -196,7 +196,7 @@ def test_many_of_both() -> None:
     assert "100,000 instances" in str(kb.plan())
 
 
-def test_many_of_both_to_degrees_that_are_told_from_above() -> None:
+def test_many_rows_bounded_from_above_by_degrees() -> None:
     """Each instance asks for an upper end of its own: the alarms hear the least of them."""
     rng = np.random.default_rng(0)
     item, cap = rng.uniform(0.9, 1, MANY), rng.uniform(0.6, 1, MANY)

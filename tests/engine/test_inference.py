@@ -25,7 +25,7 @@ def materialised(kb: lnnkit.KnowledgeBase, table: str) -> int:
     return len(rested.fixpoint.prepared.grounding.atoms.tables[table].tuples)
 
 
-def test_contrapositives_fill_no_table_that_nobody_asks_for() -> None:
+def test_contrapositives_do_not_fill_unqueried_tables() -> None:
     """Every infected X and healthy Y say that X and Y had no contact: 200 such atoms for one pole, n^2 in general."""
     kb = people(200)
     kb.infer()

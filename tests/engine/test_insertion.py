@@ -248,7 +248,7 @@ class Stopping:
         return len(self.reports) < self.rounds
 
 
-def test_watches_are_told_the_same_and_stop_at_the_same_state() -> None:
+def test_watches_see_the_same_reports_and_stop_at_the_same_state() -> None:
     for rounds in (1, 3, 10, 24, 100):
         watches: list[Stopping] = []
 

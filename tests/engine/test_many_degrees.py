@@ -34,7 +34,7 @@ def agree(seeds: range) -> None:
 
 
 @pytest.mark.parametrize("body", ["A(X) -> B(X)", "A(X)@1.3 -> B(X)", "A(X) & B(X)@0.5", "A(X)@2 | B(X)@0.3"])
-def test_many_degrees_in_product_logic_say_what_each_says_alone(body: str) -> None:
+def test_many_degrees_in_product_logic_give_the_bounds_of_each_alone(body: str) -> None:
     """Its kernels compute some rows again, for which both ends must have an entry a row."""
     text = f"logic product\npredicate A(e)\npredicate B(e)\nrule ({body}) -> D(X)\nquery D(X)"
     degrees = np.random.default_rng(0).random((2, 2, 300))

@@ -136,7 +136,7 @@ rule P(X, Y) & a(Y) > 2 & a(X) < a(Y) -> Q(X, Y)
     ["1 / a(X) != 0", "0 / a(X) = 0", "1 / a(X)^2 > 0", "abs(1 / a(X)) >= 0", "~(1 / a(X) = 0)", "a(X)^-2 > 0"],
 )
 @pytest.mark.parametrize("closed", ["", " closed"])
-def test_what_is_true_of_any_value_says_nothing_where_there_is_none(comparison: str, closed: str) -> None:
+def test_a_comparison_true_of_any_value_is_unknown_where_undefined(comparison: str, closed: str) -> None:
     text = f"number a(t)\npredicate P(t){closed}\nfact a(x) = 0\nfact a(y) = 2\nrule {comparison} -> P(X)\n"
     kb = lnnkit.loads(text)
     assert bounds(kb, "P(y)") == {(): (1, 1)}
@@ -252,7 +252,7 @@ def test_single_precision_is_for_truth_alone() -> None:
     assert bounds(kb, "More") == {(): (1, 1)}
 
 
-def test_what_a_known_comparison_says_of_an_undefined_term() -> None:
+def test_a_known_comparison_bounds_an_undefined_term() -> None:
     kb = lnnkit.loads(
         "number x(p)\npredicate P(p)\nfact x(anna) in [-4, 9]\nfact P(bob)\naxiom sqrt(x(X)) >= 0\nquery x(X)\n"
     )
@@ -281,7 +281,7 @@ def test_a_proof_leads_back_through_numbers() -> None:
     assert "Ok(anna)" in shown
 
 
-def test_a_comparison_of_undefined_terms_says_nothing_although_unknown_numbers_would_decide_it() -> None:
+def test_a_comparison_of_undefined_terms_is_unknown_even_if_decided_for_unknown_numbers() -> None:
     """Of an unknown age the only defined value of the term is 0; 0.5 has none."""
     kb = lnnkit.loads(
         "number age(p)\nfact age(bob) = 0.5\nfact age(anna) = 0\nrule sqrt(age(X) ^ 2 * -0.5) <= 3 -> F(X)\n"
@@ -305,13 +305,13 @@ STATED = "predicate P(person)\nnumber age(person)\nnumber gap(person, person)\nn
         ("axiom age(X) > pay(X)\naxiom pay(X) >= age(X)\n", "~age(X) > pay(X) | ~pay(X) >= age(X) [1, 0]"),
     ],
 )
-def test_what_no_number_satisfies_is_told_although_nobody_asks(statements: str, told: str) -> None:
+def test_an_unsatisfiable_comparison_is_reported_without_a_query(statements: str, told: str) -> None:
     kb = lnnkit.loads(STATED + statements + "query P(X)\n")
     assert [str(each).split(" (")[0] for each in kb.infer().contradictions] == [told]
     assert bounds(kb, "P(X)") == {("anna",): (1, 1)}
 
 
-def test_what_no_number_satisfies_is_told_once() -> None:
+def test_an_unsatisfiable_comparison_is_reported_once() -> None:
     """Where each entity has its own contradiction, or there is none, nothing is said of all."""
     kb = lnnkit.loads(STATED + "axiom age(X) > 5\naxiom age(X) < 3\nquery age(X)\n")
     assert [str(each) for each in kb.infer().contradictions] == ["age(anna) at least 5, at most 3"]
@@ -332,11 +332,11 @@ def test_what_no_number_satisfies_is_told_once() -> None:
         "number a\nfact a = 3\naxiom sqrt(a - 110) < 0\n",
     ],
 )
-def test_what_only_unknown_numbers_contradict_is_not_told_where_all_are_known(text: str) -> None:
+def test_contradictions_of_unknown_numbers_are_not_reported_when_all_are_known(text: str) -> None:
     assert not lnnkit.loads(text).infer().contradictions
 
 
-def test_what_unknown_numbers_contradict_is_told_while_there_are_some() -> None:
+def test_contradictions_of_unknown_numbers_are_reported_while_some_are_unknown() -> None:
     text = "number a(t)\npredicate P(t)\nfact P(y)\nfact a(x) = 1\naxiom sqrt(a(X) - 110) < 0\n"
     assert [str(each) for each in lnnkit.loads(text).infer().contradictions] == ["sqrt(a(X) - 110) < 0 [1, 0]"]
 

@@ -30,7 +30,7 @@ def holds(operator: str, sign: int) -> bool:
 @pytest.mark.parametrize("text", ["age(X) {} 65", "pay(X) {} age(X)", "age(X) {} 2 * pay(X) - 3"])
 @pytest.mark.parametrize("way", ["rule Told(X) -> {}", "axiom {}", "rule {} <-> Told(X)"])
 @pytest.mark.parametrize("operator", at_length(OPERATORS, plain=1))
-def test_what_follows_from_one(text: str, way: str, operator: str) -> None:
+def test_consequences_of_one_fact(text: str, way: str, operator: str) -> None:
     """A query is as true as the signs of the difference that are left make it, whatever the numbers are."""
     kb = lnnkit.loads(f"{DECLARED}predicate Told(person)\nfact Told(anna)\n{way.format(text.format(operator))}\n")
     left = [sign for sign in (-1, 0, 1) if holds(operator, sign)]
@@ -42,7 +42,7 @@ def test_what_follows_from_one(text: str, way: str, operator: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "two"), [*itertools.permutations(OPERATORS, 2)])
-def test_rules_hear_of_it(one: str, two: str) -> None:
+def test_rules_read_the_new_bound(one: str, two: str) -> None:
     kb = lnnkit.loads(
         f"{DECLARED}fact Told(anna)\nrule pay(X) {one} age(X) <-> Told(X)\nrule age(X) {two} pay(X) <-> Found(X)\n"
     )
@@ -51,7 +51,7 @@ def test_rules_hear_of_it(one: str, two: str) -> None:
 
 
 @pytest.mark.parametrize("operators", [*itertools.combinations(OPERATORS, 3)])
-def test_two_tell_a_third(operators: tuple[str, str, str]) -> None:
+def test_two_comparisons_imply_a_third(operators: tuple[str, str, str]) -> None:
     one, two, third = operators
     signs = [sign for sign in (-1, 0, 1) if holds(one, sign) and holds(two, sign)]
     kb = lnnkit.loads(
@@ -66,7 +66,7 @@ def test_two_tell_a_third(operators: tuple[str, str, str]) -> None:
     assert not kb.infer().contradictions
 
 
-def test_terms_are_the_same_in_any_guise() -> None:
+def test_equal_terms_are_recognised_in_any_form() -> None:
     kb = lnnkit.loads(f"{DECLARED}fact Told(anna, bob)\nrule Told(X, Y) -> age(X) > age(Y)\n")
     for query, truth in {
         "age(bob) < age(anna)": 1,
@@ -185,7 +185,7 @@ def test_a_comparison_knows_itself_with_its_terms_exchanged(operator: str) -> No
     assert told(kb, "N(y, x)")[0] == float(told_false)
 
 
-def test_exchanged_terms_that_are_both_told_contradict_each_other() -> None:
+def test_stated_comparisons_with_exchanged_terms_contradict_each_other() -> None:
     text = DECLARED + "fact T(x, y)\nfact T(y, x)\nrule T(X, Y) -> age(X) > age(Y)\nrule age(X) > age(Y) -> Q(X, Y)\n"
     assert lnnkit.loads(text).infer().contradictions
     assert (
@@ -201,7 +201,7 @@ def test_exchanged_terms_that_are_both_told_contradict_each_other() -> None:
 @pytest.mark.parametrize(
     "other", ["axiom gain(X) > 5\nfact gain(x) = 3\n", "axiom gain(X) > loss(X)\naxiom gain(X) = loss(X)\n"]
 )
-def test_contradictions_for_all_are_told_beside_unrelated_ones(other: str) -> None:
+def test_universal_contradictions_are_reported_beside_unrelated_ones(other: str) -> None:
     text = DECLARED + "number gain(person)\nnumber loss(person)\nfact E(x)\n"
     text += "predicate E(person)\naxiom age(X) > pay(X)\naxiom age(X) < pay(X)\n"
     (alone,) = lnnkit.loads(text).infer().contradictions
@@ -211,7 +211,7 @@ def test_contradictions_for_all_are_told_beside_unrelated_ones(other: str) -> No
 
 
 @pytest.mark.parametrize("said", ["axiom a(X) > 5 in [0.4, 1]", "rule P(X) -> a(X) > 5 in [0.4, 1]"])
-def test_a_comparison_that_is_told_to_a_degree_is_true(said: str) -> None:
+def test_a_comparison_stated_to_a_degree_is_true(said: str) -> None:
     """It is false or true; whether it is asked for one entity or for all is the same, and so is its proof."""
     kb = lnnkit.loads(f"number a(t)\npredicate P(t)\nfact P(x)\n{said}\n")
     for query in ("a(X) > 5", "a(x) > 5"):

@@ -104,7 +104,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ({"device": torch.device("cpu")}, "unknown-device"),
     ],
 )
-def test_what_there_is_not(options: dict, code: str) -> None:
+def test_an_unknown_name(options: dict, code: str) -> None:
     kb = lnnkit.loads("fact A(a)\nquery A(X)\n")
     before = kb.infer(precision="single")
     with pytest.raises(lnnkit.Error) as raised:

@@ -58,7 +58,7 @@ def test_what_gains_fast_enough_converges(weight: str, loss: str) -> None:
     ],
 )
 @pytest.mark.parametrize("loss", at_length(["0.3", "0"], plain=1))
-def test_what_gains_too_slowly_is_given_up(weight: str, loss: str, off: float) -> None:
+def test_slow_gains_stop_inference(weight: str, loss: str, off: float) -> None:
     """Where a round gains 1e-7, ``w`` times that in the next and so on, 1e-7 / (1 - w) is left; after n rounds, ``w^n``
     of what lacked at first."""
     kb, limit = cycle(weight, loss)
@@ -177,7 +177,7 @@ def test_a_goedel_threshold_at_the_limit(weight: str, status: str) -> None:
         assert ends(kb, "D")[0] == pytest.approx(0.99999, abs=EXACT)
 
 
-def test_what_creeps_says_which_rules() -> None:
+def test_slow_convergence_names_its_rules() -> None:
     """What only reads the cycle is not named."""
     kb = lnnkit.loads(
         "axiom up: (A@0.99999999 -> B)\naxiom (B@0.99999999 -> A)\naxiom B -> C\naxiom out: C -> D\n"
@@ -337,7 +337,7 @@ CREEPING = [69, 76, 13, 182, 474]  # with which it stops
 
 
 @pytest.mark.parametrize("seed", at_length(CREEPING, plain=0))
-def test_what_creeps_contains_what_the_oracle_says(seed: int) -> None:
+def test_bounds_after_slow_convergence_contain_the_oracle(seed: int) -> None:
     found = compared(creeping(seed), EXACT)
     assert (found.status, found.wrong) == ("creeping", [])
     assert found.expected is not None

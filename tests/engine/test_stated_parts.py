@@ -87,7 +87,7 @@ rule R(X, Y) & ({whole}) -> T(X)
 
 
 @pytest.mark.parametrize("others", [*itertools.permutations(["(P(X) -> Q(Y)) & D(b)", "(P(X) -> Q(X)) & D(b)"])])
-def test_what_else_is_asked_changes_nothing(others: tuple[str, ...]) -> None:
+def test_other_queries_change_no_answer(others: tuple[str, ...]) -> None:
     """The part is an instance of both axioms, and reads the first, whether others read the second or not."""
     text = "fact D(b)\naxiom P(X) -> Q(X) in [0, 0.6]\naxiom P(X) -> Q(Y) in [0.2, 1]\n"
     alone = lnnkit.loads(text)

@@ -42,7 +42,7 @@ def test_equivalences_of_values_that_no_corner_has(pairs: int) -> None:
         ("(exists X: Bad(X))", (0.0, 1.0)),  # a false antecedent says nothing
     ],
 )
-def test_quantifiers_over_nobody(body: str, expected: tuple[float, float]) -> None:
+def test_quantifiers_over_empty_sorts(body: str, expected: tuple[float, float]) -> None:
     assert only(f"predicate Bad(item)\npredicate Ok\nrule {body} -> Ok\nquery Ok\n") == expected
     opened = f"sort item open\npredicate Bad(item)\npredicate Ok\nrule {body} -> Ok\nquery Ok\n"
     assert only(opened) == (0.0, 1.0)  # there may be somebody, of whom nothing is known
@@ -92,7 +92,7 @@ def test_a_listed_atom_loosens_a_closed_default() -> None:
     assert [(a.bindings["X"], a.lower) for a in kb.answers()[0]] == [("ann", 1.0)]
 
 
-def test_a_gap_says_something_of_what_is_unknown() -> None:
+def test_a_gap_bounds_unknown_operands() -> None:
     """Goedel's x <-> y is 1 where they are equal, else the lesser. Between .4 and .8 neither can be 0 (the value would
     be 0, or 1 if both are), and nothing else need be known for that."""
     text = "logic godel\nfact K(ann)\nrule (P(X) <-> Q(X)) in [0.4, 0.8]\nquery P(ann)\n"
@@ -120,7 +120,7 @@ def test_what_random_programs_found(seed: int, size: int, mode: str) -> None:
     assert not disagreements(generate(seed, size, mode).program)
 
 
-def test_what_the_last_candidate_says_reaches_its_inner_rows() -> None:
+def test_bounds_of_the_last_candidate_reach_its_inner_rows() -> None:
     """Not every course has a teacher, and art has one. So it is maths that has none: neither of the two teaches it."""
     kb = lnnkit.loads(
         "predicate Course(course)\npredicate Teaches(person, course)\nfact Course(art)\nfact Course(maths)\n"
@@ -145,7 +145,7 @@ rule (P(X) | ~D(X)) -> R(X)
     assert (answer.lower, answer.upper) == (1, 1)
 
 
-def test_a_stranger_lets_out_what_completion_made_sure() -> None:
+def test_an_unnamed_individual_loosens_completed_bounds() -> None:
     """Nobody named is D, but a stranger may be; R is false of bob, so the axiom says that no one is."""
     kb = lnnkit.loads(
         """

@@ -20,7 +20,7 @@ def neurons(graph: nx.MultiDiGraph, kind: str) -> list[dict[str, Any]]:
     return [data for _, data in graph.nodes(data=True) if data["kind"] == kind]
 
 
-def test_nodes_and_edges_carry_what_the_design_says() -> None:
+def test_nodes_and_edges_have_the_attributes_of_the_design() -> None:
     graph = graph_of("rule both: (A(X)@0.7 & B(Y)){bias: 1.2, logic: product} -> R(Y, X)\n")
     assert isinstance(graph, nx.MultiDiGraph)
     (conjunction,) = [node for node, data in graph.nodes(data=True) if data["kind"] == "and"]
@@ -73,13 +73,13 @@ def test_leading_quantifiers_of_a_statement_are_its_variables() -> None:
     assert neurons(graph_of("axiom forall X: A(X) -> B(X) in [0.2, 0.7]\n"), "forall")
 
 
-def test_what_defines_a_closed_predicate_is_never_shared() -> None:
+def test_definitions_of_closed_predicates_are_never_shared() -> None:
     graph = graph_of("rule one: A(X) -> C(X)\nrule two: A(X) -> C(X)\naxiom B(X) | (A(X) -> C(X))\n")
     (implication,) = neurons(graph, "implies")
     assert implication["uses"] == 3
     assert not implication["shared"]
 
 
-def test_cycles_of_rules_are_no_cycle_of_neurons() -> None:
+def test_cycles_of_rules_leave_the_graph_acyclic() -> None:
     graph = graph_of("rule A(X) -> B(X)\nrule B(X) -> A(X)\n")
     assert nx.is_directed_acyclic_graph(graph)

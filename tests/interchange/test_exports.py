@@ -207,7 +207,7 @@ def test_names_that_other_notations_take_or_refuse(name: str) -> None:
         ("number n(e)\nfact n(a) = 4\nquery n(a)\n", "number-as-formula"),
     ],
 )
-def test_what_has_no_place_in_first_order_logic(text: str, code: str) -> None:
+def test_statements_outside_first_order_logic(text: str, code: str) -> None:
     with pytest.raises(lnnkit.ProgramError) as problem:
         lnnkit.loads(text).export()
     assert [each.code for each in problem.value.diagnostics] == [code]
@@ -224,7 +224,7 @@ def test_what_is_left_out_is_said() -> None:
     assert [each.code for each in notes] == ["left-out"]
 
 
-def test_a_format_that_there_is_not() -> None:
+def test_an_unknown_format() -> None:
     with pytest.raises(ValueError, match="smt2"):
         lnnkit.loads("fact P\n").export(format="smt")  # type: ignore[arg-type]
 

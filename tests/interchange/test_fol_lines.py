@@ -48,7 +48,7 @@ def statements(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("line", "expected", "liberties"), READ, ids=[line for line, _, _ in READ])
-def test_what_a_line_becomes(line: str, expected: list[str], liberties: list[str]) -> None:
+def test_the_statement_of_a_line(line: str, expected: list[str], liberties: list[str]) -> None:
     imported = lnnkit.from_fol(line)
     assert statements(imported.text) == expected
     assert [note.code for note in imported.notes] == liberties

@@ -72,7 +72,7 @@ def test_what_is_not_wanted_is_not_multiplied() -> None:
     assert join([friends, things, rich], at_most(4000, []), None, [0]).length == 1
 
 
-def test_counts_before_it_makes() -> None:
+def test_the_size_is_counted_before_the_join() -> None:
     """A product of 10^12 rows is refused by its number, not by the machine's memory."""
     column = torch.zeros(1_000_000, dtype=torch.int32)
     asked: list[int] = []
@@ -137,7 +137,7 @@ def test_the_smallest_need_not_come_first() -> None:
     assert asked == [12_500, 12_500, 1_250_000]
 
 
-def test_what_shares_no_variable_waits() -> None:
+def test_literals_without_a_shared_variable_come_last() -> None:
     """The one row over W is the smallest, but X and Y are joined first; the product comes at the end."""
     own = integers(range(1000))
     asked: list[int] = []
@@ -151,7 +151,7 @@ def test_what_shares_no_variable_waits() -> None:
     assert asked == [10, 10, 20]
 
 
-def test_two_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_rows_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
     bincount = torch.bincount
 

@@ -224,7 +224,7 @@ def test_asking_changes_nothing_at_length(block: int) -> None:
     assert sum(asking_changes_nothing(seed, 1 + seed % 6) for seed in range(block, block + BLOCK)) >= BLOCK - 5
 
 
-def test_what_is_stated_outright_is_shown_as_stated() -> None:
+def test_stated_formulas_are_shown_as_stated() -> None:
     """What operands make of it lacks 2e-15 by rounding; who else asks changes nothing."""
     assert asking_changes_nothing(543, 4)
 
@@ -251,7 +251,7 @@ def test_the_last_candidate_is_found_whatever_is_asked(said: str, query: str) ->
         ("axiom A -> ~P(ua)\nfact A", TRUE),  # or in the round in which both have said what they say (semantics 7)
     ],
 )
-def test_a_forall_is_contradicted_by_rows_that_nobody_asks_for(said: str, bounds: Bounds) -> None:
+def test_a_forall_is_contradicted_by_rows_outside_the_query(said: str, bounds: Bounds) -> None:
     text = f"predicate P(entity)\nfact D(ua)\nfact D(ub)\nfact B\n{said}\naxiom B -> forall Z: P(Z)\n"
     assert only(lnnkit.loads(text).ask("P(ub)")) == bounds
     assert rows(lnnkit.loads(text).ask("P(X)")).get(frozenset({("X", "ub")}), UNKNOWN) == bounds

@@ -149,7 +149,7 @@ def trained(text: str, **options: float) -> tuple[lnnkit.KnowledgeBase, dict[str
     return kb, {each.function: each.formula for each in kb.fit(seconds=10, **options).functions}  # pyright: ignore[reportArgumentType]  # numbers
 
 
-def test_before_training_it_says_nothing() -> None:
+def test_before_training_it_is_unknown() -> None:
     table = rows(random.Random(1), 3)
     kb = lnnkit.loads(HEAD + facts(table) + "fact y(d0) = 1\n" + LAW)
     assert [each.code for each in kb.warnings] == ["untrained-function"]
@@ -158,7 +158,7 @@ def test_before_training_it_says_nothing() -> None:
     assert "nothing says more" in str(kb.explain("y(d1)"))
 
 
-def test_two_rules_with_two_functions_one_of_which_reads_the_other() -> None:
+def test_two_unknown_functions_one_reading_the_other() -> None:
     """`?g` has rows only once `?f` is found: its term `y` is known nowhere else."""
     table = rows(random.Random(2), 80)
     twice = Law("", lambda row: 2 * HALF.value(row) * row["c"])
@@ -181,7 +181,7 @@ def test_one_name_is_one_function() -> None:
     assert bounds(kb, "z(X)")["d20"] == pytest.approx((swapped.value(table[20]),) * 2)
 
 
-def test_around_a_function_what_can_be_undone_is() -> None:
+def test_invertible_operations_around_a_function_are_inverted() -> None:
     table = rows(random.Random(4), 40)
     law = Law("", lambda row: row["c"] - 3 / (2 * (row["a"] ** 2)))
     text = HEAD + facts(table) + known(table[:30], law)
@@ -240,7 +240,7 @@ def test_noise_in_labels_and_in_facts() -> None:
     assert len(stated.contradictions) == 50
 
 
-def test_a_formula_of_noise_is_said_to_be_weak() -> None:
+def test_a_formula_for_noise_is_reported_as_weak() -> None:
     source = random.Random(9)
     table = rows(source, 40)
     kb = lnnkit.loads(HEAD + facts(table) + known(table, Law("", lambda row: source.gauss(0, 1)), "label") + LAW)
@@ -249,7 +249,7 @@ def test_a_formula_of_noise_is_said_to_be_weak() -> None:
 
 @pytest.mark.slow
 @pytest.mark.xfail(reason="in the time given, the search may miss the two cases", strict=False)
-def test_two_cases_are_said_on_their_conditions() -> None:
+def test_piecewise_formulas_have_a_rule_for_each_condition() -> None:
     generator = np.random.default_rng(1)
     table: list[Row] = [dict(zip(TERMS, map(float, row), strict=True)) for row in generator.uniform(1, 9, (200, 3))]
     law = Law("", lambda row: row["a"] * row["b"] if row["a"] > 5 else row["a"] + row["b"])
@@ -272,7 +272,7 @@ def test_too_few_rows_are_an_error_for_each_function_and_change_nothing() -> Non
     assert kb.text == text
 
 
-def test_held_out_labels_tell_nothing() -> None:
+def test_held_out_labels_are_not_used() -> None:
     """The labels that are held back are those that do not fit; so the formula is exact on the others."""
     table = rows(random.Random(11), 60)
     clean = HEAD + facts(table) + known(table, HALF, "label") + LAW
@@ -282,7 +282,7 @@ def test_held_out_labels_tell_nothing() -> None:
     assert found.validation.numbers["y"].n == 30 and found.validation.numbers["y"].rmse == pytest.approx(0, abs=1e-9)
 
 
-def test_what_is_frozen_stays_unknown_and_what_shares_its_name() -> None:
+def test_frozen_rules_and_their_shared_parameters_stay_unknown() -> None:
     table = rows(random.Random(12), 60)
     text = HEAD + facts(table) + known(table[:40], HALF) + LAW + "rule other: z(X) = ?g(a(X))\n"
     text += "".join(f"fact z(d{n}) = {2 * row['a']!r}\n" for n, row in enumerate(table))

@@ -83,7 +83,7 @@ def test_a_question_about_an_unknown_entity_is_an_error() -> None:
     assert kb.assume({"A(zed)": 1.0}).ask("A(zed)")[0].lower == 1.0  # what is supposed may be new
 
 
-def test_learnable_values_stand_at_their_start() -> None:
+def test_learnable_values_begin_at_their_start() -> None:
     """Lukasiewicz: clamp(b - sum of w (1 - x)); a weight, a bias and a truth without a start are 1."""
     text = (
         "fact A(anna) = 0.8\nfact B(anna) = 0.5\nrule (A(X)@?w=0.5 & B(X)@?){bias: ?b=1.1} -> C(X)\n"
@@ -97,7 +97,7 @@ def test_learnable_values_stand_at_their_start() -> None:
     assert e[1] == pytest.approx(0.8)
 
 
-def test_what_has_no_start_is_not_run() -> None:
+def test_programs_without_start_values_are_not_run() -> None:
     kb = lnnkit.loads("number n(entity)\nfact P(anna)\nrule P(X) & n(X) > ? -> Q(X)\n")
     assert kb.warnings == ()
     for ask in (kb.infer, kb.answers, lambda: kb.graph, lambda: kb.ask("P(X)"), lambda: kb.ask("n(X)")):
@@ -219,7 +219,7 @@ parse: Any = lnnkit.parse
         lambda _: parse(5),
     ],
 )
-def test_what_is_no_text_is_a_type_error(call: Any) -> None:
+def test_input_that_is_not_text_is_a_type_error(call: Any) -> None:
     with pytest.raises(TypeError, match=r"(text|mapping from atoms), not"):
         call(lnnkit.loads(TRIAGE))
 
@@ -347,7 +347,7 @@ def test_nothing_global_is_kept() -> None:
     assert watched() is None
 
 
-def test_a_number_without_a_name_is_looked_for_once() -> None:
+def test_an_unnamed_parameter_is_fitted_once() -> None:
     kb = lnnkit.loads('number ""(row)\nfact ""(a) = 3\nrule ""(X) >= 0 -> T(X)\nquery T(a)\n')
     (answer,) = kb.ask("T(a)")
     assert answer.lower == 1.0

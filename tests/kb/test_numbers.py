@@ -20,7 +20,7 @@ def found(answers: lnnkit.Answers) -> list[tuple[str, float, float]]:
     return [(answer.bindings.get("X", ""), answer.lower, answer.upper) for answer in answers]
 
 
-def test_every_way_to_tell_a_number(tmp_path: Path) -> None:
+def test_every_way_to_state_a_number(tmp_path: Path) -> None:
     (tmp_path / "ages.csv").write_text("name,age\nanna,34\nbob,\n")
     (tmp_path / "ranges.csv").write_text("who,least,most\ncleo,30,\ndora,,40\nemil,18,65\n")
     table = pa.table({"n": ["fay"], "a": pa.array([41], pa.int64()), "b": pa.array([42.5])})
@@ -40,7 +40,7 @@ def test_every_way_to_tell_a_number(tmp_path: Path) -> None:
     assert found(kb.ask("limit * 2")) == [("", 6, 6)]
 
 
-def test_what_is_told_later_narrows() -> None:
+def test_facts_told_later_narrow_bounds() -> None:
     kb = lnnkit.loads(AGES + "rule Adult(X) <-> age(X) >= 18\nfact age(anna) in [10, 30]\n")
     assert found(kb.ask("Adult(X)")) == []
     kb.tell("Adult", ["anna"])
@@ -106,7 +106,7 @@ def test_numbers_without_arguments_and_between_entities() -> None:
     assert found(kb.ask("age(cleo)")) == [("", -INF, 42)]
 
 
-def test_an_arrested_comparison_says_nothing_more() -> None:
+def test_an_arrested_comparison_proposes_nothing() -> None:
     """No numbers give this register a truth of 1, so it is arrested; that its root has a value is then not known."""
     kb = lnnkit.loads(
         AGES + "fact age(anna) in [-1, 9]\nfact limit in [0, 5]\nfact Adult(anna)\nrule Adult(X) -> age(X) <= 6\n"

@@ -87,7 +87,7 @@ def test_telling_a_proposition_and_nothing() -> None:
         ("Contact", "anna", "wrong-table"),
     ],
 )
-def test_wrong_tables_tell_nothing(name: str, table: object, code: str) -> None:
+def test_wrong_tables_add_no_facts(name: str, table: object, code: str) -> None:
     kb = lnnkit.loads(PROGRAM)
     with pytest.raises(lnnkit.DataError) as raised:
         kb.tell(name, table)
@@ -142,7 +142,7 @@ def test_files_are_read_once(tmp_path: Path) -> None:
     assert infected(kb) == ["anna", "bob", "cleo"]
 
 
-def test_told_tables_equal_the_programs_own(tmp_path: Path) -> None:
+def test_told_tables_equal_loaded_tables(tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text("a,b\nanna,bob\nbob,cleo\n")
     own = lnnkit.loads(PROGRAM + 'load Contact from "c.csv"\n', tmp_path)
     told = lnnkit.loads(PROGRAM)
@@ -191,7 +191,7 @@ def test_save_rewrites_paths_and_nothing_else(home: Path, tmp_path: Path) -> Non
     assert infected(again) == infected(kb) == ["anna", "bob", "cleo"]
 
 
-def test_save_beside_itself_changes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saving_in_the_same_folder_keeps_the_text(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
     kb = lnnkit.load("p.lnn")
     monkeypatch.chdir("/")
@@ -232,7 +232,7 @@ def test_masked_cells_are_unknown() -> None:
 
 
 @pytest.mark.parametrize("way", ["statement", "table", "told"])
-def test_whoever_is_labelled_is_there(tmp_path: Path, way: str) -> None:
+def test_labelled_entities_belong_to_the_domain(tmp_path: Path, way: str) -> None:
     """Semantics 15: entities of labels join the domain, however they are labelled."""
     (tmp_path / "labels.csv").write_text("name\nzoe\n")
     text = "sort person\npredicate P(person)\npredicate Q(person)\nfact P(x)\naxiom forall X: Q(X)\n"
@@ -245,7 +245,7 @@ def test_whoever_is_labelled_is_there(tmp_path: Path, way: str) -> None:
     assert [dict(answer.bindings) for answer in kb.ask("Q(X)")] == [{"X": "x"}, {"X": "zoe"}]
 
 
-def test_tables_that_are_told_one_after_another_are_told_apart() -> None:
+def test_tables_told_in_sequence_are_numbered() -> None:
     kb = lnnkit.loads("number n(t)\nquery n(X)\n")
     kb.tell("n", [("x", 5)])
     kb.tell("n", [("x", 6)])

@@ -25,7 +25,7 @@ def test_contrast_of_black_on_white_is_21() -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_text_is_legible_on_all_that_it_stands_on(scheme: str) -> None:
+def test_text_is_legible_on_every_background(scheme: str) -> None:
     for name in (*FILLS, "paper", "panel", "mark"):
         assert contrast(of("ink", scheme), of(name, scheme)) >= 7, name
     for name in ("paper", "panel"):

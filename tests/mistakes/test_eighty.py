@@ -56,7 +56,7 @@ def test_a_mistake_is_pointed_at_and_mended_by_its_hint(mistake: Mistake, folder
 
 
 @pytest.mark.parametrize("mistake", [pytest.param(each, id=shown(each)) for each in IN_FILES])
-def test_a_mistake_about_a_file_is_told_at_its_row(mistake: Mistake, folder: Path) -> None:
+def test_a_mistake_in_a_file_is_reported_at_its_row(mistake: Mistake, folder: Path) -> None:
     found = findings(PRELUDE + mistake.wrong + "\n", folder)
     told = "\n".join(each.render() for each in found)
     assert found and found[0].row is not None, told

@@ -22,13 +22,13 @@ def test_no_row_is_lost(tmp_path: Path) -> None:
     assert answers(by_row, tmp_path) == [[(("Ngo",), 1.0, 1.0)]]
 
 
-def test_a_header_is_said(tmp_path: Path) -> None:
+def test_a_header_can_be_declared(tmp_path: Path) -> None:
     (tmp_path / "k.csv").write_text("one,two\nanna,bob\n")
     for clause in ("(2, 1) header", "(2, 1)\n  header", "(two, 1)", '(2, 1) where two = "bob"'):
         assert answers(f'load K from "k.csv" {clause}\nquery K(X, Y)\n', tmp_path) == [[(("bob", "anna"), 1.0, 1.0)]]
 
 
-def test_a_header_that_is_said_and_looks_like_a_row_is_doubted(tmp_path: Path) -> None:
+def test_a_declared_header_that_looks_like_a_row_warns(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text(TRIPLES)
     text = 'load Ngo from "train.txt" (2, 3) where 1 = "Ngo" header\n'
     (found,) = findings(text, tmp_path)

@@ -54,7 +54,7 @@ def test_a_predicate_is_warned_of_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", ["rule Penguin(X) <-> Swims(X)\n", "fact Penguin(tweety) in [0, 1]\n"])
-def test_what_says_nothing_new_makes_nothing_false(more: str, tmp_path: Path) -> None:
+def test_redundant_statements_make_nothing_false(more: str, tmp_path: Path) -> None:
     assert "never-false" in [each.code for each in findings(BIRDS + more + FLIES, tmp_path)]
 
 
@@ -96,7 +96,7 @@ def test_a_body_that_has_another_way_is_not(tmp_path: Path) -> None:
     assert findings(text, tmp_path) == []
 
 
-def test_nothing_is_said_of_a_program_that_was_not_read_whole(tmp_path: Path) -> None:
+def test_no_findings_for_a_partly_read_program(tmp_path: Path) -> None:
     text = BIRDS + 'load Penguin from "absent.csv"\n' + FLIES + "rule Penguin( -> Bird(X)\n"
     assert "never-false" not in [each.code for each in findings(text, tmp_path)]
 
@@ -117,7 +117,7 @@ def test_run_and_the_library_say_it() -> None:
     assert list(kb.ask("Flies(X)")) == []
 
 
-def test_what_has_been_told_false_is_no_longer_warned_of() -> None:
+def test_facts_told_false_remove_the_warning() -> None:
     kb = lnnkit.loads("predicate Penguin(x)\nfact Bird(tweety)\n" + FLIES)
     kb.tell("Penguin", [("pingu",)])
     assert [each.code for each in kb.warnings] == ["never-false"]

@@ -24,7 +24,9 @@ def test_a_path_with_backslashes(name: str, mark: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["explain"], ["explain", "--why-not"], ["draw"]])
-def test_a_question_about_nobody(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_query_about_an_unknown_entity(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "t.lnn"
     path.write_text("fact Infected(dora)\nfact Infected(bob)\n")
     command, *more = arguments
@@ -35,7 +37,7 @@ def test_a_question_about_nobody(arguments: list[str], tmp_path: Path, capsys: p
         assert main([command, str(path), "Infected(dora)", *more]) == 0
 
 
-def test_a_query_of_a_program_about_nobody_is_a_warning(tmp_path: Path) -> None:
+def test_a_program_query_about_an_unknown_entity_warns(tmp_path: Path) -> None:
     text = 'fact Tense("USSR", uk)\nquery Tense("Ussr", Y)\n'
     (found,) = findings(text, tmp_path)
     assert (found.code, found.severity, found.column) == ("unknown-entity", "warning", 13)

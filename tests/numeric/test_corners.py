@@ -207,7 +207,7 @@ def test_integers_are_the_same_only_if_equal() -> None:
     assert same(one, other).tolist() == [False, True, True, True, False, True]
 
 
-def test_rounding_beside_a_great_operand_cuts_nothing() -> None:
+def test_rounding_beside_a_large_operand_removes_no_value() -> None:
     """``(a - b)^3`` is whatever ``a`` is not, which leaves every ``a``: what the floats lose of it is no cut, nor is it
     the next time."""
     cubed = Comparison(power(apply("subtract", X, Y), 3.0), X, Fixed("!="))

@@ -161,7 +161,7 @@ def test_weights_outside_of_the_box_are_refused(make: Callable[[], object]) -> N
         make()
 
 
-def test_parts_that_a_variant_has_not_are_refused() -> None:
+def test_parameters_of_another_variant_are_refused() -> None:
     with pytest.raises(ValueError, match="RealNPU has no imaginary part"):
         RealNPU.given([1.0], [1.0])
     with pytest.raises(ValueError, match="NaiveNPU has no gate"):

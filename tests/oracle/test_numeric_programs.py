@@ -53,7 +53,7 @@ def box(result: Result, name: str) -> Box:
 # --- by hand ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_true_comparison_raises_its_number() -> None:
+def test_a_true_comparison_tightens_its_number() -> None:
     result = answered([implies(ADULT, compare(AGE, ">=", 18))], [fact("Adult", 1)])
     assert box(result, "age") == (18.0, INF)
 
@@ -142,7 +142,7 @@ def test_what_no_numbers_give_is_a_contradiction_of_the_comparison() -> None:
     assert box(result, "age") == (-INF, INF)
 
 
-def test_a_term_without_a_value_says_nothing() -> None:
+def test_an_undefined_term_is_unknown() -> None:
     ratio = compare(("divide", DEBT, INCOME), ">", 1)
     result = answered([implies(ratio, ADULT), ratio], [fact("debt", 5), fact("income", 0)], [ratio, DEBT])
     assert box(result, "Adult") == (1.0, 1.0)  # the axiom says so, not the numbers

@@ -37,7 +37,7 @@ def check(seed: int, logic: str) -> None:
         assert not found, f"seed {seed}, {logic}\n{to_text(case.program)}\n" + "\n".join(found)
 
 
-def test_what_settles_a_completed_atom_says_something_of_what_completes_it() -> None:
+def test_settling_a_completed_atom_bounds_the_bodies_of_its_rules() -> None:
     """Inference gives `D(anna)` its truth from `~P | D(anna)`, and passes nothing on to the rule's body."""
     text = """
         predicate D(entity) closed

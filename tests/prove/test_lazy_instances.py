@@ -115,7 +115,7 @@ def test_no_verdict_excludes_a_planted_world(block: range, monkeypatch: pytest.M
             assert found.verdict in ("neither", "entailed" if truth else "refuted"), f"seed {seed}\n{text}\n{found}"
 
 
-def test_anyone_stands_for_all_rows() -> None:
+def test_anyone_represents_all_rows() -> None:
     """What holds of everyone is shown of one individual, not of a thousand."""
     people = "".join(f"fact Known(p{n})\n" for n in range(1000))
     text = people + "axiom A(X) -> B(X) | C(X)\naxiom B(X) -> D(X)\naxiom C(X) -> D(X)\n"

@@ -140,7 +140,7 @@ def test_alpha_chooses_what_holds() -> None:
     assert proved.verdict == "neither"
 
 
-def test_statements_below_alpha_are_told_of() -> None:
+def test_statements_below_alpha_are_counted() -> None:
     proved = lnnkit.loads("rule A -> B in [0.6, 1]\nfact A\n").prove("B", 0.9, reading="classical")
     assert proved.verdict == "neither"
     assert proved.notes == ("1 statements hold to less than 0.9 and are left out",)
@@ -277,7 +277,7 @@ def test_exit_codes(arguments: list[str], code: int, tmp_path: Path, capsys: pyt
     assert capsys.readouterr().out == ""
 
 
-def test_a_comparison_of_numbers_of_which_nothing_is_known() -> None:
+def test_a_comparison_of_unknown_numbers() -> None:
     text = "number a(day)\nnumber b(day)\nfact P(d)\nrule a(X) = b(X)\nrule P(X) & a(X) > 3 -> Hot(X)\n"
     assert verdict(text, "Hot(d)") == "neither"
 

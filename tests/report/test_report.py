@@ -182,7 +182,7 @@ def test_texts_of_charts_are_within_them(lending_page: str) -> None:
             assert 0 <= float(x) <= width and 0 <= float(y) <= height
 
 
-def test_odd_names_are_escaped_and_nothing_held_back_is_said() -> None:
+def test_odd_names_are_escaped_and_omissions_are_reported() -> None:
     fit = lnnkit.loads(FEW).fit(epochs=10)
     page = fit.to_html('<i>"odd"</i> $x^2$ 日本')
     assert "<i>" not in page and "<b>y" not in page

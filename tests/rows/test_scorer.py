@@ -133,7 +133,7 @@ def test_rows_named_by_two_columns_are_linked() -> None:
         scorer(text)(pa.record_batch({**ROWS, "guarantor": ["l2", "l3", "l1"]}))
 
 
-def test_rows_that_never_come_to_rest_go_to_the_engine(tmp_path: Path) -> None:
+def test_rows_that_do_not_converge_go_to_the_engine(tmp_path: Path) -> None:
     text = """sort loan
 predicate A(loan)
 number x(loan)

@@ -231,7 +231,7 @@ def test_a_column_that_is_not_there(scorer: RowScorer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["near", "across parts", "apart"])
-def test_a_key_that_stands_twice(scorer: RowScorer, tmp_path: Path, order: str) -> None:
+def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str) -> None:
     places = {"near": [0, 1, 2, 1], "across parts": [*range(100), 99, 100], "apart": [*range(100), 100, 5]}[order]
     rows = table().take(places)
     keys = pa.array([f"k{place:04}" for place in places])

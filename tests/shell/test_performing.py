@@ -101,7 +101,7 @@ def test_an_empty_start() -> None:
     )
 
 
-def test_assumptions_replace_what_is_said(triage: Path) -> None:
+def test_assumptions_replace_stated_facts(triage: Path) -> None:
     session = Session(triage)
     session.says("Infected(X)")
     assert session.codes("assume Infected(anna) trust 0.3") == ["bad-trust"]  # an assumption is not repaired
@@ -133,7 +133,7 @@ def test_why(triage: Path) -> None:
     assert "Infected(bob) is <= 0.6; why not 0?" in session.says("whynot ~Infected(bob)")
 
 
-def test_contradictions_are_told_once(triage: Path) -> None:
+def test_contradictions_are_reported_once(triage: Path) -> None:
     session = Session(triage)
     session.says("fact ~Infected(anna)")
     told = "1 contradiction; `why` alone shows what meets\n"
@@ -164,7 +164,7 @@ def test_contradictions_are_told_once(triage: Path) -> None:
         ("rule Infected(X) -> Ill(Anna)", "variable-like-entity", 25),
     ],
 )
-def test_findings_stand_where_they_were_typed(text: str, code: str, column: int, triage: Path) -> None:
+def test_findings_have_the_positions_of_the_input(text: str, code: str, column: int, triage: Path) -> None:
     session = Session(triage)
     session.says("Infected(anna)")
     before = session.state.kb
@@ -175,7 +175,7 @@ def test_findings_stand_where_they_were_typed(text: str, code: str, column: int,
     assert session.state.kb is before  # and nothing has changed
 
 
-def test_an_assumed_number_is_declared_as_its_hint_says(triage: Path) -> None:
+def test_the_hint_for_an_undeclared_number_works(triage: Path) -> None:
     session = Session(triage)
     (found,) = session.reply("assume weight(anna) = 62").findings
     assert found.hint == "declare it first: `number weight(entity)`"
@@ -185,7 +185,7 @@ def test_an_assumed_number_is_declared_as_its_hint_says(triage: Path) -> None:
     assert "`fact Cough(anna) = 0.5` states it for good" in found.hint
 
 
-def test_all_errors_of_an_input_are_told(triage: Path) -> None:
+def test_all_errors_of_an_input_are_reported(triage: Path) -> None:
     assert Session(triage).codes("fact Infected(X)\nfact Infected(a, b)\nrule Nope(X) -> Contact(X)") == [
         "variable-in-fact",
         "wrong-arity",
@@ -210,7 +210,7 @@ def test_wrong_commands(text: str, triage: Path) -> None:
         ("select everything", "`help` lists what can be typed here"),
     ],
 )
-def test_what_is_neither_a_command_nor_a_formula(text: str, hint: str, triage: Path) -> None:
+def test_input_that_is_neither_command_nor_formula(text: str, hint: str, triage: Path) -> None:
     (finding,) = Session(triage).reply(text).findings
     assert finding.hint == hint
 

@@ -75,7 +75,7 @@ def test_shrinking_stops_although_everything_fails() -> None:
         assert to_text(shrunken(generate(seed, 5, "fuzzy").program, lambda _: True)) == "logic lukasiewicz\n"
 
 
-def test_smaller_programs_say_less() -> None:
+def test_smaller_programs_give_looser_bounds() -> None:
     program = generate(3, 4, "fuzzy").program
     shorter = [each for each in candidates(program) if len(each.statements) < len(program.statements)]
     assert len(shorter) >= len(program.statements)
@@ -105,7 +105,7 @@ def test_the_command_stops_when_the_time_is_up(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize("name", ["logic", "logic:", "other:1", "logic:x"])
-def test_a_case_that_is_none_is_refused(name: str) -> None:
+def test_an_invalid_case_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="a case is KIND:SEED"):
         case(name)
 

@@ -66,7 +66,7 @@ def test_order_of_rows_files_and_tables_does_not_matter(
         assert p.lower.dtype == p.upper.dtype == torch.float64
 
 
-def test_a_table_is_told_as_it_was() -> None:
+def test_a_told_table_keeps_its_values() -> None:
     """Whoever changes his arrays, or infers again, changes no fact."""
     count = 30_000  # a large table is read another way
     for size in (3, count):

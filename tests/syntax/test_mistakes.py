@@ -260,7 +260,7 @@ def test_a_mistake_has_its_code_place_and_next_step(code: str, text: str, hint: 
 
 
 @pytest.mark.parametrize(("text", "expected"), PLAIN)
-def test_a_plain_error_says_what_was_expected(text: str, expected: str) -> None:
+def test_a_plain_error_names_what_was_expected(text: str, expected: str) -> None:
     program, start, end = marked(text)
     (diagnostic,) = parse(program)[1]
     assert diagnostic.code == "syntax"

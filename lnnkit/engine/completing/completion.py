@@ -1,4 +1,4 @@
-"""Closed derived predicates, completed stratum by stratum: what no rule can make true is false.
+"""Completion of closed derived predicates, stratum by stratum: what no rule derives is false.
 
 The lower ends are the least fixpoint of the rules read at their inputs' lower ends, the upper ends that of the upper
 ends. With crisp closed inputs this is negation as failure. Where the rounds creep, lower ends that stop early are
@@ -33,23 +33,24 @@ from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
 
-_WIDENINGS = 20  # so often only what still moves becomes 1, then all that the rounds have raised;
-_SETTLING = 100  # after so many rounds each
+_WIDENINGS = 20  # after this many widenings of the bounds that still move, all raised bounds become 1;
+_SETTLING = 100  # each after this many rounds
 
 
 def complete(
     prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None, pace: Pace | None = None
 ) -> Array:
-    """Complete every stratum, dependencies first. Returns the rows whose bounds changed; of a ``first`` completion, if
-    there are comparisons: nobody else has looked at anything yet. Raises `Unfinished` where it was stopped; what it
-    leaves then holds. To ``pace`` each later completion of a stratum counts as a round."""
+    """Complete every stratum, dependencies first. Returns the rows whose bounds changed; for a ``first`` completion
+    only if there are comparisons, since nothing else has been evaluated yet. Raises `Unfinished` where it was stopped;
+    what it leaves then holds. To ``pace`` each later completion of a stratum counts as a round."""
     state, atoms = space.state, space.grounding.atoms
     moved_rows: list[Array] = []
     for position, (predicates, members) in enumerate(prepared.strata):
         before, known = completed(prepared, predicates), len(atoms)
         old = state.read(before)
         start = _restart(before, space)
-        exact = first and exact_inputs(space, members)  # what is restored is looked for before the only restart
+        # Fetched now, since restored bounds are looked up before the restart
+        exact = first and exact_inputs(space, members)
         try:
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
         except Inexact:
@@ -83,7 +84,7 @@ def complete(
 
 
 def _restart(rows: Array, space: Workspace) -> int:
-    """Set what is to be completed to false; returns the tick."""
+    """Set the atoms to be completed to false; returns the tick."""
     state = space.state
     for side in (0, 1):
         state.put(side, rows, 0.0, Kind.RESTARTED)
@@ -169,7 +170,7 @@ def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array, Array,
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
-    """Queue what the antecedents of kept instances ask of their heads."""
+    """Propose to the heads of kept instances what their antecedents derive."""
     batch = space.grounding.batches[number]
     view = moved(batch, dirty)
     if view is None:

@@ -1,5 +1,5 @@
-"""Completions whose inputs are exact: where both ends of every atom that the rules read are one, so are both ends of
-what they come to. Only the upper ones are worked out then, and every proposal is for both."""
+"""Completion with exact inputs: if both ends of every atom that the rules read are equal, so are both ends of every
+result. Then only upper ends are computed, and every proposal is for both."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from lnnkit.store.atoms import AtomTable
 
 
 class Inexact(Exception):
-    """The two ends of what an instance says differ, though those of what it reads do not."""
+    """The two ends of a proposal differ, though those of its inputs do not."""
 
 
 def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
-    """Whether all that the members read is exact, and their instances are not kept."""
+    """Whether all atoms that the members read are exact, and their instances are not kept."""
     atoms, responses = space.grounding.atoms, space.responding(members)
     if len(responses) < len(members):
         return False

@@ -1,4 +1,4 @@
-"""What is left of a completion that stopped midway: bounds that hold.
+"""Sound bounds after a completion that was stopped.
 
 Lower ends rise from 0 to the least fixpoint, so those reached hold. Upper ends rise from 0 too, and hold only once they
 have come to rest: until then an atom of the stratum, or of one above, is unknown above its lower end.

@@ -1,4 +1,4 @@
-"""Which atoms moved in the last round, side by side."""
+"""Flags of the atoms that moved in the last round."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lnnkit.store.columns.growing import Growing
 
 
 class Dirty:
-    """A flag an atom row for its lower and for its upper bound. Marking takes the last marks away."""
+    """A flag for each atom row's lower and upper bound. Marking clears the previous marks."""
 
     def __init__(self) -> None:
         self.flags = (Growing(np.bool_), Growing(np.bool_))

@@ -1,5 +1,5 @@
-"""Kernels on another device than the one that holds the bounds, which is the CPU: what they read is moved there, and
-what they find back."""
+"""Runs kernels on another device: their inputs are moved there, and their results back to the CPU, which holds the
+bounds."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ CPU = "cpu"
 
 
 def scope(device: str) -> AbstractContextManager[object]:
-    """New tensors are on the device within it."""
+    """A context in which new tensors are on the device."""
     return nullcontext() if device == CPU else torch.device(device)
 
 
 def reading(read: Read, device: str) -> Read:
-    """What is read, moved to the device."""
+    """A reader whose results are moved to the device."""
     return read if device == CPU else lambda index: Bounds(*(end.to(device) for end in read(index)))
 
 
 def on_device(evaluate: Evaluate, device: str) -> Evaluate:
-    """The same look at instances, worked out on the device."""
+    """The evaluation of instances on the device."""
     return evaluate if device == CPU else lambda *args: _there(evaluate, device, *args)
 
 

@@ -1,7 +1,8 @@
-"""What instances say: up from their leaves, met with what is stated of them, and down again. Names no state.
+"""The response of instances: upward from their leaves, met with stated bounds, and downward again. Independent of
+the state.
 
 Inference calls `respond` (and `completing`, for the defining statements of a completion); training, proofs and
-contested bounds ask the same of one leaf by `leaf_bound`, which lets gradients through.
+contested bounds evaluate a single leaf by `leaf_bound`, which is differentiable.
 """
 
 from __future__ import annotations
@@ -21,14 +22,13 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
 from lnnkit.numeric import rises
 
-Read = Callable[[int], Bounds]  # the bounds of a leaf, of a constant, or of AUXILIARY, as they are kept
+Read = Callable[[int], Bounds]  # returns the bounds of a leaf, of a constant, or of AUXILIARY
 Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
 
 
 class Response(NamedTuple):
-    """What instances say: for each target where it is news, and the bound, by the rows of its block that are
-    ``reached``. ``bad`` instances cannot be satisfied and say nothing; ``root`` are the bounds that their roots come
-    to."""
+    """The response: for each target flags of where its bound is tightened, and the bound, by the ``reached`` rows of
+    its block. ``bad`` instances are unsatisfiable and propose nothing; ``root`` are the bounds of their roots."""
 
     bad: Tensor
     root: Bounds
@@ -37,7 +37,7 @@ class Response(NamedTuple):
 
 
 def entering(read: Read, formula: Formula) -> Read:
-    """As neurons read it; numbers as they are."""
+    """A reader that converts truths as neurons read them; numbers are unchanged."""
 
     def entered(index: int) -> Bounds:
         own = read(index)
@@ -47,7 +47,7 @@ def entering(read: Read, formula: Formula) -> Read:
 
 
 def once(read: Read) -> Read:
-    """The same, asking for each leaf only the first time."""
+    """A caching reader."""
     known: dict[int, Bounds] = {}
 
     def remembered(index: int) -> Bounds:
@@ -69,15 +69,15 @@ class Met(NamedTuple):
 
 
 def ascend(formula: Formula, read: Read, groupings: Sequence[Grouping | None], entered: Read | None = None) -> Met:
-    """Instances go up, and meet what is stated of them, or kept of their shared neuron. The ends that are stated may be
-    tensors that are being trained. Some other way than `entering` may read leaves as they are ``entered``."""
+    """The upward pass, met with stated bounds or those of their shared neuron. Stated ends may be tensors being
+    trained. Some other way than `entering` may read leaves as they are ``entered``."""
     values = upward(formula, entered or entering(read, formula), groupings)
     up = values[formula.top]
     if formula.auxiliary is None:
         given = Bounds(*(_expanded(end, up.lower) for end in (formula.lower, formula.upper)))
     else:
         given = enter(read(AUXILIARY))
-    # where both say the same, what is stated counts: a maximum would halve its gradient
+    # where both are equal, use the stated end: a maximum would halve its gradient
     lower = torch.where(up.lower > given.lower, up.lower, given.lower)
     upper = torch.where(up.upper < given.upper, up.upper, given.upper)
     crossed = lower > upper + tolerance(lower.dtype)
@@ -124,7 +124,7 @@ def respond(
     values, root, crossed, kept = ascend(formula, read, groupings, entered)
     least = noise(root.lower.dtype)  # a smaller gain is rounding, not news
     quiet = crossed if silent is None else crossed | silent
-    # of ten operands of which one is wanted, the way down takes 0.25 ms in place of 0.61 (6,500 rows)
+    # with ten operands of which one is wanted, the downward pass takes 0.25 ms instead of 0.61 (6,500 rows)
     asked, wanted = _asked(formula, kept, crossed), {*batch.targets, *batch.observed}
     boxes, empty, reached = downward(formula, values, asked, groupings, silent=quiet, wanted=wanted)
 
@@ -145,11 +145,11 @@ def respond(
         if batch.modes[leaf][1]:
             news = rises(-own.upper, -box.upper) if numeric else box.upper < own.upper - least
             proposed[leaf, 1] = news, box.upper
-    for neuron in batch.observed:  # what is said of it from above, beyond what its operands make it
+    for neuron in batch.observed:  # bounds from above, beyond what the operands imply
         box, own, made = boxes[neuron], there(neuron, read(neuron)), there(neuron, values[neuron])
         gains = (box.lower > made.lower + least) & (box.lower > own.lower + least)
         loses = (box.upper < made.upper - least) & (box.upper < own.upper - least)
-        if neuron == formula.head[0]:  # what is stated outright stands, also where its operands contradict it
+        if neuron == formula.head[0]:  # a statement's bounds hold even if the operands contradict them
             low, high = _stated(formula)
             gains = torch.where(bad, own.lower < low, gains | ((own.lower < low) & (made.lower < low)))
             loses = torch.where(bad, own.upper > high, loses | ((own.upper > high) & (made.upper > high)))
@@ -159,12 +159,12 @@ def respond(
 
 
 def _stated(formula: Formula) -> tuple[float, float]:
-    """The truth that a statement gives to what is beneath its negations."""
+    """The bounds that a statement gives the formula without leading negations."""
     return negated_ends(formula.lower, formula.upper) if formula.head[1] else (formula.lower, formula.upper)
 
 
 def completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
-    """What defining statements make of their heads, by the two ends of their antecedents."""
+    """The bounds that defining statements require of their heads, from the two ends of their antecedents."""
     formula = batch.formula
     values = upward(formula, entering(read, formula), groupings)
     proposed: dict[Target, tuple[Tensor, Tensor]] = {}
@@ -186,14 +186,14 @@ def _asked_of_heads(formula: Formula, values: Sequence[Bounds], side: int) -> di
 
 
 def _asked(formula: Formula, root: Bounds, crossed: Tensor) -> Bounds:
-    """What goes down: of a comparison that its bounds cross nothing does."""
+    """The bounds propagated downward: none for a comparison whose bounds crossed."""
     if not formula.compares or not any_set(crossed):
         return root
     return Bounds(torch.where(crossed, 0.0, root.lower), torch.where(crossed, 1.0, root.upper))
 
 
 def constant(batch: RuleShape, index: int, length: int, dtype: torch.dtype) -> Bounds:
-    """The bounds of what is fixed; a leaf that nothing is read of is unknown."""
+    """The bounds of a constant; a leaf that is not read is unknown."""
     neuron = batch.formula.neurons[index]
     if neuron.arithmetic is not None:
         lower, upper = neuron_upward(neuron, ())

@@ -1,5 +1,5 @@
-"""A batch's truth table: what its instances say for each combination of classes that their leaves can have. Every
-combination is looked at once, and looked up from then on."""
+"""A response table for a batch: its responses by combination of the classes of its leaves. Every combination is
+evaluated once."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.store.columns.arrays import Array, Ends, real, tensors
 
 _SIZE = 2**13  # so many combinations at most
-_FEW = 2**9  # so few are all looked at together
-_ABSENT = 2**24  # the place of a class that a leaf has not had yet;
-_LEAVES = 2**6  # so many of them add up without overflow
+_FEW = 2**9  # up to this many are evaluated together
+_ABSENT = 2**24  # the code of a class that a leaf has not had yet;
+_LEAVES = 2**6  # this many of them add up without overflow
 
 _UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
 
 
 class Column(NamedTuple):
-    """A leaf's atom rows, or the class that they all have."""
+    """A leaf's atom rows, or the class common to all of them."""
 
     rows: Array | None
     sole: int | None = None
@@ -53,7 +53,7 @@ class ResponseTable:
         self._clear()
 
     def evaluate(self, read: Read) -> Response:
-        """Look at instances, whatever their bounds."""
+        """Evaluate instances with any bounds."""
         return self._evaluate(self._batch, read, (None,))
 
     def codes(self, columns: Mapping[int, Column], encoded: EncodedBounds, length: int) -> Array | None:
@@ -88,8 +88,8 @@ class ResponseTable:
         return None
 
     def proposed(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
-        """What an instance says whose leaves have these classes: bounds where it is news. Nothing if it cannot be
-        satisfied, or there are too many combinations."""
+        """The response of an instance whose leaves have these classes: the bounds that it tightens. Empty if it is
+        unsatisfiable, or there are too many combinations."""
         if soles not in self._alike:
             columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
             code = self.codes(columns, encoded, 1)
@@ -102,7 +102,7 @@ class ResponseTable:
         return self._alike[soles]
 
     def silent(self, soles: tuple[int, ...], encoded: EncodedBounds) -> bool:
-        """Whether an instance whose leaves have these classes says nothing, and can be satisfied."""
+        """Whether an instance whose leaves have these classes proposes nothing and is satisfiable."""
         if soles not in self._quiet:
             columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
             code = self.codes(columns, encoded, 1)
@@ -112,7 +112,7 @@ class ResponseTable:
         return self._quiet[soles]
 
     def states(self, code: Array, encoded: EncodedBounds) -> Array:
-        """The positions of instances that say something; each new combination is looked at first."""
+        """The positions of instances with a proposal; new combinations are evaluated first."""
         states = self._states.take(code)
         if len(code) and int(states.min()) == _UNSEEN:
             if len(self._states) <= _FEW:
@@ -131,11 +131,11 @@ class ResponseTable:
         return codes
 
     def bad(self, code: Array) -> Array:
-        """Which combinations cannot be satisfied."""
+        """Flags of unsatisfiable combinations."""
         return self._bad.take(code)
 
     def root(self, code: Array) -> Ends:
-        """The bounds that the root comes to."""
+        """The bounds of the root, by combination."""
         return Ends(self._root.lower.take(code), self._root.upper.take(code))
 
     @property
@@ -144,7 +144,7 @@ class ResponseTable:
 
     @property
     def targets(self) -> Mapping[Target, tuple[Array, Array]]:
-        """For each target, by combination: whether it is news, and the bound."""
+        """For each target, by combination: whether it is tightened, and the bound."""
         return self._proposed
 
     def _admit(self, columns: Mapping[int, Column], encoded: EncodedBounds) -> bool:
@@ -189,7 +189,7 @@ class ResponseTable:
         self._proposed: dict[Target, tuple[Array, Array]] = {}
 
     def _look(self, codes: Array, encoded: EncodedBounds) -> None:
-        """Look at combinations once."""
+        """Evaluate combinations that are new."""
         bounds: dict[int, Bounds] = {}
         for position, leaf in enumerate(self.leaves):
             place = (codes // self._strides[position]) % _room(len(self._seen[position]))
@@ -218,5 +218,5 @@ class ResponseTable:
 
 
 def _room(count: int) -> int:
-    """Places for so many classes: a power of two, so that a table is seldom rebuilt."""
+    """The capacity for this many classes: a power of two, so that a table is seldom rebuilt."""
     return 1 << max(count - 1, 0).bit_length()

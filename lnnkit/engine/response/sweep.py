@@ -1,4 +1,5 @@
-"""One sweep over a batch of kept instances: those whose atoms moved go up, meet what they are given, and go down."""
+"""One sweep over a batch of kept instances: those whose atoms moved are evaluated upward, met with given bounds, and
+evaluated downward."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from lnnkit.store.columns.arrays import Array, spelled_out
 
 
 class View(NamedTuple):
-    """The rows of a batch that are looked at: ``rows[b]`` numbers those of block b (None: all of them)."""
+    """The rows of a batch that are evaluated: ``rows[b]`` numbers those of block b (None: all of them)."""
 
     batch: RuleShape
     rows: tuple[Tensor | None, ...]
@@ -49,8 +50,8 @@ def whole(batch: RuleShape) -> View:
 
 
 def moved(batch: RuleShape, dirty: Dirty) -> View | None:
-    """The rows that are new or have an atom that moved on a side they read; None where there is none. A batch with
-    inner blocks is looked at as a whole."""
+    """The rows that are new or read an atom that moved; None if there are none. A batch with inner blocks is evaluated
+    as a whole."""
     root, *inner = batch.blocks
     if inner:
         touched = batch.touched or batch.swept < len(root)
@@ -106,13 +107,13 @@ class LeafProposals(NamedTuple):
 
 
 def silent(view: View) -> Tensor:
-    """Which of the rows of block 0 that are looked at are arrested."""
+    """Flags of the evaluated rows of block 0 that are arrested."""
     arrested, numbers = torch.from_numpy(view.batch.arrested), view.rows[0]
     return arrested if numbers is None else arrested.index_select(0, numbers)
 
 
 def leaf_proposals(view: View, found: Response, target: Target, state: State, atoms: Atoms) -> LeafProposals | None:
-    """What instances say through a leaf that the atoms behind it do not know yet, if their side is kept."""
+    """The proposals through a leaf that tighten its atoms' bounds, on sides that are kept."""
     batch, (leaf, side) = view.batch, target
     news, value = found.proposed[target]
     block = batch.formula.block_of(leaf)
@@ -140,7 +141,7 @@ def leaf_proposals(view: View, found: Response, target: Target, state: State, at
 
 
 class _Told(NamedTuple):
-    """Rows that are reached of a block within a grouped one, which are noted when they set a bound."""
+    """Reached rows of a block inside a grouped one; those that set a bound are recorded."""
 
     view: View
     found: Response
@@ -159,8 +160,8 @@ class _Told(NamedTuple):
 def propose(
     number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox
 ) -> tuple[Tensor, Bounds]:
-    """Queue what instances say that the atoms behind their leaves do not know yet, on the sides that are kept. Returns
-    the rows of block 0 that are newly arrested, with the bounds of their roots."""
+    """Queue the proposals that tighten bounds on sides that are kept. Returns the rows of block 0 that are newly
+    arrested, with the bounds of their roots."""
     batch, numbers = view.batch, view.rows[0]
     for leaf, side in found.proposed:
         own = leaf_proposals(view, found, (leaf, side), state, atoms)

@@ -1,1 +1,1 @@
-"""What stands before the first round: facts, shared neurons, comparisons, what queries ask for."""
+"""Preparation before the first round: facts, shared neurons, comparisons, demand from queries."""

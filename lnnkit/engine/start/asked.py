@@ -1,4 +1,4 @@
-"""What matters: what queries ask for, what formulas read, and so which sides of which tables are worth deriving."""
+"""What queries ask for and formulas read, and so which sides of which tables must be derived."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _heard(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Ref
 
 
 def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:
-    """The formula as relevance sees it."""
+    """The formula for the analysis of relevance."""
     analysis = analyses.of(formula)
     observed = {
         index: analysis.hears(index)

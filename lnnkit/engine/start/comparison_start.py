@@ -1,5 +1,4 @@
-"""Comparisons take the truth that their numbers give them before anything is completed or inferred, or as soon as it is
-asked for."""
+"""Initial truths of comparisons from their numbers, before completion and rounds, or as soon as they are asked for."""
 
 from __future__ import annotations
 
@@ -13,12 +12,13 @@ from lnnkit.join.bindings import Bindings
 
 
 def initialise_comparisons(space: Workspace) -> None:
-    """What a comparison says of its numbers, and what contradicts the truth that it is given, waits for a round."""
+    """Give comparisons their truth; bounds for their numbers, and contradictions with a given truth, wait for a
+    round."""
     _begin(space, [(response, response.rule.assignments(Delta())) for response in space.comparisons])
 
 
 def catch_up(space: Workspace, delta: Delta) -> None:
-    """The same for comparisons that have come to be of use to somebody by what has moved."""
+    """The same for comparisons that became needed by what has moved."""
     _begin(space, [(response, response.rule.demanded(delta)) for response in space.comparisons])
 
 

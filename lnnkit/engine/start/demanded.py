@@ -1,4 +1,4 @@
-"""A bound question completes only what it needs: the demand is worked out, and rules are joined with it."""
+"""Demand-driven completion (magic sets): computes the demand of bound questions and joins rules with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.atoms import AtomTable
 
 Completing = tuple[Formula, Needs]
-_ENTERED = "listed"  # the column of a table that has what is needed
+_ENTERED = "listed"  # the column of the table of needed tuples
 
 
 def narrowed(
@@ -42,7 +42,7 @@ def narrowed(
 
 
 def _demand(prepared: Prepared, readings: Sequence[Reading], defining: Sequence[Completing]) -> Demand | None:
-    """What the program's questions need; None where that is everything."""
+    """The demand of the program's questions; None if it is everything."""
     lifted, grounding, atoms = prepared.lifted, prepared.grounding, prepared.grounding.atoms
     derived = lifted.closed_derived
     stated = {name for name in derived if len(atoms.tables[name].deviating["given"])}
@@ -65,7 +65,7 @@ def _demand(prepared: Prepared, readings: Sequence[Reading], defining: Sequence[
 
 
 def _tables(prepared: Prepared, bound: Bound) -> dict[str, AtomTable]:
-    """A table for what is needed of each bound predicate, by a name that no other has."""
+    """A table of needed tuples for each bound predicate, under a reserved name."""
     atoms, found = prepared.grounding.atoms, dict[str, AtomTable]()
     for predicate, places in bound.items():
         name = f"?{predicate}"
@@ -88,7 +88,7 @@ def _joined(formula: Formula, needs: Needs, bound: Bound, tables: Mapping[str, A
 
 
 def _work_out(grounding: Grounding, wanted: Demand, needed: Mapping[str, AtomTable]) -> None:
-    """Enter what is asked, and what follows from it, semi-naively: each passing joins what its head has got since."""
+    """Compute the demand semi-naively: each magic rule joins the new tuples of its head."""
     atoms, index = grounding.atoms, grounding.domain.index
     for predicate, entities in wanted.asked:
         ids = [np.array([index[text]], np.int32) for text in entities]
@@ -101,7 +101,7 @@ def _work_out(grounding: Grounding, wanted: Demand, needed: Mapping[str, AtomTab
 
 
 class _Joined:
-    """A passing, with how much it has read of what is needed of its head."""
+    """A magic rule, with the number of needed tuples that it has read."""
 
     def __init__(self, grounding: Grounding, passing: Passing, needed: Mapping[str, AtomTable]) -> None:
         head = passing.head
@@ -119,7 +119,7 @@ class _Joined:
         self._target = self._joins.pattern((self._table.name, passing.target[1]))
 
     def extend(self) -> bool:
-        """Join what has come since; whether there is anything new."""
+        """Join the new tuples; returns whether there are any results."""
         before = len(self._table.tuples)
         for found in self._found():
             columns = self._target.tuples(found.column, found.length)

@@ -1,4 +1,4 @@
-"""The facts enter the state."""
+"""Enters facts into the state."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class DistinctTuples:
 
     def __init__(self, columns: Sequence[Array]) -> None:
         self.columns = columns
-        self._first: Array | None = None  # where each stands first; None if none stands twice
-        self._new = np.empty(0, dtype=bool)  # which stand there first
+        self._first: Array | None = None  # first occurrences; None if all are distinct
+        self._new = np.empty(0, dtype=bool)  # flags of first occurrences
         if columns:
             new = np.ones(len(columns[0]), dtype=bool)
             rest = new[1:]
@@ -51,7 +51,7 @@ class DistinctTuples:
         return self if same else DistinctTuples(columns)
 
     def met(self, facts: Given, dtype: torch.dtype) -> tuple[Sequence[Array], Ends]:
-        """Each tuple once, with what all facts say of it."""
+        """Distinct tuples, each with the meet of its facts."""
         lower, upper = (end.numpy().astype(real(dtype), copy=False) for end in (facts.lower, facts.upper))
         if not self.columns:
             return self.columns, Ends(lower.max(keepdims=True), upper.min(keepdims=True))
@@ -59,9 +59,9 @@ class DistinctTuples:
         if first is None:
             return self.columns, Ends(lower, upper)
         columns = [column.take(first) for column in self.columns]
-        if lower.strides == upper.strides == (0,):  # all facts say the same
+        if lower.strides == upper.strides == (0,):  # all facts are equal
             return columns, Ends(lower[: len(first)], upper[: len(first)])
-        group = self._new.cumsum(0) - 1  # the number of each
+        group = self._new.cumsum(0) - 1  # the number of each distinct tuple
         least, most = lower.take(first), upper.take(first)
         np.maximum.at(least, group, lower)
         np.minimum.at(most, group, upper)

@@ -1,4 +1,4 @@
-"""What crisp comparisons of the same two terms make of one that a query asks for: the laws of order."""
+"""Implications between crisp comparisons of the same two terms, for a comparison in a query: the laws of order."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Stated comparisons that no numbers satisfy, whatever they are about: ``axiom age(X) > 5`` beside ``age(X) < 3``.
 
-Instances that say nothing new are not visited, so an entity of whose numbers nobody speaks has no contradiction of its
-own. What all of them have in common is told here once, and changes no answer.
+Instances that say nothing new are not visited, so an entity of whose numbers nobody speaks has no contradiction of
+its own. Contradictions that hold for every such entity are reported here once, and change no answer.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from lnnkit.graph.laws import Law, violated
 from lnnkit.numeric import Comparison, Interval, same
 from lnnkit.syntax import ast
 
-_ROUNDS = 20  # numbers may push each other for ever
+_ROUNDS = 20  # numbers may narrow each other without end
 
 Box = tuple[float, float]
 
 
 class Everywhere(NamedTuple):
-    """What contradicts itself for every entity: a number, the definition of a comparison, or a law."""
+    """A contradiction for every entity: a number, the definition of a comparison, or a law."""
 
     what: str | Formula | Law
     bounds: Box

@@ -1,4 +1,4 @@
-"""Lifted graph + facts -> a grounding and a state that are ready for rounds."""
+"""Prepares a lifted graph and facts for inference: the grounding and the initial state."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def loosen_comparisons(prepared: Prepared) -> set[str | None]:
 
 
 def initialise_shared(prepared: Prepared) -> set[str | None]:
-    """Give shared neurons, operands first, the bounds that their operands give them before the first round; comparisons
-    have theirs already. The names of the tables."""
+    """Give shared neurons, operands first, the bounds that their operands imply before the first round; comparisons
+    have theirs already. Returns the names of the tables."""
     return _initialise(prepared, lambda formula: not formula.compares)
 
 

@@ -1,4 +1,4 @@
-"""What an inference works on, from before its first round."""
+"""The input of the rounds: grounding, state and schedule."""
 
 from __future__ import annotations
 

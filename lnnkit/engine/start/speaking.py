@@ -1,4 +1,4 @@
-"""Which neurons of a program speak of what a query asks for."""
+"""The neurons of a program of which a query is an instance."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""When inference ends: slow convergence, numbers that drift, whoever watches."""
+"""Termination: slow convergence, drifting numbers, interruption by a watch."""

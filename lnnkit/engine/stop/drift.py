@@ -1,4 +1,4 @@
-"""Numbers that are narrowed for ever: ``x = y + 1`` and ``x = y`` raise both by one, round after round.
+"""Numbers that are narrowed without end: ``x = y + 1`` and ``x = y`` raise both by one, round after round.
 
 An end of a number that has moved `MOST` times is let be: what it says holds, though it may be loose, and everything
 else goes on to a fixpoint. A long chain without an end that leads back is not cut short: there, round after round, some
@@ -17,12 +17,12 @@ from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
 
 MOST = 250
-_TRACED = 100  # so often some end must have moved before it is noted when each moved last
+_TRACED = 100  # after this many moves of some end, the round of each end's last move is recorded
 _LIMIT = 2**15 - 2
 
 
 class Drift:
-    """How often the ends of numbers have moved."""
+    """Counts how often the ends of numbers moved."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -30,10 +30,10 @@ class Drift:
         self._last = (Growing(np.int32), Growing(np.int32))  # the round in which each moved last, once that is noted
         self._often = [0, 0]  # how often that end has moved which moved most
         self._round = 0
-        self.met = False  # whether one of those was told more
+        self.met = False  # whether a proposal was suppressed for one of those
 
     def hold(self, inbox: Inbox) -> None:
-        """Take the proposals for ends that have moved too often out of a round's."""
+        """Remove the proposals for ends that moved too often from a round's inbox."""
         self._round += 1
         for side in (0, 1):
             if self._often[side] >= MOST:
@@ -43,7 +43,7 @@ class Drift:
                     sides[:] = [kept for proposal in sides for kept in self._heard(side, proposal, most)]
 
     def note(self, side: int, rows: Array) -> None:
-        """The ends of these rows have moved."""
+        """Record that the ends of these rows moved."""
         numbers = self._state.numbers
         if numbers is None or not len(rows):
             return
@@ -58,7 +58,7 @@ class Drift:
             self._last[side].reach(len(self._state.lower))[own] = self._round
 
     def _resting(self, side: int) -> int:
-        """In how many rounds an end moved for the last time so far, but for the round before."""
+        """The number of rounds so far in which an end moved for the last time, except the previous round."""
         last = self._last[side].reach(len(self._state.lower))
         rounds = np.bincount(last[last < self._round - 1])
         return int((rounds[1:] > 0).sum())

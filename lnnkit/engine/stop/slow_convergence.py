@@ -1,4 +1,4 @@
-"""Slow convergence: when inference gives up on cycles that gain ever less, and which formulas are on such cycles.
+"""Slow convergence: when inference stops on cycles with diminishing gains, and which formulas are on such cycles.
 
 A round is *slow* if it adds no atoms, arrests nothing, moves only bounds that have moved before, and each of them by
 less than ``_STEP``. What goes down a chain moves each bound once; only a cycle moves the same bounds again and again.
@@ -30,7 +30,7 @@ _PATIENCE = 2500
 
 
 class Pace:
-    """The gains of rounds, one after the other."""
+    """The gains of consecutive rounds."""
 
     def __init__(self) -> None:
         self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # of the slow rounds at the end
@@ -74,7 +74,7 @@ class Pace:
 
     @property
     def creeps(self) -> bool:
-        """Whether to give up."""
+        """Whether convergence is too slow to continue."""
         gains = self._gains
         hopeless = len(gains) > _WINDOW and gains[-1] < _GAIN and gains[-1] > gains[0] / 2
         return hopeless or self._slow_rounds >= _PATIENCE

@@ -1,4 +1,4 @@
-"""Watching inference: each round is reported to whoever asked, who may stop it there."""
+"""Watching inference: each round is reported to a watch, which may stop it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Stage = Literal["completion", "inference"]
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
-    """How far inference has come after a round: the rounds of its ``stage`` so far (of one stratum, in completion), the
-    atoms that are materialised, and the instances of formulas looked at."""
+    """The progress after a round: the rounds of its ``stage`` so far (of one stratum, in completion), the number of
+    materialised atoms, and of evaluated instances."""
 
     stage: Stage
     rounds: int
@@ -22,15 +22,15 @@ class RoundReport:
 
 
 class Watch(Protocol):
-    """Is told of every round, while the state is consistent."""
+    """Is called after every round, while the state is consistent."""
 
     def after_round(self, report: RoundReport, /) -> bool:
-        """Whether to go on. Where not, inference ends as interrupted, with bounds that hold."""
+        """Whether to continue. If not, inference ends as interrupted, with sound bounds."""
         ...
 
 
 def goes_on(watch: Watch | None, space: Workspace, stage: Stage, rounds: int) -> bool:
-    """Report a round; without a watch, nothing is counted."""
+    """Report a round and return whether to continue; without a watch, nothing is counted."""
     if watch is None:
         return True
     return watch.after_round(RoundReport(stage, rounds, len(space.grounding.atoms), space.progress.instances))

@@ -1,4 +1,4 @@
-"""Whether a bound follows from the premises of an exact step together: the solver is asked for these alone."""
+"""Checks an exact step: whether its bound follows from its premises together, by the solver."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import Form
 from lnnkit.explain.checker.solver_encoding import Z3, Box, SolverEncoding, TooMany
 
-_EPS = 1e-9  # of a truth
+_EPS = 1e-9  # tolerance of a truth
 _MILLISECONDS = 20_000
 
 
 @dataclass(frozen=True)
 class Completed:
-    """An ``atom`` that is as true as its rules make it and no truer: their ``instances``, each with its lower truth."""
+    """A completed ``atom``: it is the least truth for which the ``instances`` of its rules hold, each with its lower
+    truth."""
 
     atom: Form
     statements: Sequence[Assertion]
@@ -24,19 +25,19 @@ class Completed:
 
 @dataclass(frozen=True)
 class Together:
-    """What a bound is to follow from: the bounds that are ``read`` of atoms and numbers, those that are ``stated`` of
-    formulas, and ``completed`` atoms."""
+    """The premises of an exact step: bounds ``read`` of atoms and numbers, bounds ``stated`` for formulas, and
+    ``completed`` atoms."""
 
     program: CheckedProgram
     entities: Callable[[str], Sequence[str]]
     read: Callable[[Form], Box]
     stated: Mapping[Form, Box]
     completed: Sequence[Completed]
-    crisp: bool  # atoms are true or false
+    crisp: bool  # whether atoms are either true or false
 
 
 def objection(target: Form, side: str, bound: float, together: Together) -> str | None:
-    """Why the bound does not follow; None where it does."""
+    """Why the bound does not follow; None if it does."""
     try:
         import z3
     except ImportError:
@@ -62,7 +63,7 @@ def objection(target: Form, side: str, bound: float, together: Together) -> str 
 
 
 def _definition(encoding: SolverEncoding, completed: Completed) -> list[Z3]:
-    """That the atom is the least truth with which its rules hold; nothing where that is not worked out."""
+    """The constraint that the atom is the least truth for which its rules hold; None where this is not supported."""
     needs = [_need(encoding, rule, lower) for rule, lower in completed.instances]
     if any(need is None for need in needs):
         return []
@@ -88,7 +89,7 @@ def _need(encoding: SolverEncoding, rule: Form, lower: float) -> Z3 | None:
 
 
 def _plain(head: Form) -> bool:
-    """Whether a consequent is an atom, or a conjunction of such without weights."""
+    """Whether a consequent is an atom, or an unweighted conjunction of atoms."""
     if head.kind == "atom":
         return True
     same = head.kind == "and" and head.bias == 1 and all(weight == 1 for weight in head.weights)

@@ -1,4 +1,4 @@
-"""The arithmetic of a comparison or term as it is written, apart from the numbers that it is about."""
+"""The arithmetic of a comparison or term as written, separate from the number atoms that it reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPERATIONS: dict[str, Operation] = {"+": "add", "-": "subtract", "*": "multiply
 
 
 def comparison(formula: ast.Comparison) -> tuple[Comparison, Sequence[ast.Atom]]:
-    """A comparison of two terms, and the numbers that it reads, each once, in the order in which it does."""
+    """A comparison of two terms, and the distinct number atoms that it reads, in order."""
     written = _Written()
     (left, right), atoms = _read([written.term(operand) for operand in formula.operands], written.atoms)
     given = _attributes(formula)
@@ -34,21 +34,21 @@ def comparison(formula: ast.Comparison) -> tuple[Comparison, Sequence[ast.Atom]]
 
 
 def term(formula: ast.Expression) -> tuple[Term, Sequence[ast.Atom]]:
-    """The same of a term."""
+    """A term, and the distinct number atoms that it reads, in order."""
     written = _Written()
     (made,), atoms = _read([written.term(formula)], written.atoms)
     return made, atoms
 
 
 def _read(terms: Sequence[Term], atoms: Sequence[ast.Atom]) -> tuple[Sequence[Term], Sequence[ast.Atom]]:
-    """The terms over those of the atoms alone that they read: a unit leaves out what has no weight."""
+    """The terms over the atoms that they read: a unit omits operands of weight 0."""
     used = list(dict.fromkeys(step.index for made in terms for step in made.steps if isinstance(step, Number)))
     places = {index: place for place, index in enumerate(used)}
     return [_renumbered(made, places) for made in terms], [atoms[index] for index in used]
 
 
 def renumbered(arithmetic: Comparison | Term, places: Mapping[int, int]) -> Comparison | Term:
-    """The same arithmetic over inputs in other ``places``; several may come to one."""
+    """The same arithmetic over inputs in other ``places``; several inputs may be mapped to one."""
     if isinstance(arithmetic, Term):
         return _renumbered(arithmetic, places)
     left, right = (_renumbered(side, places) for side in (arithmetic.left, arithmetic.right))
@@ -61,12 +61,12 @@ def _renumbered(made: Term, places: Mapping[int, int]) -> Term:
 
 @dataclass(slots=True)
 class _Written:
-    """``atoms`` are the numbers of a comparison or term, each once, in the order of their first mention."""
+    """Collects ``atoms``: the distinct numbers of a comparison or term, in the order of their first occurrence."""
 
     atoms: list[ast.Atom] = field(default_factory=list)
 
     def term(self, formula: ast.Expression) -> Term:
-        """Raises ``ValueError`` for what is no term."""
+        """The term of an expression. Raises ``ValueError`` for an expression that is no term."""
         match formula:
             case ast.Number():
                 return constant(float(formula.value))
@@ -89,7 +89,7 @@ class _Written:
 
 
 def text(arithmetic: Comparison | Term) -> str:
-    """The same for the same arithmetic, however its sums and products of many were grouped from the left."""
+    """A canonical text: equal for arithmetic that differs only in how sums and products are grouped."""
     if isinstance(arithmetic, Term):
         return _text(arithmetic)
     return f"{_text(arithmetic.left)} {arithmetic.relation!r} {_text(arithmetic.right)}"
@@ -128,4 +128,4 @@ def _number(value: object) -> float:
         return float(value.value)
     if isinstance(value, (int, float)):
         return float(value)
-    raise ValueError("a number that nobody has given")
+    raise ValueError("a learnable number without a value")

@@ -1,4 +1,5 @@
-"""Formulas in a form that tells equal ones: no spans, no spelling, no names of bound variables; logics are explicit."""
+"""A normal form of formulas: without spans, spelling or names of bound variables (de Bruijn indices), with explicit
+logics."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from lnnkit.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A variable that a quantifier binds: how many quantifiers stand between, and the variable's place there."""
+    """A bound variable: the number of quantifiers between, and its position in the one that binds it."""
 
     between: int
     place: int
@@ -24,7 +25,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """A variable that nothing binds: in a blanket conclusion, any entity."""
+    """A free variable: in a blanket conclusion, any entity."""
 
     name: str
 
@@ -34,8 +35,9 @@ Term = str | Slot | Free
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``kind`` is atom, same, true, false, term, or that of a neuron of the lifted graph. ``name`` is a predicate, a
-    number, a logic, or the text of the ``arithmetic``; ``count`` the number of variables that a quantifier binds."""
+    """A normalised formula. ``kind`` is atom, same, true, false, term, or that of a neuron of the lifted graph.
+    ``name`` is a predicate, a number, a logic, or the text of the ``arithmetic``; ``count`` the number of variables
+    that a quantifier binds."""
 
     kind: str
     name: str = ""
@@ -52,10 +54,10 @@ def form_of(
     bindings: Mapping[str, str],
     logic: str,
     numbers: Collection[str],
-    scope: Mapping[str, Slot] | None = None,  # the variables that are bound around it
+    scope: Mapping[str, Slot] | None = None,  # the variables bound by the enclosing quantifiers
 ) -> Form:
-    """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none.
-    ``numbers`` are declared to be such: a name that is none stands for an entity where it is compared."""
+    """The form of a formula, its free variables replaced by entities; ``logic`` applies to groups that name none. Names
+    in ``numbers`` are declared as numbers: in a comparison, any other name is an entity."""
     scope = scope or {}
 
     def term(argument: ast.Argument) -> Term:
@@ -106,7 +108,7 @@ def form_of(
 
 
 def _calculated(kind: str, arithmetic: Comparison | Arithmetic, numbers: tuple[Form, ...]) -> Form:
-    """Arithmetic over ``numbers``, each once: those of different variables may be about the same entities."""
+    """Arithmetic over distinct ``numbers``: different variables may denote the same entities."""
     once = list(dict.fromkeys(numbers))
     if len(once) < len(numbers):
         arithmetic = renumbered(arithmetic, {index: once.index(each) for index, each in enumerate(numbers)})
@@ -116,13 +118,13 @@ def _calculated(kind: str, arithmetic: Comparison | Arithmetic, numbers: tuple[F
 def statement_form(
     statement: Assertion, bindings: Mapping[str, str], starts: Mapping[str, float], numbers: Collection[str]
 ) -> Form:
-    """The instance of a statement, without the universal quantifiers at its head where its upper truth is 1;
-    ``starts`` are the values of learnable names."""
+    """The instance of a statement, without leading universal quantifiers if its upper truth is 1; ``starts`` are the
+    values of learnable names."""
     return form_of(stated_formula(statement, starts), bindings, statement.logic, numbers)
 
 
 def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> ast.Expression | SameEntity:
-    """What a statement says of each of its instances, every learnable value settled."""
+    """The formula that a statement asserts for each instance, with values for all learnable numbers."""
     formula = cast("ast.Expression | SameEntity", settled(statement.formula, starts))
     while isinstance(formula, ast.Forall) and truth_of(statement, starts)[1] == 1.0:
         formula = formula.body
@@ -136,7 +138,7 @@ def truth_of(statement: Assertion, starts: Mapping[str, float]) -> tuple[float, 
 
 
 def settled(node: object, starts: Mapping[str, float]) -> object:
-    """Syntax with a number in place of each learnable value that has one."""
+    """Syntax in which each learnable number with a known value is replaced by it."""
     if isinstance(node, tuple):
         return tuple(settled(each, starts) for each in cast("tuple[object, ...]", node))
     if isinstance(node, ast.Learnable):
@@ -148,7 +150,7 @@ def settled(node: object, starts: Mapping[str, float]) -> object:
 
 
 def filled(body: Form, entities: tuple[str, ...]) -> Form:
-    """What a quantifier says of these entities: its ``body`` with the variables that it binds replaced."""
+    """The ``body`` of a quantifier with the bound variables replaced by these entities."""
     return _replaced(body, lambda t, around: entities[t.place] if isinstance(t, Slot) and t.between == around else t, 0)
 
 
@@ -158,7 +160,7 @@ def about(form: Form, entities: Mapping[Free, str]) -> Form:
 
 
 def _replaced(form: Form, put: Callable[[Term, int], Term], around: int) -> Form:
-    """A form with each term replaced, which stands beneath so many quantifiers."""
+    """A form with each term replaced, ``around`` being the number of enclosing quantifiers."""
     if form.operands:
         inside = around + (form.kind in ("forall", "exists"))
         operands = tuple(_replaced(operand, put, inside) for operand in form.operands)
@@ -169,7 +171,7 @@ def _replaced(form: Form, put: Callable[[Term, int], Term], around: int) -> Form
 
 
 def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str]:
-    """The sort of each variable that nothing binds, by the places in which it stands."""
+    """The sort of each free variable, from its positions."""
     found: dict[str, str] = {}
     for leaf, _ in _leaves(form):
         sorts = predicates[leaf.name].sorts if leaf.kind == "atom" else (ENTITY,) * len(leaf.terms)
@@ -196,7 +198,7 @@ def leaves(form: Form) -> Iterator[Form]:
 
 
 def _leaves(form: Form) -> Iterator[tuple[Form, int]]:
-    """Each with the number of quantifiers around it."""
+    """Each leaf with the number of enclosing quantifiers."""
     stack = [(form, 0)]
     while stack:
         node, between = stack.pop()

@@ -1,5 +1,5 @@
-"""A formula's instance looked at once, node by node with the kernels of the logics: up from what is read, down from
-what it is given. It shares nothing with the engine but those kernels."""
+"""One upward and one downward pass over an instance, node by node, with the kernels of the logics. It shares nothing
+with the engine but those kernels."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Box = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of an instance whose quantifiers stand as their rows. ``form`` is what it says; of rows that stand for all
-    other entities, and may be ``optional``, it has names that nobody has. One that is ``read`` has bounds of its own,
-    whatever it is made of."""
+    """A node of an instance, with quantifiers expanded into rows. ``form`` is its formula; rows for all other entities,
+    which may be ``optional``, use reserved names. A node that is ``read`` has bounds of its own beside those of its
+    operands."""
 
     form: Form
     operands: tuple[int, ...]
@@ -30,8 +30,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Nodes, operands first. Those at the places ``unknown`` are left out: nothing is known of them, whatever is read
-    of them or of their operands."""
+    """Nodes, operands first. Nodes at the places ``unknown`` are treated as unknown, whatever the bounds of them or of
+    their operands."""
 
     nodes: Sequence[Node]
     unknown: Set[int] = frozenset()
@@ -49,7 +49,7 @@ class Tree:
 
 
 def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
-    """The bounds of all nodes: what is read of each, met with what its operands make it."""
+    """The bounds of all nodes: the bounds read of each, met with those of its operands."""
     values: list[Bounds] = []
     numbers = tree.numbers
     for place, node in enumerate(tree.nodes):
@@ -69,8 +69,8 @@ def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
 
 
 def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bounds], bool]:
-    """What is left of all nodes when the topmost has ``truth``; and whether nothing is. What a node's operands make it
-    says nothing of them."""
+    """The bounds of all nodes given that the root has ``truth``, and whether these are empty. A node's own upward
+    bounds are not used again."""
     boxes = list(values)
     if tree.top in tree.numbers:
         return boxes, False
@@ -93,8 +93,8 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
 
 
 def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int) -> float:
-    """For an implication whose antecedent is as true as it can be: the least truth of the conjunct ``head`` of its
-    consequent with which it can be as true as ``truth``; 1 where none is enough."""
+    """For an implication with a fully true antecedent: the least truth of the conjunct ``head`` of its consequent for
+    which the implication can be as true as ``truth``; 1 if none suffices."""
     top = tree.nodes[tree.top]
     end = values[top.operands[0]].upper
     boxes: dict[int, Bounds] = {}
@@ -118,8 +118,8 @@ def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int
 
 
 def parts(tree: Tree, kept: int) -> Iterator[Set[int]]:
-    """What may be left out of an instance whose parts contradict each other, other than the node ``kept`` and what
-    holds it: the atoms that it concludes, and each of its formulas."""
+    """The parts that may be treated as unknown in an instance whose parts contradict each other, except the node
+    ``kept`` and its ancestors: the atoms that it concludes, and each of its formulas."""
     top = tree.nodes[tree.top]
     around = {index for index in range(len(tree.nodes)) if kept in _below(tree, index)}
     if top.form.kind == "implies":
@@ -150,7 +150,7 @@ def _holds_atom(tree: Tree, start: int) -> bool:
 
 
 def _below(tree: Tree, start: int) -> set[int]:
-    """A node and all that it is made of."""
+    """A node and all nodes below it."""
     found: set[int] = set()
     stack = [start]
     while stack:
@@ -215,7 +215,7 @@ def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
 
 
 def _rows(node: Node, operands: Sequence[Bounds]) -> tuple[Bounds, torch.Tensor]:
-    """A quantifier's rows; an optional one may be missing."""
+    """The rows of a quantifier; an optional row may be missing."""
     lower = torch.cat([o.lower for o in operands]) if operands else torch.empty(0, dtype=torch.float64)
     upper = torch.cat([o.upper for o in operands]) if operands else torch.empty(0, dtype=torch.float64)
     may = torch.tensor(node.optional, dtype=torch.bool)
@@ -242,7 +242,7 @@ def _same(form: Form) -> Bounds:
     return _box(0.0, 0.0) if any(named) else _box(0.0, 1.0)
 
 
-OTHER = "\0"  # what stands for any other entity begins so
+OTHER = "\0"  # prefix of the reserved names for all other entities
 
 
 def _box(lower: float, upper: float) -> Bounds:

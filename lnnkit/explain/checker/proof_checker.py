@@ -1,5 +1,5 @@
-"""A proof checked from its leaves: every step is worked out again, by the program's text and the kernels of the logics
-alone. Nothing of the engine is asked."""
+"""The proof checker: recomputes every step, from facts up, by the program's text and the kernels of the logics alone.
+It uses nothing of the engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.syntax import ast
 
-_EPS = 1e-9  # of a truth: rounding in double precision, also of proofs written and read again
+_EPS = 1e-9  # tolerance of a truth: rounding in double precision, also of proofs written and read again
 # Limits of work. A proof that would need more is reported as not verified, never as verified.
 _TRIED = 1000  # assignments tried to recognise a formula as an instance of another
 _MOST = 100_000  # assignments of one rule's variables
@@ -47,8 +47,8 @@ _MOST = 100_000  # assignments of one rule's variables
 
 @dataclass(frozen=True)
 class World:
-    """What a proof may refer to: the program, the entities of each sort, the facts by atom, and the
-    values of learnable names."""
+    """The context of a proof: the program, the entities of each sort, the facts by atom, and the values of learnable
+    names."""
 
     program: CheckedProgram
     sorts: Mapping[str, Sequence[str]]
@@ -60,7 +60,7 @@ class World:
         return frozenset(name for name, each in self.program.predicates.items() if each.numeric)
 
     def form(self, formula: ast.Expression) -> Form:
-        """The form of a formula that a step speaks of."""
+        """The form of a formula in a step."""
         return form_of(formula, {}, self.program.logic, self._numbers)
 
     def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
@@ -68,7 +68,7 @@ class World:
         return statement_form(statement, bindings, self.starts, self._numbers)
 
     def states(self, statement: Assertion) -> bool:
-        """Whether a statement is one of the program's; laws of comparisons are true of any."""
+        """Whether a statement is one of the program's; laws of comparisons hold in any program."""
         return statement.kind == "law" or id(statement) in self._stated or statement in self.program.assertions
 
     @cached_property
@@ -80,7 +80,7 @@ class World:
         return any(predicate in stratum for stratum in self.program.strata)
 
     def lacks(self, atom: Form) -> bool:
-        """Whether an atom is about an entity that is not of the sort of its place: no rule speaks of it."""
+        """Whether an atom has an entity outside the sort of its position: no rule applies to it."""
         sorts = self.program.predicates[atom.name].sorts
         pairs = zip(atom.terms, sorts, strict=True)
         return any(isinstance(term, str) and term not in self.sorts.get(sort, ()) for term, sort in pairs)
@@ -92,14 +92,14 @@ class Fault(Exception):
 
 @dataclass
 class _Known:
-    """The bounds that a step's premises give: of formulas, and of atoms that fit a pattern."""
+    """The bounds from a step's premises: of formulas, and of atoms that match a pattern."""
 
     exact: dict[Form, Box] = field(default_factory=dict)
     blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None]] = field(default_factory=list)
 
 
 def faults(proof: Proof, world: World) -> list[str]:
-    """Why the proof does not hold; empty where it does."""
+    """The faults of a proof; empty if it holds."""
     found: list[str] = []
     for step in proof.steps:
         problem = fault(step, proof, world)
@@ -111,7 +111,7 @@ def faults(proof: Proof, world: World) -> list[str]:
 
 
 def fault(step: Step, proof: Proof, world: World) -> str | None:
-    """Why a step does not follow from its premises; None where it does."""
+    """Why a step does not follow from its premises; None if it does."""
     try:
         _check(step, proof, world)
     except Fault as problem:
@@ -146,12 +146,12 @@ def _demand(holds: bool, otherwise: str) -> None:
 
 
 def _within(step: Step, box: Box) -> bool:
-    slack = _EPS * max(1.0, abs(step.bound))  # numbers are told to a share of their size
+    slack = _EPS * max(1.0, abs(step.bound))  # numbers are compared relative to their magnitude
     return box[0] >= step.bound - slack if step.side == "lower" else box[1] <= step.bound + slack
 
 
 def _unknown(form: Form, world: World) -> Box:
-    """What is known of a formula, or of a number, that nobody speaks of."""
+    """The bounds of a formula, or a number, about which nothing is stated."""
     number = form.kind == "term" or (form.kind == "atom" and world.program.predicates[form.name].numeric)
     return (-math.inf, math.inf) if number else (0.0, 1.0)
 
@@ -189,7 +189,7 @@ def _stated(step: Step, world: World) -> None:
 
 
 def _covers(pattern: Form, form: Form) -> bool:
-    """Whether the pattern, its free variables being any entity, says what the form does."""
+    """Whether the pattern, whose free variables stand for any entity, subsumes the form."""
     seen: dict[Term, Term] = {}
 
     def fits(one: Form, other: Form) -> bool:
@@ -215,7 +215,8 @@ def _covers(pattern: Form, form: Form) -> bool:
 
 
 def _covers_calculated(pattern: Form, form: Form) -> bool:
-    """The same where variables of the pattern are entities that it names: arithmetic has their numbers once."""
+    """The same where variables of the pattern are replaced by entities that it names: arithmetic lists equal numbers
+    once."""
     own, theirs = list(leaves(pattern)), list(leaves(form))
     free = list(dict.fromkeys(term for leaf in own for term in leaf.terms if isinstance(term, Free)))
     entities = list(dict.fromkeys(term for leaf in theirs for term in leaf.terms if isinstance(term, str)))
@@ -235,7 +236,7 @@ def _entities(form: Form) -> tuple[str, ...]:
 
 
 class _Instance:
-    """The instance of a step, ready to be looked at."""
+    """The instance of a step, prepared for evaluation."""
 
     def __init__(self, step: Step, proof: Proof, world: World) -> None:
         form, self._truth = _instance(step, world)
@@ -247,7 +248,7 @@ class _Instance:
         _demand(bool(self._places), "the instance does not contain this atom")
 
     def contradictory(self) -> bool:
-        """Whether nothing satisfies it. What is said of the whole instance joins its truth."""
+        """Whether the instance is unsatisfiable. Bounds of the whole instance are met with its truth."""
         whole = self._tree.nodes[self._tree.top].form
         low, high = _read(whole, self._known, self._world)
         truth = max(self._truth[0], low), min(self._truth[1], high)
@@ -257,11 +258,11 @@ class _Instance:
         return downward(self._tree, values, truth)[1]
 
     def box(self) -> Box:
-        """The best bounds of the conclusion that it gives.
+        """The best bounds of the conclusion that the instance implies.
 
-        In a contradictory program parts of an instance may contradict each other, or the truth that it is given, while
-        without one of them, or without one end of the truth, it has something to say. That follows from the whole too:
-        what is left out only says less.
+        In a contradictory program, parts of an instance may contradict each other or the instance's truth, while
+        without one of them (or without one end of the truth) it still implies a bound. That bound follows from the
+        whole too, since omission only weakens.
         """
         low, high = self._truth
         found = self._boxes(self._tree, self._truth, self._places)
@@ -275,14 +276,14 @@ class _Instance:
         return max(low for low, _ in found), min(high for _, high in found)
 
     def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
-        """The bounds of some places by one look at the instance; none where its parts contradict each other."""
+        """The bounds of some nodes after one pass; none if parts of the instance contradict each other."""
         values = upward(tree, lambda form: _read(form, self._known, self._world))
         boxes, empty = downward(tree, values, truth)
         return [] if empty else [(float(boxes[p].lower), float(boxes[p].upper)) for p in places]
 
 
 def _instance(step: Step, world: World) -> tuple[Form, Box]:
-    """The instance that was looked at, and its truth: that which its statement has in the program."""
+    """The instance of a step, and its truth: that of its statement in the program."""
     assert step.formula is not None
     form = world.form(step.formula)
     if step.statement is None:
@@ -308,18 +309,18 @@ def _known(step: Step, proof: Proof, world: World) -> _Known:
 
 
 def _read(form: Form, known: _Known, world: World) -> Box:
-    """What the premises say of a formula."""
+    """The bounds of a formula from the premises."""
     found = known.exact.get(form)
     if found is not None:
         return found
     for pattern, box, excepted in known.blanket:
-        alike = pattern.name == form.name or pattern.arithmetic is not None  # whose text may be shorter
+        alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
         if pattern.kind == form.kind and alike and _covers(pattern, form):
             if form.kind != "atom":
                 return box
             named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
             given = world.origins.of(form.name, _entities(form)) if named else ()
-            if given:  # a fact that says no more is no exception
+            if given:  # a fact that adds nothing is no exception
                 free = min(fact.upper for fact in given) <= box[1]
             else:
                 free = excepted is None or _entities(form) not in excepted
@@ -329,20 +330,20 @@ def _read(form: Form, known: _Known, world: World) -> Box:
 
 
 def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool) -> Tree:
-    """The instance with a row for each entity that a premise, the target or the instance names, and one for all
-    others. In a formula that is ``asked`` for, comparisons that no premise speaks of rest on their numbers."""
+    """The instance with a row for each entity that a premise, the target or the instance names, and one for all others.
+    In a formula that is ``asked`` for, comparisons without a premise are evaluated from their numbers."""
     named = {t for f in (form, target, *known.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
     for pattern, _, excepted in known.blanket:
         named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
         named |= {entity for entities in excepted or () for entity in entities}
-        if excepted is None:  # facts that a blanket does not cover read as unknown
+        if excepted is None:  # Facts outside a blanket conclusion read as unknown.
             named |= world.origins.entities(pattern.name) if pattern.kind == "atom" else set()
     nodes: list[Node] = []
 
     def add(part: Form, depth: int) -> int:
         operands: list[int] = []
         optional: list[bool] = []
-        # a comparison has bounds of its own, and so has what a premise speaks of: its operands may contradict that
+        # A comparison, or a node with a premise, has bounds of its own: its operands may contradict these.
         kept = part.kind == "compare" and bool(part.operands) and not asked
         read = part is not form and (kept or _read(part, known, world) != _unknown(part, world))
         if read:
@@ -381,7 +382,7 @@ def _assignments(quantifier: Form, depth: int, named: set[str], world: World) ->
 
 
 def _exact(step: Step, proof: Proof, world: World) -> None:
-    """The premises are checked as steps of their own; the solver is asked for what these say, and for nothing else."""
+    """Premises are checked as steps of their own; the solver receives their conclusions and nothing else."""
     known = _known(step, proof, world)
     stated = {form: box for form, box in known.exact.items() if form.kind != "atom"}
     completed = [defined(world.form(atom), world) for atom in step.completes]
@@ -397,7 +398,7 @@ def _exact(step: Step, proof: Proof, world: World) -> None:
 
 
 def defined(atom: Form, world: World) -> Completed:
-    """A completed atom with the instances of all its rules. Raises `Fault` where rules do not settle it."""
+    """A completed atom with the instances of all its rules. Raises `Fault` if the rules do not determine it."""
     given = world.origins.of(atom.name, _entities(atom))
     _demand(world.derived(atom.name) and not world.lacks(atom) and not given, f"no rule completes {atom.name}")
     found: dict[tuple[Form, float], None] = {}
@@ -424,7 +425,7 @@ def defined(atom: Form, world: World) -> Completed:
 
 
 def _completed(step: Step, proof: Proof, world: World) -> None:
-    """No instance of a rule that concludes the atom asks for more than its bound."""
+    """Check that no instance of a rule with the atom as head requires more than its bound."""
     form = world.form(step.conclusion)
     _demand(world.derived(form.name), "no rule completes the predicate")
     _demand(step.side == "upper", "a completed predicate is true only by its rules")
@@ -461,7 +462,7 @@ def _consequents(form: Form) -> Iterator[Form]:
 
 
 def _unified(conjunct: Form, form: Form, whole: Form, world: World) -> Iterator[dict[str, str]]:
-    """The assignments of a rule's free variables with which its conjunct can be the atom."""
+    """The assignments of a rule's free variables that unify its conjunct with the atom."""
     bound: dict[str, str] = {}
     for own, term in zip(conjunct.terms, form.terms, strict=True):
         if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
@@ -476,7 +477,7 @@ def _unified(conjunct: Form, form: Form, whole: Form, world: World) -> Iterator[
 
 
 def _circular(proof: Proof) -> bool:
-    """Whether steps rest on themselves, other than by what completes predicates together."""
+    """Whether steps depend on themselves, other than by completing predicates together."""
     state = [0] * len(proof.steps)
     for start in range(len(proof.steps)):
         stack: list[tuple[int, bool]] = [(start, False)]

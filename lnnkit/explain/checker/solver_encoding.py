@@ -1,6 +1,8 @@
-"""Ground forms -> Z3, for steps that need a solver: every connective at a point, as the manual's semantics has it.
+"""Ground forms -> Z3, for steps that need a solver: the truth function of each connective, as in the manual's
+semantics.
 
-It shares nothing with `lnnkit.prove`. What it has no arithmetic for is an unknown truth: then a step does not verify.
+Independent of `lnnkit.prove`. Arithmetic that it does not support becomes an unknown truth: then the step is not
+verified.
 """
 
 from __future__ import annotations
@@ -15,21 +17,21 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled
 from lnnkit.numeric import Comparison, Constant, Fixed, Number, Term
 
-Z3 = Any  # the module and its expressions have no types
+Z3 = Any  # z3 has no type hints
 Box = tuple[float, float]
-_DECIMALS, _NEAR = 9, 1e-13  # a bound that is so near a number of so many decimals is that number,
-_ROUNDED = 1e-12  # others are read so much wider, for inference may have rounded them
-_ROWS = 100_000  # of a quantifier
+_DECIMALS, _NEAR = 9, 1e-13  # A bound this near to a decimal number of this many digits is that number;
+_ROUNDED = 1e-12  # other bounds are widened by this much, since inference may have rounded them.
+_ROWS = 100_000  # rows of a quantifier
 _POWER = 16  # the greatest exponent
 
 
 class TooMany(Exception):
-    """A quantifier has more rows than are looked at."""
+    """A quantifier has too many rows."""
 
 
 class SolverEncoding:
-    """Truths as real expressions; ``said`` are what has been said of their variables. Atoms lie in the bounds that are
-    ``read`` of them, and are 0 or 1 where the reading is ``crisp``."""
+    """Truths as real expressions; ``said`` are the constraints on their variables so far. Atoms lie in the bounds that
+    are ``read`` of them, and are 0 or 1 if the reading is ``crisp``."""
 
     def __init__(
         self,
@@ -51,7 +53,7 @@ class SolverEncoding:
         self._fresh = 0
 
     def number(self, value: float | Fraction) -> Z3:
-        """A constant: the decimal number that a float is written as."""
+        """A constant: the decimal number that the float prints as."""
         exact = value if isinstance(value, Fraction) else Fraction(repr(float(value)))
         return self.z3.RealVal(f"{exact.numerator}/{exact.denominator}", self.context)
 
@@ -74,27 +76,27 @@ class SolverEncoding:
         return self._connective(form.kind, form.name, list(map(_exact, form.weights)), _exact(form.bias), x)
 
     def within(self, value: Z3, box: Box) -> list[Z3]:
-        """That a truth or a number lies in ``box``."""
+        """The constraint that a truth or a number lies in ``box``."""
         low, high = box
         said = [value >= self.number(_widened(low, -1))] if math.isfinite(low) else []
         return said + ([value <= self.number(_widened(high, 1))] if math.isfinite(high) else [])
 
     def least(self, values: Sequence[Z3]) -> Z3:
-        """The least of some truths; 1 of none."""
+        """The minimum of some truths; 1 of none."""
         found = self.number(1.0)
         for each in values:
             found = self.z3.If(each < found, each, found)
         return found
 
     def greatest(self, values: Sequence[Z3]) -> Z3:
-        """The greatest of some truths; 0 of none."""
+        """The maximum of some truths; 0 of none."""
         found = self.number(0.0)
         for each in values:
             found = self.z3.If(each > found, each, found)
         return found
 
     def clamp(self, value: Z3) -> Z3:
-        """A value cut at 0 and 1."""
+        """A value clamped to [0, 1]."""
         return self.least([self.greatest([value])])
 
     # --- leaves -----------------------------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ class SolverEncoding:
         return self._variables[form]
 
     def unknown(self) -> Z3:
-        """A truth of which nothing is known."""
+        """A new unconstrained truth."""
         self._fresh += 1
         made = self.z3.Real(f"?{self._fresh}", self.context)
         self.said += [made >= 0, made <= 1]
@@ -180,7 +182,7 @@ class SolverEncoding:
         found = self.least(rows) if form.kind == "forall" else self.greatest(rows)
         if not any(sort in self._program.sorts and self._program.sorts[sort].open for sort in sorts):
             return found
-        others = self.unknown()  # of individuals that nothing names
+        others = self.unknown()  # Unnamed individuals are possible.
         self.said.append(others <= found if form.kind == "forall" else others >= found)
         return others
 

@@ -1,4 +1,4 @@
-"""A contradiction with the facts and the statements that meet in it, and how it could be repaired."""
+"""A contradiction with the facts and the statements that cause it, and its possible repairs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from lnnkit.outcome import Contradiction
 
 @dataclass(frozen=True)
 class Conflict:
-    """``members`` are what the derivations on both sides of a ``contradiction`` rest on; what is closed is named by the
-    explanation only. ``minimal`` leaves out what is not needed; ``repairs`` ranks what could be let out, numbers by the
-    share of their known range (``_range``, by name). ``_stated`` gives all facts about an atom."""
+    """A contradiction. ``members`` are the facts and statements on which the derivations of both sides rest;
+    closed-world defaults appear in the explanation only. ``minimal`` drops members that are not needed; ``repairs``
+    ranks how members could be weakened, numbers by the share of their known range (``_range``, by name). ``_stated``
+    gives all facts about an atom."""
 
     contradiction: Contradiction
     explanation: Explanation
@@ -38,14 +39,14 @@ class Conflict:
         return tuple(member.statement for member in self.members if isinstance(member, StatedRule))
 
     def minimal(self) -> Conflict:
-        """The same with as few members as still contradict each other: one is left out, and inferred again."""
+        """The conflict with a minimal set of members: each is dropped in turn and the rest inferred again."""
         if self.is_minimal or not self._inconsistent(self.members, None):
             return self
         kept = minimal(self.members, lambda some: self._inconsistent(some, None))
         return replace(self, members=tuple(kept), is_minimal=True)
 
     def repairs(self) -> list[Repair]:
-        """For each member of the minimal conflict the least by which it must be let out, cheapest first."""
+        """For each member of the minimal conflict the least weakening that resolves it, cheapest first."""
         least = self.minimal()
         if not least.is_minimal:
             return []

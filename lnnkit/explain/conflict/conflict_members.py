@@ -1,4 +1,4 @@
-"""What meets in a contradiction: facts and statements."""
+"""The members of a conflict: facts and statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lnnkit.explain.proof.proof import Given
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """A fact of a conflict: its atom, or the number that it is about, and where it stands."""
+    """A fact of a conflict: its atom or number, and its source."""
 
     predicate: str
     arguments: tuple[str, ...]
@@ -38,15 +38,15 @@ Member = StatedFact | StatedRule
 
 
 class Inconsistent(Protocol):
-    """Whether a program of these members alone, one of them let out, contradicts itself. Bounds that creep to a
-    contradiction are followed some way; if asked ``thoroughly``, several times as far."""
+    """Whether a program of these members alone, one of them weakened, is contradictory. Slow convergence to a
+    contradiction is followed for a bounded number of rounds; if ``thoroughly``, several times as many."""
 
     def __call__(self, members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Loosened:
-    """A member that says no more than these bounds."""
+    """A member whose bounds are weakened to these."""
 
     member: Member
     lower: float
@@ -54,7 +54,7 @@ class Loosened:
 
 
 def bounds_of(member: Member) -> tuple[float, float]:
-    """What a member says."""
+    """The bounds that a member asserts."""
     if isinstance(member, StatedFact):
         return member.given.lower, member.given.upper
     from lnnkit.explain.checker.ground_form import truth_of

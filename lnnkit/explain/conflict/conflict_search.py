@@ -1,4 +1,4 @@
-"""Finds what each contradiction of a fixpoint rests on."""
+"""Finds the facts and statements on which each contradiction of a fixpoint rests."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _NOWHERE = Span(Source("", ""), 0, 0)
 def conflicts(
     fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover, world: World, inconsistent: Inconsistent, most: int
 ) -> list[Conflict]:
-    """Those of arrested atoms and shared formulas first, then those of instances; ``most`` of them. ``ticks`` says when
-    each entry of arrested instances was."""
+    """At most ``most`` conflicts: those of arrested atoms and shared formulas first, then those of instances. ``ticks``
+    has the tick at which each instance was arrested."""
     ranges = partial(known_range, world.program)
     stated = world.origins.of
     return [
@@ -68,7 +68,8 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
 
 
 def _members(proof: Proof, program: CheckedProgram) -> tuple[Member, ...]:
-    """The facts and statements of a proof, each once: facts in the order of files and rows, then statements."""
+    """The facts and statements of a proof, without repetition: facts in the order of files and rows, then
+    statements."""
     facts: dict[object, StatedFact] = {}
     rules: dict[int, StatedRule] = {}
     for step in proof.steps:
@@ -90,8 +91,8 @@ def _stated(step: Step, program: CheckedProgram) -> StatedFact:
 
 
 def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | None) -> CheckedProgram:
-    """The program of these facts and statements only, one of them let out. The other facts of its text say no more
-    than that there are their entities."""
+    """The program of these facts and statements only, one of them weakened. Its other facts are kept without bounds,
+    since they introduce entities."""
     completed = frozenset[str]().union(*program.strata)
     own = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
     facts: list[Fact] = [

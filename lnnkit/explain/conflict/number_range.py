@@ -1,4 +1,4 @@
-"""How wide what is stated of a number is: the scale on which a change of it is measured."""
+"""The known range of a number: the scale on which changes of it are measured."""
 
 from __future__ import annotations
 

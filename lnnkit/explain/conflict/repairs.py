@@ -1,4 +1,4 @@
-"""By how little a member of a contradiction must be let out, so that there is none."""
+"""The least weakening of a member that resolves a contradiction."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Mem
 from lnnkit.explain.proof.proof import Given
 from lnnkit.explain.render.proof_text import format_bound
 
-_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}  # an order of preference: a fact is given up before a rule
+# An order of preference: facts are weakened before rules, rules before axioms
+_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
 _NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
 _FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """``member`` let out to ``lower`` and ``upper``: then the conflict is none. ``cost`` is how far its truth moves, or
-    its number as a share of what is known of that number: 1 at most, which is what it costs to leave a fact out. Rules
-    cost twice as much, axioms four times. A fact's cost is multiplied by its ``trust``: it is the one
-    that is trusted most of those about its atom. The ``others`` that must be let out with it are named beside it."""
+    """A repair: with ``member`` weakened to ``lower`` and ``upper``, the conflict disappears."""
 
     member: Member
     lower: float
@@ -30,17 +28,17 @@ class Repair:
 
     @property
     def trust(self) -> float:
-        """How far a fact is trusted, from 0 to 1; rules and axioms are trusted."""
+        """The trust in a fact, from 0 to 1; rules and axioms have 1."""
         return self.member.given.trust if isinstance(self.member, StatedFact) else 1.0
 
     @property
     def leaves_out(self) -> bool:
-        """Whether nothing of the member is left."""
+        """Whether the member is removed altogether."""
         numeric = isinstance(self.member, StatedFact) and self.member.numeric
         return (self.lower, self.upper) == ((-math.inf, math.inf) if numeric else (0.0, 1.0))
 
     def as_dict(self) -> dict[str, object]:
-        """The object that ``lnnkit explain --minimal --format json`` prints; an end that is infinite is null."""
+        """The object that ``lnnkit explain --minimal --format json`` prints; an infinite end is null."""
         ends = {"lower": self.lower, "upper": self.upper}
         finite = {key: end if math.isfinite(end) else None for key, end in ends.items()}
         found: dict[str, object] = {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
@@ -63,7 +61,7 @@ def _trusted(found: Repair) -> Repair:
 
 
 def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[Given]]) -> Repair:
-    """A repair of a fact with what else is ``stated`` of its atom and would not let it out."""
+    """A repair of a fact, with the other facts ``stated`` about its atom that have to be weakened too."""
     if not isinstance(found.member, StatedFact):
         return found
     own = found.member.given
@@ -78,8 +76,8 @@ def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[G
 def repair(
     members: Sequence[Member], member: Member, inconsistent: Inconsistent, range_of: Callable[[str], float]
 ) -> Repair:
-    """The least by which one of the members of a minimal conflict must be let out. ``range_of`` is how wide what is
-    known of a number is."""
+    """The least weakening of one of the members of a minimal conflict. ``range_of`` gives the known range of a
+    number."""
     if isinstance(member, StatedFact) and member.numeric:
         return _trusted(_of_number(members, member, inconsistent, range_of(member.predicate)))
     lower, upper = bounds_of(member)
@@ -87,7 +85,7 @@ def repair(
     def contradicts(amount: float) -> bool:
         return inconsistent(members, Loosened(member, *_let_out(lower, upper, amount)))
 
-    low, high = 0.0, 1.0  # let out wholly it resolves the conflict, which is minimal
+    low, high = 0.0, 1.0  # Removing it resolves the conflict, which is minimal.
     if contradicts(_NEARLY):
         low = high
     while high - low > 1 - _NEARLY:
@@ -97,7 +95,7 @@ def repair(
         else:
             high = middle
     amount = high
-    plain = round(_let_out(lower, upper, high)[0], 3)  # a plain number, if it is enough
+    plain = round(_let_out(lower, upper, high)[0], 3)  # a rounded number, if it suffices
     if lower > plain and not contradicts(1 - plain / lower):
         amount = 1 - plain / lower
     kind = "fact" if isinstance(member, StatedFact) else member.statement.kind
@@ -108,13 +106,13 @@ def repair(
 
 
 def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:
-    """Bounds of a truth let out by so much of the way to ``[0, 1]``."""
+    """Bounds of a truth widened by this share of the way to ``[0, 1]``."""
     return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
 
 
 def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inconsistent, known: float) -> Repair:
-    """A number is let out on one side, by the least distance; where neither is enough, it is left out. To let it out by
-    the whole range that is ``known``, or farther, costs what it costs to leave it out."""
+    """A number is widened on one side, by the least distance; if neither side suffices, it is removed. To widen it by
+    its ``known`` range, or farther, costs as much as to remove it."""
     own = bounds_of(member)
     found: list[Repair] = []
     for side, sign in ((0, -1.0), (1, 1.0)):
@@ -134,7 +132,7 @@ def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inco
 
 
 def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> float | None:
-    """The number nearest to ``end`` on one side of it with which nothing contradicts; None if it is too far."""
+    """The number nearest to ``end``, on one side, for which there is no contradiction; None if it is too far."""
     low, high = 0.0, max(1.0, abs(end)) * 2.0**-10
     while contradicts(end + sign * high):
         low, high = high, 2 * high
@@ -148,7 +146,7 @@ def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> f
             high = middle
     far = end + sign * high
     digits = 3 - math.floor(math.log10(high))
-    for places in range(min(digits, 0), digits + 1):  # a plain number, if it is enough and hardly farther
+    for places in range(min(digits, 0), digits + 1):  # a rounded number, if it suffices and is hardly farther
         for plain in (round(far, places), round(far + sign * 0.5 * 10.0**-places, places)):
             if abs(plain - far) <= 2**-9 * high and not contradicts(plain):
                 return plain

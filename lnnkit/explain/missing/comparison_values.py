@@ -1,4 +1,4 @@
-"""What its numbers make a comparison that nothing else needed, and that inference did not look at."""
+"""The truth of comparisons that inference did not evaluate because nothing needed them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Compared:
 
 
 def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> Compared:
-    """A comparison about these entities: a column of ids for each argument."""
+    """The truth of a comparison for some entities: a column of ids for each argument."""
     grounding, state = prepared.grounding, prepared.state
     places = [f"\0{place}" for place in range(len(columns))]
     made, numbers = comparison(prepared.lifted.graph, node, tuple(places))
@@ -45,7 +45,7 @@ def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> Co
 
 
 def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
-    """What is known of each number that a comparison about these entities mentions, in words."""
+    """The known bounds of each number in a comparison about these entities, as text."""
     grounding, state = prepared.grounding, prepared.state
     _, numbers = comparison(prepared.lifted.graph, node, tuple(arguments))
     found: list[str] = []
@@ -70,6 +70,6 @@ def _column(prepared: Prepared, columns: Sequence[np.ndarray], entity: str, leng
 
 
 def _size(term: Interval) -> torch.Tensor:
-    """The least magnitude that a term has for certain, where it is finite."""
+    """The least magnitude of a term's values, if it is finite."""
     ends = torch.stack([torch.where(end.isfinite(), end.abs(), 0.0) for end in term])
     return ends.amax(0)

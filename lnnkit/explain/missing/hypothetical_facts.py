@@ -1,4 +1,4 @@
-"""A program in which some atoms have other facts: what ``kb.assume`` asks about."""
+"""Programs with hypothetical facts, for ``kb.assume``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ ASSUMED = "<assumed>"
 
 
 def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool) -> Fact:
-    """The fact that an atom, or a ``numeric`` attribute, is assumed to have. Raises ``ValueError`` for bounds that are
-    none."""
+    """The assumed fact about an atom, or a ``numeric`` attribute. Raises ``ValueError`` for invalid bounds."""
     if numeric and not (lower <= upper and lower < math.inf and upper > -math.inf):
         raise ValueError(f"[{lower}, {upper}] are not the ends of a number: lower must be at most upper")
     if not numeric and not 0 <= lower <= upper <= 1:
@@ -30,7 +29,7 @@ def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: fl
 
 
 def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fact]) -> CheckedProgram:
-    """The program with these facts in place of all that it says of their atoms."""
+    """The program with these facts in place of all its own facts about their atoms."""
     atoms = {(fact.predicate, fact.arguments) for fact in facts}
     kept = tuple(fact for fact in program.facts if (fact.predicate, fact.arguments) not in atoms)
     tables = tuple(
@@ -41,13 +40,13 @@ def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fa
 
 
 def tightens(origins: FactSources, fact: Fact) -> bool:
-    """Whether a fact says all that the program's facts say of its atom, or more."""
+    """Whether a fact implies all of the program's facts about its atom."""
     said = origins.of(fact.predicate, fact.arguments)
     return all(fact.lower >= each.lower and fact.upper <= each.upper for each in said)
 
 
 def _without(table: FactTable, rows: set[int]) -> FactTable:
-    """The table without some rows; the entities that they name stay known."""
+    """The table without some rows; the entities that they name remain known."""
     if not rows:
         return table
     import numpy as np

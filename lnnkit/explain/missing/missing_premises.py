@@ -1,5 +1,4 @@
-"""Finds why an atom's bound is no tighter: which instances could tighten it, and which of their premises hold them
-back."""
+"""Finds why an atom's bound is no tighter: the instances that could tighten it, and the premises that they lack."""
 
 from __future__ import annotations
 
@@ -32,13 +31,13 @@ SIDES: tuple[Side, Side] = ("lower", "upper")
 # Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
 _LOOKED_AT = 20  # instances of one statement
 _ALTERNATIVES = 3  # ways by one instance: through other rows of its quantifiers
-_MANY, _FEW = 10, 2  # second ways by one statement, below and above
+_MANY, _FEW = 10, 2  # second ways by one statement, in programs below and above the limit
 _LARGE = 20_000  # atoms
 _NEAREST = 6  # rows of a quantifier that are tried first; all if these are not enough
 
 
 class MissingPremises:
-    """Looks at the statements that speak of an atom."""
+    """Searches the statements in which an atom occurs."""
 
     def __init__(self, prepared: Prepared, readings: BoundSources, wording: GroundText) -> None:
         self._prepared = prepared
@@ -60,9 +59,9 @@ class MissingPremises:
         goal: float,
         added: Added,
     ) -> WhyNot:
-        """What could take one side of an atom from its bound towards ``goal``, or as far as its other bound lets it.
-        That of a closed predicate is no limit, but only rules that define it make it truer. ``added`` tells what comes
-        of premises that are added to the facts."""
+        """What could move one side of an atom from its bound to ``goal``, or as far as its other bound allows. For a
+        closed predicate the default is no limit, but only rules that define it raise it. ``added`` infers with
+        additional facts."""
         closed = side == 0 and self._prepared.lifted.graph.nodes[predicate]["closed"]
         bound, other = bounds[side], bounds[1 - side]
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
@@ -82,7 +81,7 @@ class MissingPremises:
 
     @property
     def _seconds(self) -> int:
-        """How many ways are shown besides one of each statement: each is tried by an inference."""
+        """The number of ways shown besides the first one of each statement: each takes one inference."""
         return _FEW if len(self._grounding.atoms) > _LARGE else _MANY
 
     def _atom(self, predicate: str, arguments: Sequence[str]) -> str:
@@ -91,7 +90,7 @@ class MissingPremises:
     def _ways(
         self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bound: float, goal: float
     ) -> Iterator[Way]:
-        """By one statement, through one of its leaves."""
+        """The ways by one statement, through one of its leaves."""
         bindings = self._unified(formula, leaf, arguments)
         ends = [(each.leaf, int(each.end == "upper")) for each in Polarity(formula).reads(leaf, SIDES[side])]
         if bindings is None or formula.neurons[leaf].block:
@@ -136,8 +135,8 @@ class MissingPremises:
     def _attempt(
         self, instance: Instance, ends: Sequence[tuple[int, int]], side: int, goal: float
     ) -> PremiseImprovement:
-        """Where an equivalence reads both ends of an operand, that which leads further; with the nearest rows of
-        quantifiers only, if they lead as far as all."""
+        """The way by one instance. If an equivalence reads both ends of an operand, use the one that leads further; use
+        only the nearest rows of quantifiers if they lead as far as all."""
         reads = self._premises.reads(instance)
 
         def through(nearest: int | None) -> PremiseImprovement:
@@ -220,7 +219,8 @@ class MissingPremises:
 
 
 def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """The ends that may be met better, one a leaf: the lower or the upper ones of leaves of which both are read."""
+    """The ends that could be improved, one for each leaf: all lower or all upper ends for leaves of which both are
+    read."""
     both = {leaf for leaf, _ in ends if {(leaf, 0), (leaf, 1)} <= {*ends}}
     return [
         [(leaf, end) for leaf, end in dict.fromkeys(ends) if leaf not in both or end == chosen] for chosen in (0, 1)
@@ -228,7 +228,7 @@ def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]
 
 
 def _signed(bound: float, side: int) -> float:
-    """Greater the more it says."""
+    """The bound with its sign chosen such that greater is tighter."""
     return -bound if side else bound
 
 

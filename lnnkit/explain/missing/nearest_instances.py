@@ -1,5 +1,5 @@
-"""The instances of a statement that come nearest to saying something: those of whose literals the fewest are not met
-by atoms that are there."""
+"""The instances of a statement that are nearest to firing: those with the fewest literals that no existing atom
+satisfies."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lnnkit.store.columns.arrays import Array
 # Limits of work; what they leave out are instances that lack more literals than those found.
 _MOST = 200  # bindings of one subset of literals
 _ROWS = 1_000_000  # rows of a join. Beyond,
-_FIRST = (1000, 30, 2)  # it is joined again from so many atoms of each literal: 30 ** 4 and 2 ** 19 stay below _ROWS
+_FIRST = (1000, 30, 2)  # it is joined again from this many atoms of each literal: 30 ** 4 and 2 ** 19 stay below _ROWS
 _ENOUGH = 20  # bindings; as many as are looked at of one statement
-_SUBSETS = 300  # subsets of literals: 23 literals have 277 that leave out two at most
+_SUBSETS = 300  # subsets of literals: 23 literals have 277 with at most two missing
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A leaf of the formula, and the side on which it would have to say something."""
+    """A leaf of the formula, and the side on which it would have to be known."""
 
     leaf: int
     side: int
@@ -39,13 +39,13 @@ class _TooMany(Exception):
 def nearest(
     grounding: Grounding, state: State, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
 ) -> list[dict[int, int]]:
-    """Bindings of the formula's variables that extend ``bindings``, each once: those that all literals hold, then those
-    that all but one do, and so on until there are enough; fuller ones first. Variables that nothing binds are left out.
-    """
+    """Distinct bindings of the formula's variables that extend ``bindings``: those that satisfy all literals, then all
+    but one, and so on until there are enough; fuller ones first. Unbound variables are left out."""
     generators = [
         each
         for each in literals
-        if not _informs(grounding, formula, each) and _binds(formula, each, bindings)  # the others hold of all or none
+        # The others are satisfied by all bindings or by none
+        if not _informs(grounding, formula, each) and _binds(formula, each, bindings)
     ]
     relations = {each: _matching(grounding, state, formula, each, bindings) for each in generators}
     found: dict[tuple[tuple[int, int], ...], None] = {}
@@ -71,13 +71,13 @@ def _binds(formula: Formula, literal: Literal, bindings: Mapping[int, int]) -> b
 
 
 def _informs(grounding: Grounding, formula: Formula, literal: Literal) -> bool:
-    """Whether atoms that are not there meet the literal: those of a closed predicate, negated."""
+    """Whether atoms that are not materialised satisfy the literal: those of a closed predicate, negated."""
     low, high = grounding.atoms.tables[formula.neurons[literal.leaf].source].default
     return low > 0 if literal.side == 0 else high < 1
 
 
 def _joined(relations: Sequence[Relation]) -> list[dict[int, int]]:
-    """The first of the bindings that are in all relations."""
+    """The first bindings that are in all relations."""
 
     def guard(count: int) -> None:
         if count > _ROWS:
@@ -105,7 +105,7 @@ def _first(relation: Relation, most: int) -> Relation:
 def _matching(
     grounding: Grounding, state: State, formula: Formula, literal: Literal, bindings: Mapping[int, int]
 ) -> Relation:
-    """What the atoms that meet a literal bind beyond ``bindings``."""
+    """The bindings beyond ``bindings`` of the atoms that satisfy a literal."""
     neuron = formula.neurons[literal.leaf]
     table = grounding.atoms.tables[neuron.source]
     ends = state.ends(literal.side).values.take(table.rows)

@@ -1,4 +1,4 @@
-"""How much better premises of one instance have to be met for it to say more."""
+"""How far premises of one instance must be improved for it to propose more."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _ALONE = 32  # premises tried one by one; a limit of work, one evaluation of the
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A premise that could be met better: all that is read of its atom, at some places behind a leaf. ``named`` are the
-    entities of variables there, ``alike`` the places behind each leaf at which the same atom is read."""
+    """A premise that could be improved: all reads of its atom, at some places of a leaf. ``named`` are the entities of
+    variables there, ``alike`` the places of each leaf at which the same atom is read."""
 
     leaf: int
     places: tuple[int, ...]
@@ -33,8 +33,8 @@ class Wanted:
     side: int
     now: float
     other: float  # its other bound
-    arrested: bool  # it contradicts itself: it reads as unknown, whatever it is told
-    gap: float = 0.0  # how far the numbers of a comparison are apart, as a share of the greater
+    arrested: bool  # it is contradictory: it reads as unknown in any case
+    gap: float = 0.0  # the distance between the sides of a comparison, relative to the greater
 
     def at(self, degree: float) -> float:
         """The bound that the instance gives if the premise is met to this degree."""
@@ -43,19 +43,20 @@ class Wanted:
 
 @dataclass(frozen=True)
 class PremiseImprovement:
-    """An instance with what it ``reads``, and the premises that may be met better."""
+    """An instance with what it ``reads``, and the premises that may be improved."""
 
     view: InstanceView
     reads: Sequence[Read]
     wanted: Sequence[Wanted]
 
     def best(self, leaf: int, side: int) -> float:
-        """What it says at most with all of them met, to whatever degree: more may contradict what is known."""
+        """The best bound that it proposes with all premises improved to any degree: more may contradict what is
+        known."""
         got = self._at_once(self.wanted, leaf, side, self._degrees)
         return max(got) if side == 0 else min(got)
 
     def least(self, leaf: int, side: int, reach: float, eps: float) -> list[tuple[Wanted, float]]:
-        """The premises that it takes to say as much, and the bounds that are enough between them."""
+        """A minimal set of premises for this bound, and the least degrees that suffice together."""
 
         def enough(value: float) -> bool:
             return value >= reach - eps if side == 0 else value <= reach + eps
@@ -85,7 +86,7 @@ class PremiseImprovement:
                 return [enough(value) for value in self._says(ways, leaf, side)]
 
             high = _refined(0.0, met[id(each)], one_of)
-            least = round(each.at(high), 4)  # a plain number, if it is enough
+            least = round(each.at(high), 4)  # a rounded number, if it suffices
             degree = (least - each.now) / ((1.0 - each.side) - each.now)
             if not 0 <= degree <= 1 or not one_of([degree])[0]:
                 least, degree = each.at(high), high
@@ -94,7 +95,7 @@ class PremiseImprovement:
         return found
 
     def _wholly(self, needed: Sequence[Wanted], leaf: int, side: int, enough: Callable[[float], bool]) -> bool:
-        """Whether all are needed, and each to the full: so it is where truths are crisp, and costs least to find."""
+        """Whether all are needed, each at full truth: the case of crisp truths, and the cheapest to test."""
         ways = [[(each, 1.0) for each in needed]]
         ways += [[(one, _HARDLY if one is each else 1.0) for one in needed] for each in needed]
         full, *less = self._says(ways, leaf, side)
@@ -102,7 +103,7 @@ class PremiseImprovement:
 
     @cached_property
     def _degrees(self) -> list[float]:
-        """Degrees that are tried: evenly, and those at which a premise comes to what another one is, or is not."""
+        """The degrees to try: an even grid, and those at which a premise passes another's value."""
         values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
         at = {
             (value - each.now) / ((1.0 - each.side) - each.now)
@@ -114,17 +115,17 @@ class PremiseImprovement:
         return sorted({*even, *(degree for degree in at if 0 < degree < 1)})
 
     def _at_once(self, met: Sequence[Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
-        """What it says with some premises met, all to the same of these degrees."""
+        """What it proposes with some premises improved, all to the same of these degrees."""
         return self._says([[(each, degree) for each in met] for degree in degrees], leaf, side)
 
     def _says(self, ways: Sequence[Sequence[tuple[Wanted, float]]], leaf: int, side: int) -> list[float]:
-        """What it says in each of several ways: nothing where no truth of its atoms could satisfy it."""
+        """What it proposes in each of several ways; nothing where the instance would be unsatisfiable."""
         values = values_of(self.view, [self._with(way) for way in ways])
         said, bad = self.view.says(values, leaf, 0, side), self.view.contradictory(values)
         return torch.where(bad, float(side), said).tolist()
 
     def _with(self, met: Sequence[tuple[Wanted, float]]) -> list[Read]:
-        """The reads with some premises met to a degree; the other bound of each gives way."""
+        """The reads with some premises improved to a degree; the other bound of each is relaxed if necessary."""
         taken = {(leaf, place) for each, _ in met for leaf, places in each.alike.items() for place in places}
         kept: list[Read] = []
         for read in self.reads:
@@ -138,7 +139,7 @@ class PremiseImprovement:
 
 
 def _refined(low: float, high: float, enough: Callable[[Sequence[float]], Sequence[bool]]) -> float:
-    """The least degree that is enough, as far as it is looked for between two."""
+    """The least sufficient degree between two, to the precision of the search."""
     for _ in range(_FINER):
         degrees = np.linspace(low, high, _GRID).tolist()
         first = next((i for i, holds in enumerate(enough(degrees)) if holds), _GRID - 1)

@@ -1,4 +1,4 @@
-"""Which rows of a quantifier lack least: the candidates of an ``exists``, nearest first."""
+"""Ranks the rows of quantifiers by what they lack: the candidates of an ``exists``, nearest first."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lnnkit.explain.provenance.instance_view import InstanceView
 
 
 def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.ndarray]:
-    """For each inner block the place of each row among those of one parent, by what it lacks: its own ``costs`` (by
-    block) and those of its best rows in the blocks beneath. A row's place comes after that of its parent."""
+    """For each inner block the rank of each row among its siblings, by what it lacks: its own ``costs`` (by block) plus
+    those of its best rows in inner blocks. A row's rank follows that of its parent."""
     blocks = view.formula.blocks
     total = {number: costs[number].copy() for number in range(1, len(blocks))}
     for number in reversed(range(1, len(blocks))):

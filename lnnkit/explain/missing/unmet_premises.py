@@ -1,4 +1,4 @@
-"""What an instance reads, and which of its premises could be met better: for why an atom is no truer."""
+"""The reads of an instance, and which of its premises could be improved, for why-not explanations."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _APART = 1e-3  # and the distance of a premise from its goal, at most this, stay
 
 @dataclass(frozen=True)
 class Instance:
-    """A ``view`` of a formula that is looked at for what it says of a ``target`` leaf, whose atom is behind row
-    ``own`` (-1: it has none); ``known`` are the entities of its bound variables, the others are ``free``."""
+    """A ``view`` of a formula, examined for what it proposes to a ``target`` leaf, whose atom has row ``own`` (-1:
+    none); ``known`` are the entities of its bound variables, the others are ``free``."""
 
     view: InstanceView
     target: int
@@ -37,7 +37,8 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class _Unmet:
-    """A leaf whose ``side`` could be met better at ``places``: its ends there, and how far its numbers are apart."""
+    """A leaf whose ``side`` could be improved at ``places``: its ends there, and the distance between its sides if it
+    is a comparison."""
 
     leaf: int
     side: int
@@ -48,7 +49,7 @@ class _Unmet:
 
 
 class UnmetPremises:
-    """Of one fixpoint."""
+    """Finds the unmet premises of instances of one fixpoint."""
 
     def __init__(self, prepared: Prepared, readings: BoundSources, wording: GroundText) -> None:
         self._prepared = prepared
@@ -60,7 +61,7 @@ class UnmetPremises:
         self._given = prepared.grounding.atoms.flags("given")
 
     def reads(self, instance: Instance) -> list[Read]:
-        """All that the instance reads in the end, but of the atom itself: what that says of itself is no premise."""
+        """All that the instance reads at the fixpoint, except the target atom itself."""
         view = instance.view
         found: list[Read] = []
         for leaf in view.formula.leaves:
@@ -80,8 +81,8 @@ class UnmetPremises:
     def wanted(
         self, instance: Instance, reads: Sequence[Read], ends: Sequence[tuple[int, int]], nearest: int | None
     ) -> list[Wanted]:
-        """The premises at leaves that could be met better: those of the rows that lack least first, and among them
-        those last of which the opposite is known. Of the rows of each quantifier, only the ``nearest``."""
+        """The premises that could be improved, those of the nearest rows first, and among them those whose opposite is
+        known last. ``nearest``: only the nearest rows of each quantifier."""
         unmet = [each for leaf, side in ends for each in self._unmet(instance, reads, leaf, side)]
         view = instance.view
         costs = {number: np.zeros(len(own.rows)) for number, own in enumerate(view.inner, 1)}
@@ -124,7 +125,7 @@ class UnmetPremises:
                 continue
             row = int(view.rows[leaf][place])
             key: object = row
-            if row == default_row:  # of many atoms: told apart by what they are about
+            if row == default_row:  # with many atoms: compared by their arguments
                 named = self._named(instance, leaf, place)
                 key = tuple(a if isinstance(a, str) else str(named.get(a, a)) for a in alone)
             grouped.setdefault(key, []).append(number)
@@ -139,13 +140,13 @@ class UnmetPremises:
             yield (min(int(rank[place]) for place in mine), bool(unmet.excluded[first])), premise
 
     def unlisted(self, table: str, rows: np.ndarray) -> np.ndarray:
-        """Which atoms of a closed predicate no fact lists: they are false by default."""
+        """A mask of the atoms of a closed predicate that no fact lists: they are false by default."""
         if not self._prepared.lifted.graph.nodes.get(table, {}).get("closed"):
             return np.zeros(len(rows), bool)
         return ~self._given[rows] | (rows < 0)
 
     def _compared(self, instance: Instance, leaf: int) -> Iterator[Read]:
-        """What its numbers make a comparison that inference did not look at."""
+        """The truth of a comparison that inference did not evaluate."""
         view = instance.view
         looked = self._looked(instance, leaf)
         if looked is None:
@@ -165,7 +166,7 @@ class UnmetPremises:
         return compared(self._prepared, instance.view.table(leaf), looked).gap
 
     def _looked(self, instance: Instance, leaf: int) -> list[np.ndarray] | None:
-        """The entities that a comparison is about at each place; None where it is none, or of any entity."""
+        """The entities of a comparison at each place; None if the leaf is none, or has variables."""
         view = instance.view
         neuron = view.formula.neurons[leaf]
         kind = self._prepared.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
@@ -181,7 +182,7 @@ class UnmetPremises:
         ]
 
     def _named(self, instance: Instance, leaf: int, place: int) -> dict[int, Argument]:
-        """The entities of variables where a leaf stands: those of quantified ones too."""
+        """The entities of the variables at a leaf, including quantified ones."""
         view = instance.view
         block = view.formula.neurons[leaf].block
         ids = view.inner[block - 1].ids if block else {}
@@ -193,7 +194,7 @@ class UnmetPremises:
     def _alike(
         self, instance: Instance, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]
     ) -> dict[int, tuple[int, ...]]:
-        """Where the atom behind a leaf is read: at these places, and behind other leaves of its table."""
+        """The places at which the atom of a leaf is read: these, and those of other leaves of its table."""
         view, index = instance.view, self._grounding.domain.index
         formula = view.formula
         found = {leaf: places}

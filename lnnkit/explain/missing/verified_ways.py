@@ -1,5 +1,5 @@
-"""Which of the ways that were found are shown, and whether each does what it says: its premises are added to the facts,
-and inference is asked again."""
+"""Selects the ways to show and verifies each: its premises are added to the facts, and the program is inferred
+again."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _NEARLY = 1e-6  # the precision to which the improvement of premises is searched
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """The atom's bounds once some premises were added, and a contradiction that was not there before."""
+    """The atom's bounds after some premises were added, and a contradiction that is new."""
 
     lower: float
     upper: float
     meets: str | None = None
 
     def reaches(self, way: Way, side: int) -> bool:
-        """Whether that is what the way says, without a contradiction."""
+        """Whether these are the bounds that the way promises, without a new contradiction."""
         short = self.upper - way.gives if side else way.gives - self.lower
         return short <= _NEARLY and not self.contradicts
 
@@ -30,12 +30,12 @@ class Came:
         return self.meets is not None or self.lower > self.upper + _NEARLY
 
 
-Added = Callable[[Way], "Came | None"]  # None where it is too much to infer
+Added = Callable[[Way], "Came | None"]  # None if inference would exceed its budget
 
 
 def chosen(found: Sequence[Way], side: int, bound: float, added: Added, seconds: int) -> tuple[list[Way], int]:
-    """The nearest way of each statement, then the nearest of the others, ``seconds`` at most, and how many there are
-    besides. Of a statement whose nearest way is ruled out, the nearest that is not is among the first of those."""
+    """The nearest way of each statement, then the nearest of the others, at most ``seconds``, and the number of those
+    left out. If a statement's nearest way is ruled out, its nearest one that is not takes its place."""
     ordered = _unique(sorted(found, key=_effort))
     first = _one_each(ordered)
     excluded = {id(way.statement) for way in first if _excluded(way)}
@@ -49,7 +49,7 @@ def chosen(found: Sequence[Way], side: int, bound: float, added: Added, seconds:
 
 
 def _effort(way: Way) -> tuple[object, ...]:
-    """By how many premises it lacks, then how many of them what is known denies."""
+    """The sort key: the number of missing premises, then the number that known bounds deny."""
     denied = sum(each.against is not None or each.contradictory for each in way.missing)
     lack = sum(each.lack for each in way.missing)
     gap = sum(each.gap for each in way.missing)
@@ -61,7 +61,7 @@ def _excluded(way: Way) -> bool:
 
 
 def _unique(ways: Sequence[Way]) -> list[Way]:
-    """Those with the same statement and the same premises once."""
+    """Without ways that repeat the statement and the premises of another."""
     found: dict[object, Way] = {}
     for way in ways:
         key = id(way.statement), frozenset((each.atom, each.side, each.needed) for each in way.missing)
@@ -77,7 +77,7 @@ def _one_each(ways: Sequence[Way]) -> list[Way]:
 
 
 def _tried(way: Way, side: int, bound: float, added: Added) -> Way:
-    """The way with what it gives in truth."""
+    """The way with the bounds that inference gives."""
     if any(each.contradictory for each in way.missing):
         return replace(way, blocked=True)
     came = added(way)

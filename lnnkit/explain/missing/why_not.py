@@ -1,4 +1,4 @@
-"""Why an atom is not truer (or falser) than it is, as a value: the rules that could change it, and what they lack."""
+"""Why an atom is no truer (or falser), as a value: the rules that could change it, and what they lack."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A premise that holds an instance back: ``atom`` would have to be at least (``side`` lower) or at most ``needed``,
-    and is ``now``; ``formula`` is its syntax.
+    """A premise that an instance lacks: ``atom`` must be at least (``side`` lower) or at most ``needed``, and is
+    ``now``; ``formula`` is its syntax.
 
     ``against`` is its other bound where that rules it out; it is ``unlisted`` where that is only the default of a
-    closed predicate, which a fact would change. One that is ``contradictory`` reads as unknown until that is mended.
-    Of one that is ``never_false``, no fact or statement can make its predicate false. ``numbers`` are what is known of
-    the numbers that a comparison is about, ``gap`` how far its sides are apart, as a share of the greater."""
+    closed predicate, which a fact would change. A ``contradictory`` premise reads as unknown until it is repaired.
+    For a ``never_false`` one, no fact or statement can make its predicate false. ``numbers`` are the known bounds
+    of the numbers in a comparison, ``gap`` is the distance of its sides, relative to the greater.
+    """
 
     atom: str
     side: Side
@@ -39,12 +40,12 @@ class Missing:
 
     @property
     def lack(self) -> float:
-        """How far the bound would have to move."""
+        """The distance by which the bound would have to move."""
         return abs(self.needed - self.now)
 
     @property
     def excluded(self) -> bool:
-        """Whether what is known has to change for it, not only to be added to."""
+        """Whether known bounds must be changed for it, not only added to."""
         return self.contradictory or (self.against is not None and not self.unlisted)
 
     @property
@@ -57,11 +58,11 @@ class Missing:
         return found | {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
 
     def text(self, free: Sequence[str] = ()) -> str:
-        """In words; variables that are ``free`` as ``some K``."""
+        """The premise as text; variables that are ``free`` as ``some K``."""
         atom = re.sub(rf"\b({'|'.join(map(re.escape, free))})\b(?!\()", r"some \1", self.atom) if free else self.atom
         met = {"lower": 1.0, "upper": 0.0}[self.side]
         if self.numbers and self.needed == met:
-            plain = atom[1:-1] if atom.startswith("(") else atom  # no bound stands beside it
+            plain = atom[1:-1] if atom.startswith("(") else atom  # without a bound beside it
             return f"{plain if met else f'~{atom}'}, where {' and '.join(self.numbers)}"
         told = f"{atom} {RELATION[self.side]} {format_bound(self.needed)}, now {format_bound(self.now)}"
         return f"{told}, lacks {format_bound(self.lack)}{self._remark()}"
@@ -97,7 +98,7 @@ class Way:
     free: tuple[str, ...] = ()
     blocked: bool = False
     meets: str | None = None
-    concludes: bool = True  # the atom is in its consequent
+    concludes: bool = True  # whether the atom is in its consequent
 
     def as_dict(self) -> dict[str, object]:
         span = self.statement.span
@@ -131,9 +132,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, one of each statement before any
-    second one, those first that lack least; ``more`` were found besides. ``against`` is its other bound where that
-    rules the goal out: they lead no further. ``warnings`` are those about what was asked."""
+    """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, the nearest one of each statement
+    first; ``more`` were found but are not listed. ``against`` is its other bound if that rules the goal out: no way
+    leads further. ``warnings`` are those about the question."""
 
     atom: str
     side: Side

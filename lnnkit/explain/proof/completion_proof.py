@@ -1,7 +1,7 @@
-"""Why a completed atom is no truer: every instance of every rule that concludes it is held back by something.
+"""Proofs that a completed atom is no truer: no instance of a rule with it as head derives more.
 
-The instances are searched without being listed: where the default of one literal holds back all that it is a part of,
-that is said once, and only the literal's own atoms are gone through.
+Instances are searched without being listed: where the default of one literal already limits every instance, the
+proof states that once, and only the literal's own atoms are enumerated.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from lnnkit.explain.provenance.regrounding import assemble
 from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import tolerance
 
-_MOST = 2000  # instances examined one by one; of more, the explanation says that it did not see all
+_MOST = 2000  # instances examined one by one; with more, the explanation says that it is incomplete
 
 
 @dataclass(slots=True)
 class Held:
-    """What holds all instances back: readings, each with the formula and the leaf that read it. ``all_seen`` is false
-    where there were too many to look at."""
+    """The readings that limit all instances, each with the formula and the leaf that read it. ``all_seen`` is false if
+    there were too many to examine."""
 
     readings: list[tuple[Reading, Formula, int]] = field(default_factory=list)
     looked: int = 0
@@ -40,7 +40,7 @@ class Held:
 
 
 class CompletionProofs:
-    """Looks at the rules that define a completed predicate."""
+    """Searches the rules that define a completed predicate."""
 
     def __init__(self, prepared: Prepared, timeline: BoundHistory, readings: BoundSources, wording: GroundText) -> None:
         self._prepared = prepared
@@ -52,7 +52,7 @@ class CompletionProofs:
         self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
 
     def held(self, source: Completed) -> Held:
-        """Why no rule asks for more than ``source.value``."""
+        """Why no rule derives more than ``source.value``."""
         found = Held()
         own = self._timeline.completions[source.completion]
         for predicates, members in self._prepared.strata:
@@ -69,13 +69,13 @@ class CompletionProofs:
         return found
 
     def excepted(self, table: str, completion: int) -> frozenset[tuple[str, ...]]:
-        """The atoms of a completed predicate that facts list, or that came to be true to some degree: what is said of
-        all others does not hold of them."""
+        """The atoms of a completed predicate that facts list, or that became true to some degree: the exceptions of a
+        conclusion about all others."""
         columns = self.exceptions(table, completion)
         return frozenset(zip(*([self._wording.names[i] for i in c.tolist()] for c in columns), strict=True))
 
     def exceptions(self, table: str, completion: int) -> list[np.ndarray]:
-        """The same as columns of ids."""
+        """The exceptions as columns of ids."""
         key = table, completion
         if key not in self._exceptions:
             own = self._timeline.completions[completion]
@@ -90,7 +90,7 @@ class CompletionProofs:
         return list(self._grounding.atoms.tables[table].tuples.columns)
 
     def _unified(self, formula: Formula, head: int, arguments: Sequence[Argument]) -> dict[int, int] | None:
-        """The variables that an atom binds where it is the head; None where it cannot be."""
+        """The substitution that unifies the head with an atom; None if there is none."""
         index = self._grounding.domain.index
         bindings: dict[int, int] = {}
         for own, argument in zip(formula.neurons[head].arguments, arguments, strict=True):
@@ -108,7 +108,7 @@ class CompletionProofs:
 
 
 class _Search:
-    """Through the instances of one rule with one head."""
+    """Searches the instances of one rule with one head."""
 
     def __init__(
         self, rules: CompletionProofs, formula: Formula, head: int, source: Completed, tick: int, found: Held
@@ -131,7 +131,8 @@ class _Search:
             self._keep(view, reads)
             return
         free = [v for v in self._formula.blocks[0].variables if v not in bindings]
-        if not free:  # what the engine knows does not hold it back: nothing is hidden from whoever checks it
+        # The engine's readings do not limit it: report what is missing rather than hide it from the checker.
+        if not free:
             self._found.readings += [(read.reading, self._formula, read.leaf) for read in reads]
             return
         generators: list[tuple[int, int, Read]] = []
@@ -178,7 +179,7 @@ class _Search:
         return self._hold(view, [reads])[0]
 
     def _hold(self, view: InstanceView, ways: Sequence[Sequence[Read]]) -> list[bool]:
-        """Whether each of several ways to read holds the head back."""
+        """Whether each of several sets of readings limits the head."""
         least = view.least(values_of(view, ways), self._head)
         return (least <= self._source.value + self._rules._eps).tolist()
 
@@ -188,7 +189,7 @@ class _Search:
         self._found.readings += [(read.reading, self._formula, read.leaf) for read in kept]
 
     def _default(self, leaf: int, side: int, bindings: Mapping[int, int]) -> Reading:
-        """What a leaf reads of atoms that have no row."""
+        """The reading of a leaf for atoms that have no row."""
         source = self._formula.neurons[leaf].source
         return self._rules._readings.unlisted(source, self._arguments(leaf, bindings), side, self._tick)
 
@@ -198,7 +199,7 @@ class _Search:
         return self._rules._wording.pattern(self._formula, leaf, known)
 
     def _matching(self, leaf: int, bindings: Mapping[int, int]) -> list[dict[int, int]]:
-        """What a leaf's own atoms bind, of those that its default does not speak of."""
+        """The bindings from a leaf's materialised atoms, without those that its default covers."""
         neuron = self._formula.neurons[leaf]
         rules = self._rules
         completed = self._completed(leaf)
@@ -222,12 +223,12 @@ class _Search:
         return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]
 
     def _completed(self, leaf: int) -> int | None:
-        """The completion that a leaf's default is a result of."""
+        """The completion that determined a leaf's default."""
         reading = self._default(leaf, 1, {})
         return reading.source.completion if isinstance(reading.source, Completed) else None
 
     def _has_row(self, bindings: Mapping[int, int]) -> bool:
-        """Whether the head is an atom of which something else is said."""
+        """Whether the head is an atom that has bounds of its own."""
         neuron = self._formula.neurons[self._head]
         index = self._rules._grounding.domain.index
         if any(isinstance(a, int) and a not in bindings for a in neuron.arguments):

@@ -1,4 +1,4 @@
-"""An explanation: the proof of an atom's bounds, ready to be read, exported and checked."""
+"""An explanation: the proof of an atom's bounds, to print, export and check."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from lnnkit.explain.render.proof_text import lines
 from lnnkit.picture.dot_writer import dot
 from lnnkit.syntax.printer import format_expression
 
-_NESTED = 100  # steps within steps in one JSON value: readers of JSON have stacks
+_NESTED = 100  # nested steps in one JSON value: JSON readers recurse
 
 
 @dataclass(frozen=True)
 class Explanation(ProofData):
     """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds.
 
-    It prints as a tree in which what is used twice stands once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,
-    ``to_html`` a page by itself. ``verify`` works every step out again, from the program's text alone.
+    It prints as a tree in which a repeated step is shown once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,
+    ``to_html`` gives a self-contained page. ``verify`` recomputes every step from the program's text alone.
     """
 
     _world: Callable[[], World] | None = field(default=None, repr=False)
 
     def verify(self) -> list[str]:
-        """What does not hold of it; empty where all does."""
+        """The faults found by the proof checker; empty if the proof holds."""
         assert self._world is not None
         return faults(self.proof, self._world())
 
@@ -37,10 +37,10 @@ class Explanation(ProofData):
         """The object that ``lnnkit explain --format json`` prints; steps deeper than ``depth`` are left out.
 
         ``{"atom", "state", "contested", "lower": NODE, "upper": NODE}``. A NODE has ``atom``, ``side``, ``bound``,
-        ``reason``, ``rule``, ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the ``weight`` of
-        the operand); a fact has ``fact``, ``file`` and ``row``; an exact step the atoms that are ``completed``, and the
-        ``rules`` that do so (``text``, ``file``, ``line``). A step that is used again has an ``id``, to which a
-        NODE with ``ref`` in place of all that refers. Steps very deep down are in a list ``more``.
+        ``reason``, ``rule``, ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the
+        ``weight`` of the operand); a fact has ``fact``, ``file`` and ``row``; an exact step the atoms that are
+        ``completed``, and the ``rules`` that do so (``text``, ``file``, ``line``). A step that is used again has an
+        ``id``; a NODE that has only ``ref`` refers to it. Very deep steps are in a list ``more``.
         """
         nested = _Nested(self.proof, depth).as_dict()
         return {"atom": nested["atom"], "state": self.state, "contested": self.contested} | nested
@@ -50,7 +50,7 @@ class Explanation(ProofData):
         return dot(proof_graph(self, depth))
 
     def to_html(self, depth: int | None = None) -> str:
-        """A page that needs nothing beside it."""
+        """A self-contained HTML page."""
         return page(self, depth)
 
     def text(self, depth: int | None = None) -> str:
@@ -90,7 +90,7 @@ class _Nested:
         return found | {"more": more} if more else found
 
     def _node(self, top: int, level: int, waiting: list[tuple[int, int]]) -> dict[str, object]:
-        """A step and what it rests on, without recursion."""
+        """A step and its premises, without recursion."""
         made: dict[str, object] = {}
         stack: list[tuple[int, int, dict[str, object], float | None]] = [(top, level, made, None)]
         while stack:
@@ -123,7 +123,7 @@ class _Nested:
 
 
 def _own(step: Step) -> Mapping[str, object]:
-    """What a node says of its step alone."""
+    """The fields of a node that concern its step alone."""
     if step.given is not None:
         return {"reason": "fact", "fact": step.given.text, "file": step.given.file, "row": step.given.row}
     found: dict[str, object] = {"reason": step.reason, "rule": None, "text": None, "file": None, "line": None}

@@ -1,7 +1,8 @@
-"""A proof as a value: the steps that give an atom its bounds, down to facts. It knows no engine and no tensor.
+"""A proof as a value: the steps that give an atom its bounds, down to facts. Independent of the engine and of
+tensors.
 
-Steps refer to each other by number, so that what several steps rest on stands there once. They run in no circle;
-only upper bounds of completed predicates may rest on each other.
+Steps refer to each other by number, so that shared premises are stored once. The references are acyclic, except
+that upper bounds of completed predicates may rest on each other.
 """
 
 from __future__ import annotations
@@ -16,22 +17,21 @@ from lnnkit.syntax.printer import format_expression
 
 Side = Literal["lower", "upper"]
 Reason = Literal[
-    "fact",  # a fact of the program or of a table says so
-    "closed",  # no fact says more, and the predicate is closed
-    "open",  # nothing is said: 0 and 1 bound everything
+    "fact",  # a fact of the program or of a table
+    "closed",  # the default of a closed predicate: no fact gives more
+    "open",  # nothing is known: bounds 0 and 1
     "stated",  # a statement gives the whole formula this truth
-    "statement",  # an instance of a rule or axiom says so
+    "statement",  # an instance of a rule or axiom
     "neuron",  # a formula and its operands bound each other
-    "completed",  # no rule makes more of a closed predicate
-    "exact",  # all its premises together leave no other truth: the solver's, by `lnnkit.prove`
-    "contradiction",  # of an instance: no truth of its atoms can satisfy it
+    "completed",  # no rule gives more for a closed predicate
+    "exact",  # all premises together imply it, by the solver (`lnnkit.prove`)
+    "contradiction",  # an instance is unsatisfiable: no truth of its atoms satisfies it
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A fact: its bounds, the file and row that it stands in (for a file of the language, the line), and how far it is
-    trusted, from 0 to 1."""
+    """A fact: its bounds, its file and row (for a program file, the line), and the trust in it, from 0 to 1."""
 
     lower: float
     upper: float
@@ -43,7 +43,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """What a step reads: the number of the step that it rests on, and the weight of the operand that it bounds."""
+    """A premise of a step: the number of the step that proves it, and the weight of the operand that it bounds."""
 
     step: int
     weight: float
@@ -79,7 +79,7 @@ class Step:
 
     @property
     def atom(self) -> str:
-        """The conclusion as a person would write it."""
+        """The conclusion as text in the language."""
         return format_expression(self.conclusion)
 
 

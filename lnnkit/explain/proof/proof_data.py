@@ -1,4 +1,4 @@
-"""Why an atom has its bounds, as data: what every renderer of a proof reads."""
+"""A proof as data, for every renderer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLERANCE = 1e-9
 @dataclass(frozen=True)
 class ProofData:
     """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds. ``warnings`` are
-    those about what was asked."""
+    those about the question."""
 
     proof: Proof
     alpha: float = 1.0
@@ -42,7 +42,7 @@ class ProofData:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """The bounds, in order where rounding alone has crossed them, as answers show them."""
+        """The bounds, swapped where rounding made them cross, as answers show them."""
         lower, upper = (self.proof.steps[number].bound for number in (self.proof.lower, self.proof.upper))
         crossed = lower > upper and math.isclose(lower, upper, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
         return (upper, lower) if crossed else (lower, upper)

@@ -1,4 +1,4 @@
-"""The steps of a proof while it is made."""
+"""The steps of a proof under construction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lnnkit.explain.provenance.bound_sources import Source
 
 
 class Steps:
-    """Steps by what they rest on; those that are not yet made are ``waiting``."""
+    """Steps by their sources; ``waiting`` are those without premises yet."""
 
     def __init__(self) -> None:
         self._numbers: dict[Source, int] = {}

@@ -1,5 +1,5 @@
-"""A fixpoint's history -> the proof of an atom's bounds: from its last event back to facts, by what each instance read
-at its time."""
+"""Builds proofs from a fixpoint's history: from an atom's last event back to facts, by what each instance read at its
+tick."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOWHERE = Span(Text("", ""), 0, 0)
 
 
 class Prover:
-    """Proves bounds of one fixpoint. What it finds out of the history it keeps for the next proof."""
+    """Proves bounds of one fixpoint; results about the history are cached for the next proof."""
 
     def __init__(self, fixpoint: Fixpoint, history: BoundHistory, origins: FactSources, names: Sequence[str]) -> None:
         self._fixpoint = fixpoint
@@ -75,7 +75,7 @@ class Prover:
         return (self.readings.crossed(row, side) if self.is_arrested(row) else self.readings.of(row, side)).value
 
     def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
-        """That an instance which was arrested at ``tick`` cannot be satisfied."""
+        """The proof that an instance arrested at ``tick`` is unsatisfiable."""
         view, _ = self._views.of(batch, AUXILIARY, row)
         formula = view.formula
         leaves = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
@@ -127,7 +127,7 @@ class Prover:
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def expand(self, steps: Steps) -> None:
-        """Make all steps that others rest on."""
+        """Construct all premises, transitively."""
         while steps.waiting:
             self._expand(steps, *steps.waiting.pop())
 
@@ -208,7 +208,7 @@ class Prover:
     def _initial(
         self, steps: Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
     ) -> Step:
-        """A shared formula before the first round: what its statements say of it, or its operands."""
+        """A shared formula before the first round: bounds from its statements, or from its operands."""
         conclusion = self.wording.conclusion(table, arguments)
         for root in self._prepared.lifted.statements:
             stated = root.upper if side else root.lower
@@ -234,7 +234,7 @@ class Prover:
         side: int,
         tick: int,
     ) -> list[Read]:
-        """What one end of a formula's bounds may rest on among its leaves."""
+        """The reads of leaves on which one upward end of a formula's bounds may rest."""
         signs = Polarity(formula).signs
         ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
         found: list[Read] = []
@@ -252,29 +252,29 @@ class Prover:
         return self._minimal(reads, enough)
 
     def _minimal(self, reads: Sequence[Read], enough: Enough) -> Sequence[Read]:
-        """Those that are needed; all, if not even these are enough."""
+        """A minimal sufficient subset of the reads; all of them if not even these suffice."""
         if not enough([reads])[0]:
             return reads
         every = for_every_entity(self._grounding, reads, enough)
         return minimal(reads, lambda some: every([some])[0])
 
     def _slack(self, value: float) -> float:
-        """How far a bound that is worked out again may miss it; numbers are told to a share of their size."""
+        """The tolerance of a recomputed bound; relative to the magnitude for numbers."""
         return self._eps * max(1.0, abs(value))
 
     # --- what an instance read --------------------------------------------------------------------------------------
 
     def _reads(self, event: Event, view: InstanceView) -> list[Read]:
-        """All that an instance read for an event and that said anything."""
+        """All informative reads of an instance for an event."""
         formula = view.formula
         found: list[Read] = []
         every = list(self._grounding.reads(event.batch, event.leaf, event.side))
         inner = event.leaf != AUXILIARY and formula.neurons[event.leaf].block
         if inner and formula.neurons[event.leaf].kind == LEAF:  # the other rows of its quantifier
             every = [(leaf, sides) for leaf, sides in every if leaf != event.leaf] + [(event.leaf, (0, 1))]
-        if formula.auxiliary is not None:  # its own bounds, both of them
+        if formula.auxiliary is not None:  # its own bounds, both ends
             every = [(leaf, sides) for leaf, sides in every if leaf != AUXILIARY] + [(AUXILIARY, (0, 1))]
-        if formula.compares:  # a number that stands in it twice is narrowed by its own ends
+        if formula.compares:  # a number that occurs twice is narrowed by its own ends
             every = [(leaf, (0, 1)) for leaf in (*formula.leaves, AUXILIARY)]
         for leaf, sides in every:
             if leaf in formula.heads and (view.completes or not self.readings.is_given(int(view.rows[leaf][0]))):
@@ -293,7 +293,7 @@ class Prover:
         return leaf_reads(self._grounding, self.readings, view, leaf, side, tick, arguments)
 
     def _arguments(self, batch: int, view: InstanceView, leaf: int, place: int) -> tuple[Argument, ...]:
-        """What a leaf is about at one row of its block; entities that are not named stay variables."""
+        """The arguments of a leaf at one row of its block; entities that are not named stay variables."""
         formula = view.formula
         if leaf == AUXILIARY:
             return tuple(self.wording.names[view.bindings[v]] for v in formula.blocks[0].variables)
@@ -303,7 +303,7 @@ class Prover:
         return self.wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[Read]) -> list[Read]:
-        """Those that the instance needed to say what it said; earlier ones where there is a choice."""
+        """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""
         key: object = None
         if not view.inner:
             same = tuple(int(rows[0]) for leaf, rows in view.rows.items() if view.formula.neurons[leaf].kind != LEAF)
@@ -334,7 +334,8 @@ class Prover:
         return self.wording.conclusion(table, [self.wording.names[entity] for entity in entities])
 
     def _bindings(self, event: Event, view: InstanceView, place: int) -> dict[str, str]:
-        """The entities of the statement's variables, and those of quantified ones around the atom that it tells."""
+        """The entities of the statement's variables, and those of quantified variables around the atom that it
+        bounds."""
         formula = view.formula
         assert formula.root is not None
         names = self.wording.names
@@ -352,7 +353,7 @@ def _age(read: Read) -> int:
 
 
 def weight_of(formula: Formula, leaf: int) -> float:
-    """The weight of the operand that a leaf is, or that negates it."""
+    """The weight of the operand that a leaf is, or that is its negation."""
     place = leaf
     for index, neuron in enumerate(formula.neurons):
         if place in neuron.operands:

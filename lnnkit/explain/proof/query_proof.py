@@ -1,4 +1,4 @@
-"""A query's formula -> the proof of its bounds: those that its atoms give it, or that the program's statements do."""
+"""Proofs of a query's bounds: from its atoms, or from statements of the program."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
         stronger = told.more(steps, own, own_value)
         if stronger is None:
             premises = prover.premises(steps, formula, prover.upward_needed(view, reads, side, value))
-            if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number on
+            if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number through
                 ends.append(premises[0].step)
                 continue
         elif negated:
@@ -69,8 +69,8 @@ def _below_negations(formula: ast.Expression) -> ast.Expression:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the program says of a formula: of the neurons that it is an instance of, and, if it is a comparison, of
-    others of the same terms."""
+    """The program's bounds on a formula: of the neurons of which it is an instance, and, for a comparison, of others of
+    the same terms."""
 
     prover: Prover
     observers: Mapping[str, str]
@@ -79,7 +79,7 @@ class _Told:
     kin: Kin
 
     def more(self, steps: Steps, side: int, value: float) -> tuple[int, float] | None:
-        """The step that says more than ``value`` on a side, and what it says; None if none does."""
+        """The step with a tighter bound than ``value`` on a side, and that bound; None if there is none."""
         tightest = min if side else max
         readings = [self._reading(each, side, crossed=True) for each in self.heard]
         said = [reading for reading in readings if reading.source is not None]
@@ -93,8 +93,8 @@ class _Told:
         return steps.number(best.source), bound
 
     def _implied(self, steps: Steps, side: int) -> Step | None:
-        """By one of the others, or by two of them: those that leave no sign of the difference but such as make the
-        comparison true (or false). One is true as soon as it is not false, and the other way around."""
+        """The bound implied by one or two other comparisons: those that exclude all signs of the difference but the
+        ones that make the comparison true (or false). A comparison that is not false is true, and vice versa."""
         said = [
             (EVERY - each.signs if end == 0 else each.signs, each.reference, end, reading)
             for each in self.kin.relatives
@@ -118,7 +118,7 @@ class _Told:
         return None
 
     def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
-        """What a neuron is read as; or, where its bounds ``crossed``, these."""
+        """The reading of a neuron or, if its bounds ``crossed``, these bounds."""
         table, texts = self.observers.get(reference.node, reference.node), _texts(reference)
         row, readings = self.prover.row_of(table, texts), self.prover.readings
         if row is None:

@@ -1,4 +1,4 @@
-"""A minimal part of a collection that still has a property: QuickXplain (Junker 2004)."""
+"""Minimal subsets with a monotone property: QuickXplain (Junker 2004)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ Item = TypeVar("Item")
 
 
 def minimal(items: Sequence[Item], enough: Callable[[Sequence[Item]], bool]) -> list[Item]:
-    """A part of ``items`` that is ``enough`` and of which nothing can be left out; earlier items are preferred.
+    """A minimal sublist of ``items`` that is ``enough``; earlier items are preferred.
 
-    ``enough`` must stay true when items are added, and be true of all. Asked about ``k log(n / k)`` times for ``k``
-    items of ``n``. All of them where not even these are enough.
+    ``enough`` must be monotone and true of all items. It is called about ``k log(n / k)`` times for a result of
+    ``k`` out of ``n`` items. Returns all items if not even these are enough.
     """
     if enough(()):
         return []
     if not enough(items):
         return list(items)
     kept: list[Item] = []
-    # What may be dropped, and whether `kept` has grown since it was last found wanting without it.
+    # Items that may be dropped, and whether `kept` has grown since the last failed test without them.
     stack: list[tuple[Sequence[Item], Sequence[Item], bool]] = [(items, (), False)]
     while stack:
         part, behind, grown = stack.pop()
-        # ``behind`` is decided after this part, and counts as there while this part is searched
+        # ``behind`` is decided after this part, and counts as present while this part is searched
         if grown and enough((*kept, *behind)):
             continue
         if len(part) == 1:
@@ -33,7 +33,7 @@ def minimal(items: Sequence[Item], enough: Callable[[Sequence[Item]], bool]) -> 
             continue
         half = len(part) // 2
         first, second = part[:half], part[half:]
-        # the later half is decided first, with the earlier one there: so earlier items are preferred
+        # the later half is decided first, with the earlier one present: so earlier items are preferred
         stack.append((first, behind, True))
         stack.append((second, (*first, *behind), bool(first)))
     order = {id(item): place for place, item in enumerate(items)}
@@ -41,10 +41,11 @@ def minimal(items: Sequence[Item], enough: Callable[[Sequence[Item]], bool]) -> 
 
 
 def minimal_at_once(items: Sequence[Item], enough: Callable[[Sequence[Sequence[Item]]], Sequence[bool]]) -> list[Item]:
-    """The same where many parts are judged together as fast as one: ``enough`` answers for each of several.
+    """The same where many subsets are tested together as fast as one: ``enough`` answers for each of several.
 
-    What cannot be left out alone cannot be left out at all. Of the others, the shortest beginning that is enough ends
-    with one that is kept; then those before it are searched. Asked about ``k log(n) / log(64)`` times for ``k`` others.
+    An item that cannot be dropped alone cannot be dropped at all. Of the others, the shortest sufficient prefix
+    ends with an item that is kept; then those before it are searched. It is called about ``k log(n) / log(64)``
+    times for ``k`` others.
     """
     kept: list[Item] = []
     rest: list[Item] = []
@@ -66,8 +67,8 @@ def minimal_at_once(items: Sequence[Item], enough: Callable[[Sequence[Sequence[I
 def _shortest(
     kept: Sequence[Item], rest: Sequence[Item], enough: Callable[[Sequence[Sequence[Item]]], Sequence[bool]]
 ) -> int:
-    """How long a beginning of ``rest`` has to be to be enough with what is kept; all of it if nothing is."""
-    low, high = 0, len(rest)  # shorter ones than ``low`` are not enough; ``high`` is taken to be
+    """The length of the shortest prefix of ``rest`` that is enough together with ``kept``; all of it if none is."""
+    low, high = 0, len(rest)  # prefixes up to ``low`` are not enough; ``high`` is assumed to be
     while low < high:
         step = max(1, -(-(high - low) // _AT_ONCE))
         lengths = list(range(low, high, step))

@@ -1,8 +1,8 @@
-"""What is read of all entities but those that are named elsewhere: no one of them need have all of it.
+"""Reasons that hold for every entity that is not named elsewhere.
 
-Beneath a quantifier, one row stands for every entity about which nothing more is known: each has some of its atoms at
-their defaults, and others of which more is said, as long as that changes nothing. A reason holds for all of them only
-if it holds without any default that some of them may lack.
+Beneath a quantifier, one row stands for every entity about which nothing more is known: each has some of its atoms
+at their defaults, and more specific bounds for others, where these change nothing. A reason holds for all of them
+only if it holds without any default that some of them may lack.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from lnnkit.explain.provenance.ground_text import Argument
 from lnnkit.explain.provenance.instance_reads import Read
 from lnnkit.join.instances.grounding import Grounding
 
-_ALL = 5  # up to so many defaults all 32 subsets are tried, of more only pairs: a limit of work
+_ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs: a limit of work
 
 Enough = Callable[[Sequence[Sequence[Read]]], Sequence[bool]]
-_Blanket = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and what it is about
+_Blanket = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
 
 
 def for_every_entity(grounding: Grounding, reads: Sequence[Read], enough: Enough) -> Enough:
-    """As ``enough``, which says of each of several parts of ``reads`` whether it is a reason, but of one that holds
-    for every entity that the defaults among them speak of."""
+    """As ``enough``, which tests several subsets of ``reads``, but true only if the reason holds for every entity to
+    which the defaults among them apply."""
     blankets = sorted({each for each in map(_blanket, reads) if each and _excepts(grounding, each)}, key=repr)
     most = len(blankets) if len(blankets) <= _ALL else 2
     parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
@@ -54,7 +54,7 @@ def _without(reads: Sequence[Read], lost: frozenset[_Blanket]) -> list[Read]:
 
 
 def _excepts(grounding: Grounding, blanket: _Blanket) -> bool:
-    """Whether the table holds atoms that match the universal conclusion, of which more may be known."""
+    """Whether the table has atoms that match the universal conclusion and may have tighter bounds."""
     _, table, arguments = blanket
     own = grounding.atoms.tables[table].tuples
     fits = np.ones(len(own), bool)

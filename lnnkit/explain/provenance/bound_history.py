@@ -1,4 +1,4 @@
-"""The history of a fixpoint, to be asked what an atom's bound was at a time."""
+"""The history of a fixpoint: what an atom's bound was at any tick."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ END = 2**31 - 1  # a tick after all others
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``row``'s ``side`` (0 lower, 1 upper) came to ``value``. What ``instance`` of ``batch`` sent to ``leaf`` was read
-    before ``tick``."""
+    """``row``'s ``side`` (0 lower, 1 upper) got ``value``, proposed by ``instance`` of ``batch`` to ``leaf`` from
+    bounds read before ``tick``."""
 
     number: int
     kind: Kind
@@ -31,7 +31,7 @@ class Event:
 
 
 class BoundHistory:
-    """Events by row and side. Nothing is sorted before it is first asked for."""
+    """Events by row and side; sorted lazily."""
 
     def __init__(self, history: Trail) -> None:
         events = history.events()
@@ -43,7 +43,7 @@ class BoundHistory:
         self._sorted = [self._by_row(np.flatnonzero(sides == side)) for side in (0, 1)]
 
     def first_complete(self, strata: int) -> int:
-        """The tick from which all of so many strata have been completed once; 0 where there are none."""
+        """The tick from which this many strata have been completed once; 0 if there are none."""
         return self.completions[strata - 1].stop if 0 < strata <= len(self.completions) else 0
 
     def at(self, row: int, side: int, tick: int = END) -> Event | None:
@@ -63,7 +63,7 @@ class BoundHistory:
         return self._event(int(numbers[place - 1])) if place else None
 
     def restored(self, event: Event) -> Event | None:
-        """The event that brought about what a completion restored: the last before it began; None if there is none."""
+        """The event whose bound a completion restored: the last before it began; None if there is none."""
         found: Event | None = event
         while found is not None and found.kind is Kind.RESTORED:
             while found is not None and found.kind is not Kind.RESTARTED:
@@ -73,7 +73,7 @@ class BoundHistory:
         return found
 
     def rising(self, start: int, stop: int, least: float) -> np.ndarray:
-        """The rows whose upper end came to more than ``least`` from tick ``start`` to before ``stop``."""
+        """The rows whose upper end rose above ``least`` from tick ``start`` to before ``stop``."""
         low, high = (bisect_left(self._chunks, tick, key=lambda each: each[0]) for tick in (start, stop))
         ends = [*self._start, len(self._row)]
         numbers = [np.arange(ends[c], ends[c + 1]) for c in range(low, high) if self._chunks[c][2] == 1]
@@ -87,7 +87,8 @@ class BoundHistory:
 
     def _numbers(self, row: int, side: int) -> np.ndarray:
         rows, numbers = self._sorted[side]
-        low, high = np.searchsorted(rows, np.array((row, row + 1), rows.dtype))  # of another type, all would be copied
+        # Another type would copy the whole array
+        low, high = np.searchsorted(rows, np.array((row, row + 1), rows.dtype))
         return numbers[low:high]
 
     def _event(self, number: int) -> Event:

@@ -1,4 +1,4 @@
-"""What an atom's bound was at a time, and what it rests on: an event, or what stood before the first round."""
+"""The sources of bounds: the event, fact or default on which an atom's bound rested at a tick."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from lnnkit.trail.events import Kind
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event is what the bound rests on."""
+    """The source is an event."""
 
     event: Event
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A fact is."""
+    """The source is a fact."""
 
     row: int
     side: int
@@ -33,7 +33,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """It is the default of a table, for these arguments."""
+    """The source is the default of a table, for these arguments."""
 
     table: str
     arguments: tuple[Argument, ...]
@@ -42,8 +42,8 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """No rule makes more of a closed predicate's atom, in the ``completion`` with that number; with variables among the
-    arguments, of any that has no row."""
+    """The source is the ``completion`` of that number: no rule gives more for an atom of a closed predicate; with
+    variables among the arguments, for any atom without a row."""
 
     table: str
     arguments: tuple[Argument, ...]
@@ -56,14 +56,14 @@ Source = Sent | Listed | Unlisted | Completed
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A bound, and its source: None where it says nothing, or needs no reason."""
+    """A bound and its source; None if it is uninformative, or needs no reason."""
 
     value: float
     source: Source | None
 
 
 class BoundSources:
-    """Looks bounds up by atom row, or by arguments where an atom has no row."""
+    """Looks bounds up by row, or by arguments for an atom without a row."""
 
     def __init__(self, prepared: Prepared, timeline: BoundHistory, origins: FactSources, wording: GroundText) -> None:
         self._prepared = prepared
@@ -75,7 +75,7 @@ class BoundSources:
         self._facts: dict[int, list[Given]] = {}
 
     def of(self, row: int, side: int, tick: int = END) -> Reading:
-        """The bound of a row as it was read at ``tick``."""
+        """The bound of a row as read at ``tick``."""
         if row in (FALSE, TRUE, UNKNOWN):
             return Reading({FALSE: 0.0, TRUE: 1.0, UNKNOWN: float(side)}[row], None)
         event = self._timeline.at(row, side, tick)
@@ -89,7 +89,7 @@ class BoundSources:
         return self.unlisted(*self.about(row), side, tick)
 
     def unlisted(self, table: str, arguments: Sequence[Argument], side: int, tick: int = END) -> Reading:
-        """The bound of an atom that is not there, or of many."""
+        """The bound of an atom that is not materialised, or of an atom with variables."""
         own = self._prepared.grounding.atoms.tables[table]
         value = own.default[side]
         derived = table in self._prepared.lifted.closed_derived
@@ -107,8 +107,7 @@ class BoundSources:
         return table, tuple(self._wording.names[entity] for entity in entities)
 
     def _source(self, event: Event) -> Source:
-        """An event, or, for the upper end of a completed atom, the completion in which it came about: no one instance
-        lowers it."""
+        """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""
         batches = self._prepared.grounding.batches
         completes = event.batch >= 0 and batches[event.batch].completes
         if event.side == 1 and (completes or event.kind is Kind.RESTARTED):
@@ -118,7 +117,7 @@ class BoundSources:
         return Sent(event)
 
     def crossed(self, row: int, side: int) -> Reading:
-        """The bound of an arrested row that crossed with the other."""
+        """The bound of an arrested row that crossed its other bound."""
         event = self._timeline.at(row, side)
         while event is not None and event.kind is Kind.OPENED:
             event = self._timeline.previous(event)
@@ -130,11 +129,11 @@ class BoundSources:
         return self.of(row, side, 0)
 
     def is_given(self, row: int) -> bool:
-        """Whether facts speak of the row's atom."""
+        """Whether facts give the row's atom bounds."""
         return row < len(self._given) and bool(self._given[row])
 
     def fact(self, row: int, side: int) -> Given:
-        """The fact that gives a row its bound; of several the one that is trusted most, and of those the first."""
+        """The fact that gives a row its bound; the most trusted one, and of those the first."""
         value = self._bound(row, side)
         told = [fact for fact in self._facts[row] if (fact.upper if side else fact.lower) == value]
         return max(told, key=lambda fact: fact.trust)
@@ -146,7 +145,7 @@ class BoundSources:
         return min(fact.upper for fact in facts) if side else max(fact.lower for fact in facts)
 
     def _told(self, value: float, side: int, source: Source, table: str | None) -> Reading:
-        """Bounds that neurons read as unknown need no reason."""
+        """A reading; bounds that neurons read as unknown need no source."""
         if table is not None and self._wording.is_number(table):
             return Reading(value, None if math.isinf(value) else source)
         silent = value >= 1 - self._eps if side else value <= self._eps

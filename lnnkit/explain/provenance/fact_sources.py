@@ -1,5 +1,8 @@
-"""Where facts come from: the rows of files, and the statements, that speak of an atom. Tables keep their rows' numbers,
-so nothing is stored for it; a large table is sorted by its first column when it is first asked."""
+"""The sources of facts: the rows of files, and the statements, about an atom.
+
+Tables keep their row numbers, so nothing else is stored; a large table is sorted by its first column on the first
+query.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class FactSources:
 
 
 class _Table:
-    """A table of facts, and its order by the first column where that is worth while."""
+    """A table of facts, with its order by the first column if the table is large."""
 
     def __init__(self, table: FactTable) -> None:
         self._table = table

@@ -1,4 +1,4 @@
-"""Rows of a grounding as a person would write them: atoms, shared formulas and instances of statements."""
+"""Formats rows of a grounding as text: atoms, shared formulas and instances of statements."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class GroundText:
         self._atoms = prepared.grounding.atoms
 
     def table(self, row: int) -> str | None:
-        """The predicate or shared formula that a row belongs to; None for a constant."""
+        """The predicate or shared formula of a row; None for a constant."""
         table, _ = self._atoms.behind(row)
         return None if table is None else table.name
 
     def entities(self, row: int) -> tuple[int, ...] | None:
-        """The ids that a row is about; None for a default row, which stands for many."""
+        """The entity ids of a row; None for a default row, which stands for many."""
         table, local = self._atoms.behind(row)
         if local < 0 or table is None:
             return None
@@ -49,14 +49,14 @@ class GroundText:
         return tuple(int(column[local]) for column in columns)
 
     def is_predicate(self, table: str) -> bool:
-        """Whether it holds atoms, of truth or of a number; else those of a shared formula."""
+        """Whether a table holds atoms of a predicate or number, rather than a shared formula."""
         return self._prepared.lifted.graph.nodes[_node(table)]["kind"] in ("predicate", "number")
 
     def is_number(self, table: str) -> bool:
         return self._atoms.tables[table].numeric
 
     def conclusion(self, table: str, arguments: Sequence[Argument]) -> ast.Expression:
-        """An atom, or a shared formula, about these entities; variables stand for whatever is not named."""
+        """An atom, or a shared formula, with these arguments; unnamed ones become variables."""
         if self.is_predicate(table):
             terms = tuple(ast.Constant(a, span=NOWHERE) if isinstance(a, str) else a for a in arguments)
             if all(isinstance(a, str) for a in arguments):
@@ -77,7 +77,7 @@ class GroundText:
         )
 
     def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
-        """What a leaf is about; variables that are not ``known`` stay variables."""
+        """The arguments of a leaf; variables that are not ``known`` stay variables."""
         assert formula.root is not None
         named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
         return tuple(
@@ -88,7 +88,7 @@ class GroundText:
         )
 
     def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
-        """The whole of a statement, or of a ``neuron``, whose root has the origin of another statement."""
+        """The whole of a statement, or of a ``neuron`` whose root comes from another statement."""
         key = neuron or id(root)
         if key not in self._whole:
             whole = unfold(self._prepared.lifted, root, through_shared=True)
@@ -97,13 +97,12 @@ class GroundText:
 
 
 def _node(table: str) -> str:
-    """The neuron behind a table; those that only listen for a query have names of their own."""
+    """The neuron of a table; observed neurons have table names of their own."""
     return table.removeprefix("?")
 
 
 def names_within(formula: Formula) -> Mapping[int, str]:
-    """The names of a formula's quantified variables: as in its own statement, if it is unfolded as far as it was
-    written there, else as they are written somewhere."""
+    """The names of a formula's quantified variables, as in its own statement where possible."""
     root = formula.root
     if root is None:
         return {}
@@ -118,7 +117,7 @@ def names_within(formula: Formula) -> Mapping[int, str]:
 
 
 def _quantifiers(formula: ast.Expression) -> Iterator[tuple[ast.Variable, ...]]:
-    """The variables of each quantifier, outer ones and those to the left first."""
+    """The variables of each quantifier, outermost and leftmost first."""
     stack: list[ast.Expression] = [formula]
     while stack:
         node = stack.pop()

@@ -1,4 +1,4 @@
-"""What an instance reads, bound by bound: each once, wherever it stands among the rows of a quantifier."""
+"""The reads of an instance, bound by bound, without repetition over the rows of quantifiers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lnnkit.store.atoms import TRUE, UNKNOWN
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One end of a bound that an instance reads, at some ``places`` among the rows behind a ``leaf``."""
+    """One end of a bound that an instance reads, at some ``places`` among the rows of a ``leaf``."""
 
     leaf: int
     places: tuple[int, ...]
@@ -37,9 +37,9 @@ def leaf_reads(
     tick: int,
     arguments: Callable[[int], tuple[Argument, ...]],
 ) -> list[Read]:
-    """What is read of a leaf and says anything. ``arguments`` are those at a place where the atom has no row."""
+    """The informative reads of a leaf. ``arguments`` are those at a place where the atom has no row."""
     found: list[Read] = []
-    if not len(view.rows[leaf]):  # of a quantifier over a sort that nobody is in
+    if not len(view.rows[leaf]):  # a quantifier over an empty sort
         return found
     table = view.table(leaf)
     default_row = grounding.atoms.tables[table].default_row
@@ -61,7 +61,7 @@ def leaf_reads(
 
 
 def values_of(view: InstanceView, ways: Sequence[Sequence[Read]]) -> dict[int, Bounds]:
-    """What the leaves read, for each of several ways: bounds that are not among them say nothing."""
+    """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
     found: dict[int, Bounds] = {}
     for leaf, rows in view.rows.items():
         shape = (len(ways), len(rows))

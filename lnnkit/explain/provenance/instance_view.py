@@ -1,4 +1,4 @@
-"""One instance seen again: the places where it reads a bound, and what it says when it reads these or those."""
+"""One instance reconstructed: the places where it reads bounds, and what it proposes for given reads."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from lnnkit.logic.bounds import Bounds
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The rows of one inner block that belong to an instance: their places in the batch, ``parent`` the place of each
-    one's parent among the rows here. ``ids`` are the entities of all variables there, where it was put together anew.
-    """
+    """The rows of one inner block of an instance: their numbers in the batch; ``parent`` is each one's parent among the
+    rows here. ``ids`` are the entities of all variables, if the instance was reassembled."""
 
     rows: np.ndarray
     parent: np.ndarray
@@ -35,9 +34,9 @@ class Inner:
 
 @dataclass(frozen=True)
 class InstanceView:
-    """An instance of a ``formula``. ``bindings`` gives its free variables' entities; ``rows`` the atom rows behind each
-    leaf, one a row of the leaf's block; ``inner`` the rows of the blocks after the first. ``completes``: it completes a
-    closed predicate."""
+    """An instance of a ``formula``. ``bindings`` has its free variables' entities; ``rows`` the atom rows of each leaf,
+    one for each row of the leaf's block; ``inner`` the rows of the inner blocks. ``completes``: it completes a closed
+    predicate."""
 
     formula: Formula
     bindings: Mapping[int, int]
@@ -53,35 +52,35 @@ class InstanceView:
         return self.formula.neurons[leaf].source
 
     def length(self, index: int) -> int:
-        """How many rows a leaf's block has here."""
+        """The number of rows of a leaf's block."""
         block = 0 if index == AUXILIARY else self.formula.neurons[index].block
         return 1 if block == 0 else len(self.inner[block - 1].rows)
 
     def says(self, read: Mapping[int, Bounds], leaf: int, place: int, side: int) -> Tensor:
-        """(variants,) what the instance says of one side of the row at ``place`` behind ``leaf``, for each of several
-        ways in which its leaves may read: ``read`` has (variants, rows)."""
+        """(variants,) what the instance proposes for one side of the row at ``place`` of ``leaf``, for each of several
+        sets of leaf values: ``read`` has (variants, rows)."""
         variants = _variants(read)
         reader, groupings = self._reader(read, variants), self._groupings(variants)
         found = leaf_bound(self.formula, reader, groupings, leaf, side, completes=self.completes)
         return found.reshape(variants, -1)[:, place]
 
     def upward(self, read: Mapping[int, Bounds]) -> Bounds:
-        """(variants,) what its operands make the whole formula."""
+        """(variants,) the upward bounds of the whole formula."""
         variants = _variants(read)
         return upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))[
             self.formula.top
         ]
 
     def contradictory(self, read: Mapping[int, Bounds]) -> Tensor:
-        """(variants,) whether no truth of its atoms can satisfy the instance."""
+        """(variants,) whether the instance is unsatisfiable."""
         variants = _variants(read)
         reader, groupings = self._reader(read, variants), self._groupings(variants)
         met = ascend(self.formula, reader, groupings)
         return met.crossed | downward(self.formula, met.values, met.kept, groupings).empty
 
     def least(self, read: Mapping[int, Bounds], head: int) -> Tensor:
-        """(variants,) the least truth of a ``head`` that a defining statement asks for where its antecedent is as true
-        as it can be, and the equalities beside the head no truer than they must be."""
+        """(variants,) the least truth of a ``head`` that a defining statement requires if its antecedent is as true as
+        possible, and the equalities beside the head no truer than necessary."""
         variants = _variants(read)
         values = upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))
         antecedent = values[self.formula.neurons[self.formula.top].operands[0]]
@@ -92,7 +91,7 @@ class InstanceView:
         def reader(index: int) -> Bounds:
             if index in read:
                 return Bounds(read[index].lower.flatten(), read[index].upper.flatten())
-            if self.formula.neurons[index].arithmetic is not None:  # of constants alone
+            if self.formula.neurons[index].arithmetic is not None:  # a leaf of constants alone
                 lower, upper = neuron_upward(self.formula.neurons[index], ())
                 return Bounds(*(end.expand(variants * self.length(index)) for end in (lower, upper)))
             truth = float(self.formula.neurons[index].kind == "true")
@@ -102,7 +101,7 @@ class InstanceView:
         return reader
 
     def _groupings(self, variants: int) -> tuple[Grouping | None, ...]:
-        """The inner rows of as many copies of the instance."""
+        """The groupings of the inner rows for several copies of the instance."""
         found: list[Grouping | None] = [None]
         for number, own in enumerate(self.inner, 1):
             above = self.formula.blocks[number].parent
@@ -119,14 +118,14 @@ def _variants(read: Mapping[int, Bounds]) -> int:
 
 
 class InstanceViews:
-    """Finds the instances of a grounding again."""
+    """Reconstructs instances of a grounding."""
 
     def __init__(self, grounding: Grounding) -> None:
         self._grounding = grounding
         self._batches: dict[int, _Columns] = {}
 
     def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
-        """The instance behind row ``instance`` of the block of ``leaf``, and the place of that row in it."""
+        """The instance of row ``instance`` of the block of ``leaf``, and the position of that row in it."""
         columns = self._batches.get(number)
         if columns is None:
             columns = self._batches[number] = _Columns(self._grounding.batches[number])
@@ -155,7 +154,7 @@ class InstanceViews:
         return InstanceView(member.formula, bindings, rows, inner, batch.completes), place
 
     def inner_bindings(self, number: int, view: InstanceView, block: int, place: int) -> dict[int, int]:
-        """The entities of all variables at one row of an inner block; those of virtual rows are none that exist."""
+        """The entities of all variables at one row of an inner block; virtual rows have reserved ids."""
         batch = self._grounding.batches[number]
         found = dict(view.bindings)
         for each in reversed(batch.formula.path(block)[1:]):
@@ -197,8 +196,8 @@ class _Columns:
         self.local = batch.blocks[0].local
 
     def inner(self, top: int) -> tuple[Inner, ...]:
-        """The rows of each inner block beneath a row of block 0, retired ones left out, once for each row that they
-        belong to."""
+        """The rows of each inner block beneath a row of block 0, without retired ones, repeated for each row that owns
+        them."""
         found: list[Inner] = []
         for number, (block, own) in enumerate(zip(self.batch.formula.blocks[1:], self.batch.blocks[1:], strict=True)):
             around = found[block.parent - 1].rows if block.parent else np.array([top])
@@ -215,7 +214,7 @@ class _Columns:
 
     @cached_property
     def _owned(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Each inner block's rows by their group, and those."""
+        """The rows of each inner block, grouped."""
         found: list[tuple[np.ndarray, np.ndarray]] = []
         for block in self.batch.blocks[1:]:
             group = block.group.values

@@ -1,4 +1,4 @@
-"""An instance of a shared formula put together anew, over the whole domain, where none is left of it."""
+"""Reassembles an instance of a shared formula, over the whole domain, if it is no longer stored."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN
 def assemble(
     grounding: Grounding, formula: Formula, bindings: Mapping[int, int], free: Set[int] = frozenset()
 ) -> InstanceView:
-    """The instance for these entities of the formula's free variables (an id that nobody has stands for any entity).
-    Equalities of ``free`` variables are unknown."""
+    """The instance for these entities of the formula's free variables (a reserved id stands for any entity). Equalities
+    of ``free`` variables are unknown."""
     columns: list[dict[int, np.ndarray]] = [{v: np.array([bindings[v]], np.int32) for v in formula.blocks[0].variables}]
     inner: list[Inner] = []
     for block in formula.blocks[1:]:

@@ -14,7 +14,7 @@ _WIDTH = 44  # letters of a line
 
 
 def proof_graph(explanation: ProofData, depth: int | None = None) -> Drawing:
-    """A box for each step that is no more than ``depth`` from an end; arrows lead from what a step rests on to it."""
+    """A box for each step no more than ``depth`` from an end; arrows lead from premises to conclusions."""
     proof = explanation.proof
     levels = {number: level for number, level in _levels(proof).items() if depth is None or level <= depth}
     boxes = [_box(number, proof.steps[number]) for number in levels]
@@ -35,7 +35,7 @@ def _box(number: int, step: Step) -> Box:
 
 
 def _levels(proof: Proof) -> dict[int, int]:
-    """The steps, each with how far it is from an end."""
+    """The steps, each with its distance from an end."""
     levels = {proof.lower: 0, proof.upper: 0}
     queue = list(levels)
     for number in queue:

@@ -1,4 +1,4 @@
-"""An explanation as HTML: a tree that unfolds, by itself a page or a part of one."""
+"""An explanation as HTML: a collapsible tree, as a page or a fragment."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _SIGNS = {"lower": "≥", "upper": "≤"}
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line of the tree: a step that ``opens`` a list of what it rests on, or a ``leaf``; ``close`` ends a list."""
+    """A line of the tree: a step that ``opens`` a list of its premises, or a ``leaf``; ``close`` ends a list."""
 
     kind: Literal["open", "leaf", "close"]
     number: int = 0
     step: Step | None = None
     weight: float = 1.0
     unfolded: bool = False
-    anchored: bool = False  # others refer to it
-    again: bool = False  # it stands above
-    cut: int = 0  # what it rests on is left out: so many steps
+    anchored: bool = False  # the id that later references use
+    again: bool = False  # it was shown above
+    cut: int = 0  # number of premises left out
 
     @property
     def conclusion(self) -> str:
@@ -57,12 +57,12 @@ def fragment(explanation: ProofData, depth: int | None = None) -> Markup:
         bounds=format_bounds(explanation.lower, explanation.upper),
         state=state_in_words(explanation.state, explanation.contested),
         rows=list(_rows(explanation, depth)),
-        key=f"{zlib.crc32(explanation.atom.encode()):x}",  # a notebook may show several
+        key=f"{zlib.crc32(explanation.atom.encode()):x}",  # A notebook may show several.
     )
 
 
 def _rows(explanation: ProofData, depth: int | None) -> Iterator[_Row]:
-    """Both sides, without recursion: what is to be written next lies on a stack."""
+    """The rows of both sides, without recursion: an explicit stack holds what remains."""
     proof = explanation.proof
     repeated = {number for number, count in enumerate(uses(proof)) if count > 1}
     met: set[int] = set()

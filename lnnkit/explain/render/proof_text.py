@@ -1,4 +1,4 @@
-"""An explanation as a tree of lines, each in parts that a terminal may colour."""
+"""An explanation as a tree of lines, in parts that a terminal may colour."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RELATION = {"lower": ">=", "upper": "<="}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``rails`` draw the tree; ``conclusion`` and ``reason`` say what holds and why."""
+    """A line: ``rails`` draw the tree; ``conclusion`` and ``reason`` are its text."""
 
     rails: str = ""
     conclusion: str = ""
@@ -31,7 +31,7 @@ class Line:
 
 
 def lines(explanation: ProofData, depth: int | None = None) -> Iterator[Line]:
-    """The bounds, then the tree of each side that says anything, then the statements that were used."""
+    """The bounds, then the tree of each informative side, then the statements used."""
     bounds = format_bounds(explanation.lower, explanation.upper)
     state = state_in_words(explanation.state, explanation.contested)
     yield Line(conclusion=f"{explanation.atom}  {bounds}  {state}")
@@ -92,16 +92,16 @@ def subject(step: Step) -> str:
 
 
 def set_apart(formula: ast.Expression, text: str) -> str:
-    """The text of a formula; with a comparison in parentheses, so that its sign is not taken for that of a bound."""
+    """The text of a formula; comparisons in parentheses, so that their operator is not taken for that of the bound."""
     return f"({text})" if any(isinstance(each, ast.Comparison) for each in nodes(formula)) else text
 
 
 def because(step: Step) -> str:
-    """The reason of a step, in words."""
+    """The reason of a step, as text."""
     match step.reason:
         case "fact":
             assert step.given is not None
-            kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # a bare axiom is one
+            kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # an axiom without antecedent
             return f"{kind}, {step.given.file}:{step.given.row}"
         case "contradiction" if step.statement is None:
             return "its truth contradicts that of its operands"
@@ -137,12 +137,12 @@ def because(step: Step) -> str:
 
 
 def free_names(conclusion: ast.Expression) -> list[str]:
-    """The variables of an atom that stands for many."""
+    """The variables of a conclusion that holds for many atoms."""
     if not isinstance(conclusion, ast.Atom):
         return []
     return [argument.name for argument in conclusion.arguments if isinstance(argument, ast.Variable)]
 
 
 def format_bound(value: float) -> str:
-    """A bound to six digits; 0 and 1 only where it is that."""
+    """A bound to six digits; printed as 0 or 1 only if it is exactly that."""
     return format_bounds(value, value)[1:].partition(",")[0]

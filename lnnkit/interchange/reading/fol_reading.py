@@ -40,7 +40,9 @@ def read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
         return _read_line(source, line, liberties)
     except RecursionError:
         message = "this formula is nested too deeply"
-        raise Unreadable(_fault("too-deep", message, "cut it into several", source, line.start, line.end)) from None
+        raise Unreadable(
+            _fault("too-deep", message, "split it into several formulas", source, line.start, line.end)
+        ) from None
 
 
 def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:

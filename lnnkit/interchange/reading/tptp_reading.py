@@ -1,4 +1,4 @@
-"""TPTP's `fof` and `cnf` -> formulas. Conjectures are asked for; what negated conjectures deny is, too.
+"""TPTP's `fof` and `cnf` -> formulas. Conjectures become queries; so do the negations of negated conjectures.
 
 The syntax is that of the TPTP language (Sutcliffe, https://tptp.org/UserDocs/TPTPLanguage/SyntaxBNF.html).
 """

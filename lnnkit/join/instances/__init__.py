@@ -1,1 +1,1 @@
-"""Instances of formulas: those that are kept, the shapes they share, those that were arrested."""
+"""Instances of formulas: kept ones, the shapes that they share, arrested ones."""

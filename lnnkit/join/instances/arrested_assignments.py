@@ -1,4 +1,4 @@
-"""The arrested instances of one formula whose instances are not kept."""
+"""The arrested instances of a formula whose instances are not kept."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
 
-Rows = Callable[[int], Array]  # (n,) the atom rows behind a leaf; its table's default row where an atom is not there
+# (n,) the atom rows of a leaf; its table's default row for an atom that is not materialised
+Rows = Callable[[int], Array]
 
 
 class Arrests:
-    """A growing set of assignments of a formula's variables. Where an atom names all of them, its row stands for the
-    assignment, once it has one."""
+    """A growing set of assignments of a formula's variables. If an atom names all variables, its row represents the
+    assignment once it is materialised."""
 
     def __init__(self, rule: DeltaRule) -> None:
         self.naming = _naming(rule.formula)
@@ -33,7 +34,7 @@ class Arrests:
         return self._flagged + len(self._set)
 
     def add(self, found: Bindings, positions: Array, rows: Rows, default_row: int) -> Array:
-        """Arrest the instances at ``positions``; returns which of those were not arrested before, each once.
+        """Arrest the instances at ``positions``; returns those that were not arrested before, without repetition.
         ``default_row`` is that of the naming atom's table."""
         self.any = True
         if self.naming is None:

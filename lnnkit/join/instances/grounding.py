@@ -22,17 +22,18 @@ from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 from lnnkit.store.equality import add_equality
 
-Use = Literal["joined", "kept", "evaluated"]  # what becomes of an instance: how much memory it takes
+Use = Literal["joined", "kept", "evaluated"]  # how instances are evaluated and stored: determines their memory
 
 
 class Guard(Protocol):
-    """Raises where so many instances of a formula are too many."""
+    """Raises if a formula has more instances than the budget allows."""
 
     def __call__(self, formula: Formula, count: int, use: Use = "evaluated") -> None: ...
 
 
 class Grounding:
-    """Grows as atoms come to differ from their defaults; ``members`` are its formulas' instances, in ``batches``."""
+    """The grounding, which grows as atoms leave their defaults; ``members`` are the formulas' instances, in
+    ``batches``."""
 
     def __init__(self, atoms: Atoms, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
         self.atoms = atoms
@@ -43,9 +44,9 @@ class Grounding:
         self._recorder = recorder
         self._shapes: dict[object, int] = {}
         self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
-        self._numbers: list[int] = []  # each member's batch
-        self._read = 0  # how much of the atoms' growth has been seen
-        self._stale: set[int] = set()  # members that have rows to add
+        self._numbers: list[int] = []  # the batch of each member
+        self._read = 0  # how much of the atoms' growth was processed
+        self._stale: set[int] = set()  # members with rows to add
 
     def add(
         self,
@@ -58,8 +59,8 @@ class Grounding:
         stage: object = None,
         joined: bool = False,
     ) -> int:
-        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If it may be ``joined``, its
-        instances are not kept where they need not be; if not, they are only evaluated. Returns the batch's number."""
+        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If ``joined``, instances are
+        not stored unless the formula requires it; otherwise they are only evaluated. Returns the batch's number."""
         if any(literal.table == EQUAL for literal in needs.literals):
             add_equality(self.atoms, self.domain)
         key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
@@ -94,7 +95,7 @@ class Grounding:
         return number
 
     def extend(self, members: Sequence[int]) -> None:
-        """Add every instance of ``members`` that has come to be able to say something."""
+        """Add the instances of ``members`` that can now propose something."""
         for grown in set(self.atoms.growth[self._read :]):
             self._stale |= self._watching.get(grown, set())
         self._read = len(self.atoms.growth)
@@ -114,8 +115,8 @@ class Grounding:
         return self._numbers[member]
 
     def assignments(self, number: int, rows: Array) -> list[tuple[Formula, Array, list[Array]]]:
-        """For rows of a batch's block 0: the formulas behind them, with the positions of each one's rows and the entity
-        ids of its free variables there."""
+        """For rows of a batch's block 0: the formulas that they instantiate, each with the positions of its rows and
+        the entity ids of its free variables there."""
         own = self.batches[number].blocks[0]
         members = own.member.take(rows)
         found = []
@@ -130,7 +131,7 @@ class Grounding:
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
-        """The entity ids of the free variables behind rows of a formula that is joined again's batch."""
+        """The entity ids of the free variables for rows of the batch of a formula that is joined again."""
         own = self.batches[number].blocks[0]
         if rule.enumerates:
             local = own.local.take(rows)
@@ -148,13 +149,13 @@ class Grounding:
         return [found[variable] for variable in rule.formula.blocks[0].variables]
 
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
-        """What an instance reads to set one side of one leaf: other leaves, and which of their sides (0, 1)."""
+        """The bounds that an instance reads to set one side of one leaf: other leaves, with the sides read (0, 1)."""
         analysis = self.batches[number].analysis
         read = analysis.polarity.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
         found: dict[int, set[int]] = {}
         for element in read:
             found.setdefault(element.leaf, set()).update(SIDES.index(s) for s in sides(element.end))
-        if not found:  # an observed neuron, or the upper end of a completed head: whatever the instance reads
+        if not found:  # an observed neuron, or the upper end of a completed head: everything that the instance reads
             found = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
         return [(other, tuple(sorted(ends))) for other, ends in found.items()]
 
@@ -166,7 +167,7 @@ def sources(formula: Formula) -> set[str]:
 
 
 def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
-    """How far each leaf's two sides are kept."""
+    """How each leaf's two sides are kept."""
     names = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
     if formula.auxiliary is not None:
         names[AUXILIARY] = formula.auxiliary

@@ -1,4 +1,4 @@
-"""The instances of one formula: finds the rows that its needs ask for, as the atoms they rest on come to differ."""
+"""The kept instances of one formula: adds the rows that its needs find as atoms leave their defaults."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from lnnkit.store.tensors import GrowingTensor, TensorTuples
 
 
 class _Listed:
-    """The rows of a table that a literal finds, joined as they come: ``seen`` so far. With a ``carrier`` each found row
-    carries its atom's row along as a variable of that number."""
+    """The rows of a table that satisfy a literal, joined incrementally: the first ``seen`` are done. With a
+    ``carrier``, each result also carries its atom's row, as a variable of that number."""
 
     def __init__(self, table: AtomTable, literal: Literal, carrier: int | None) -> None:
-        self.reads: Reads = literal  # for a plan
+        self.reads: Reads = literal  # for the recorder of plans
         self.seen = 0
         self._table = table
         self._literal = literal
@@ -37,7 +37,7 @@ class _Listed:
         return len(owner.atoms.listing(self._table, self._literal.column))
 
     def read(self, owner: KeptInstances, start: int, stop: int) -> Relation:
-        """Those from ``start`` to ``stop``."""
+        """The rows from ``start`` to below ``stop``."""
         table, formula = self._table, owner.formula
         local = table.deviating[self._literal.column].tensor[start:stop]
         names: list[int] = []
@@ -67,7 +67,7 @@ class _Listed:
 
 
 class _Parents:
-    """The groups of a block, for which its rows are joined: ``seen`` so far."""
+    """The groups of a block, to which its rows are joined incrementally: the first ``seen`` are done."""
 
     def __init__(self, block: int) -> None:
         self.reads: Reads = PARENTS
@@ -78,7 +78,7 @@ class _Parents:
         return len(owner.groups(self._block))
 
     def read(self, owner: KeptInstances, start: int, stop: int) -> Relation:
-        """Those from ``start`` to ``stop``."""
+        """The groups from ``start`` to below ``stop``."""
         columns = tuple(column[start:stop] for column in owner.groups(self._block).columns)
         return Relation(owner.formula.blocks[self._block].free, columns, stop - start)
 
@@ -87,7 +87,7 @@ _Source = _Listed | _Parents
 
 
 class KeptInstances:
-    """Rows of one formula within its batch. ``member`` is its number there."""
+    """The instances of one formula in its batch; ``member`` is the formula's number there."""
 
     def __init__(
         self,
@@ -112,21 +112,24 @@ class KeptInstances:
         self._observers = observers
         self._guard = partial(guard, formula)
         self._tuples = tuple(TensorTuples(len(block.variables), domain.generic + 2) for block in formula.blocks)
-        self._grouped = {  # the groups of grouped blocks; those of others are the rows around them
+        self._grouped = {  # the groups of grouped blocks; for other blocks, the rows of the enclosing block
             index: TensorTuples(len(block.free), domain.generic + 2)
             for index, block in enumerate(formula.blocks)
             if block.grouped
         }
         self.rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
-        self._group_rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # local group -> the batch's
-        self._of = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # row around a grouped block -> group
+        # Local group -> group of the batch
+        self._group_rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)
+        # Row of the block enclosing a grouped one -> group
+        self._of = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)
         self._counts = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # real rows of the block, by group
         self._default = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # the group's virtual row, or -1
-        self._strangers = tuple(GrowingTensor(torch.bool) for _ in formula.blocks)  # whether it has its stranger
+        # Whether the group has a row for an unnamed individual
+        self._strangers = tuple(GrowingTensor(torch.bool) for _ in formula.blocks)
         self._distinct = _finds_each_once(formula, needs)
-        self._carried: dict[int, int] = {}  # leaf -> the column of a found row that holds its atom's row
+        self._carried: dict[int, int] = {}  # leaf -> the column of a result that holds its atom's row
         self._expands = needs.expands
-        self._group = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # a row's group, as counted here
+        self._group = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # a row's group, numbered locally
         self._needs = [
             (need.block, [self._source(lit, carry) for carry, lit in enumerate(sorted(need.literals, key=repr))])
             for need in needs.rows
@@ -153,7 +156,7 @@ class KeptInstances:
         return len(self._tuples[0])
 
     def count(self, block: int) -> int:
-        """How many rows a block has."""
+        """The number of rows of a block."""
         return len(self._tuples[block])
 
     def variables(self, block: int) -> tuple[Tensor, ...]:
@@ -161,12 +164,12 @@ class KeptInstances:
         return self._tuples[block].columns
 
     def groups(self, block: int) -> TensorTuples:
-        """The groups of an inner block, each as the entities of the variables that are free there."""
+        """The groups of an inner block, as columns of the variables that are free there."""
         own = self._grouped.get(block)
         return self._tuples[self.formula.blocks[block].parent] if own is None else own
 
     def extend(self) -> None:
-        """Add every row whose literals have come to be there since the last call."""
+        """Add the rows whose literals were satisfied since the last call."""
         for number, (block, sources) in enumerate(self._needs):
             starts = self._starts(block)
             for found in self._delta(number, sources, [self.formula.blocks[each].variables for each in starts]):
@@ -184,8 +187,8 @@ class KeptInstances:
             self._fill(block)
 
     def _starts(self, block: int) -> list[int]:
-        """The blocks on the way to one whose rows are to be found each by themselves, from block 0 on: those of the
-        others name all variables of a grouped one within."""
+        """The blocks on the path to a block, from block 0 on, that must be joined separately: the others' variables are
+        all bound in a grouped block within."""
         found = [block]
         for each in reversed(self.formula.path(block)[1:]):
             if self.formula.blocks[each].grouped:
@@ -195,8 +198,7 @@ class KeptInstances:
     # --- joining ----------------------------------------------------------------------------------------------------
 
     def _delta(self, number: int, sources: Sequence[_Source], wanted: Sequence[Sequence[int]]) -> list[list[Relation]]:
-        """What a join finds that it has not found before: for each part, the values of each of several sets of
-        ``wanted`` variables."""
+        """The new results of a join (semi-naive): for each part, the values of several sets of ``wanted`` variables."""
         if not sources:
             if number in self._started:
                 return []
@@ -212,7 +214,7 @@ class KeptInstances:
         parts: list[list[Relation]] = []
         if all(lengths):
             for i, source in enumerate(sources):
-                # each result once: its first new literal is the i-th
+                # No result is repeated: its first new literal is the i-th.
                 if source.seen == lengths[i] or any(other.seen == 0 for other in sources[:i]):
                     continue
                 new = source.read(self, source.seen, lengths[i])
@@ -234,13 +236,13 @@ class KeptInstances:
         return parts
 
     def _only(self, wanted: Sequence[int]) -> Sequence[int] | None:
-        """The variables that a join has to find values of; None for all, where rows carry those of atoms too."""
+        """The variables whose values a join must return; None for all, where results carry rows of atoms too."""
         return None if self._distinct else wanted
 
     def _recorded(
         self, number: int, reads: Sequence[Reads], relations: Sequence[Relation], wanted: Sequence[int]
     ) -> Relation:
-        """Join and complete, telling the recorder."""
+        """Join and complete, reporting to the recorder."""
         assert self._recorder is not None
         trace = Trace()
         placed = [replace(r, origin=trace.place(what, r.length)) for what, r in zip(reads, relations, strict=True)]
@@ -267,7 +269,8 @@ class KeptInstances:
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def _add(self, block: int, found: Relation) -> None:
-        """Add rows to ``block``, and to the blocks around it those they stand in, as far as they name those."""
+        """Add rows to ``block``, and the rows that contain them to the enclosing blocks, as far as their variables are
+        bound."""
         chain = [block]
         while chain[-1] > 0 and not self.formula.blocks[chain[-1]].grouped:
             chain.append(self.formula.blocks[chain[-1]].parent)
@@ -275,7 +278,7 @@ class KeptInstances:
         for index in reversed(chain):
             own = self.formula.blocks[index]
             columns = [found.columns[found.variables.index(v)] for v in own.variables]
-            if own.grouped:  # whoever asks for a group is there before it; nobody is where a domain is empty
+            if own.grouped:  # A group exists before any row requests it; an empty domain has none.
                 group = self._grouped[index].find(columns[: len(own.free)], found.length).long()
                 asked = where_set(group >= 0)
                 if len(asked) < found.length:
@@ -337,7 +340,7 @@ class KeptInstances:
                 self._belong(inner, variables, columns, length)
 
     def _belong(self, block: int, variables: Sequence[int], columns: Sequence[Tensor], length: int) -> None:
-        """Give new rows of the block around a grouped one their groups."""
+        """Assign groups to new rows of the block that encloses a grouped one."""
         free = [columns[variables.index(v)] for v in self.formula.blocks[block].free]
         numbers, fresh = self._grouped[block].add(free, length)
         if len(fresh):
@@ -355,8 +358,8 @@ class KeptInstances:
     def _rows(
         self, index: int, variables: Sequence[int], columns: Sequence[Tensor], length: int, *, real: bool
     ) -> Tensor:
-        """The atom rows of one leaf, constant or observed neuron of a block's new rows. If they are ``real``, no
-        virtual entity is among them."""
+        """The atom rows of one leaf, constant or observed neuron for a block's new rows. ``real`` rows contain no
+        virtual entity."""
         if index == AUXILIARY:
             assert self.formula.auxiliary is not None
             table, arguments = self.atoms.tables[self.formula.auxiliary], self.formula.blocks[0].variables
@@ -383,9 +386,10 @@ class KeptInstances:
             if arguments[0] == arguments[1]:
                 return torch.full((length,), TRUE, dtype=torch.int32)
             one = values[0] == values[1]
-            rows = torch.where(one & (values[0] != self.domain.generic), TRUE, FALSE)  # those that are one stand apart
-            rows[one & (values[0] == self.domain.stranger)] = UNKNOWN  # there may be several
-            if self.domain.lacks((ENTITY, ENTITY), arguments):  # one of them may be the one that a query names
+            # A pair of generic entities stands for distinct ones: pairs of equal ones have rows of their own
+            rows = torch.where(one & (values[0] != self.domain.generic), TRUE, FALSE)
+            rows[one & (values[0] == self.domain.stranger)] = UNKNOWN  # several unnamed individuals are possible
+            if self.domain.lacks((ENTITY, ENTITY), arguments):  # one of them may be the entity that a query names
                 rows[(values[0] == self.domain.stranger) ^ (values[1] == self.domain.stranger)] = UNKNOWN
             return rows.int()
         rows = torch.full((length,), table.default_row, dtype=torch.int32)
@@ -397,14 +401,14 @@ class KeptInstances:
         return rows
 
     def _look_up(self, table: AtomTable, index: int, columns: Sequence[Tensor], length: int) -> Tensor:
-        """The rows of atoms, those of a table that inference may add to being materialised."""
+        """The rows of atoms; in a table that inference may extend, missing atoms are added."""
         ids = [column.numpy() for column in columns]
         if index in self._observers or self._kept[table.name]:
             return torch.from_numpy(self.atoms.materialise(table, ids, length))
         return torch.from_numpy(self.atoms.find(table, ids, length))
 
     def _fill(self, block: int) -> None:
-        """Give every group its rows: those that differ, and a default row for the rest, if any."""
+        """Give every group its rows: those that differ, and one virtual row for the rest, if any."""
         variables = self.formula.blocks[block].variables
         for number, sources in enumerate(self._fills[block]):
             for (found,) in self._delta(-1 - number, sources, [variables]):
@@ -431,7 +435,7 @@ class KeptInstances:
             self._stand_in(block, lacking, self.domain.stranger)
 
     def _expand(self, block: int) -> None:
-        """Give every row whose siblings are all there, the last candidate among them, all its inner rows."""
+        """For every row whose siblings are complete, including the last candidate, add all its inner rows."""
         above = self.formula.blocks[block].parent
         variables = self.formula.blocks[above].variables
         virtual = torch.zeros(len(self._tuples[above]), dtype=torch.bool)
@@ -445,11 +449,11 @@ class KeptInstances:
             self._add(block, self._complete(self._group_keys(block, lacking), self.formula.blocks[block].variables))
 
     def _total(self, block: int) -> int:
-        """How many rows a group of a block can have."""
+        """The greatest number of rows in a group of a block."""
         return math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in self.formula.blocks[block].bound)
 
     def _stand_in(self, block: int, groups: Tensor, entity: int) -> None:
-        """Add a virtual row to each of these groups."""
+        """Add a virtual row for ``entity`` to each of these groups."""
         if len(groups):
             rows = self._group_keys(block, groups)
             bound = self.formula.blocks[block].bound
@@ -462,12 +466,13 @@ class KeptInstances:
 
 
 def _carrier(number: int) -> int:
-    """The column in which a found row carries the atom row of a need's literal: no variable has its number."""
+    """The pseudo-variable under which a result carries the atom row of a need's literal; no real variable has its
+    number."""
     return -1 - number
 
 
 def _finds_each_once(formula: Formula, needs: Needs) -> bool:
-    """Whether a single join binds all variables, so that no instance is found twice."""
+    """Whether a single join binds all variables, so that no instance is repeated."""
     (block, *inner), needed = formula.blocks, needs.rows
     if inner or len(needed) != 1:
         return False

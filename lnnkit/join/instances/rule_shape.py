@@ -1,4 +1,4 @@
-"""Instances of formulas of one shape, side by side, so that a sweep evaluates them together."""
+"""Instances of formulas of one shape in common arrays, so that a sweep evaluates them together."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ShapeBlock:
     """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block each
     row's ``group``, which rows are virtual, and which of those are strangers. A row whose group is -1 is retired.
 
-    A group is a row of the block around it; in a ``grouped`` block groups are numbered by themselves, and ``of`` has
-    the group of each row around it. ``told`` has, where the block or one around it is grouped, the rows through which
-    a bound was set: one of each block on the way from block 0.
+    A group is a row of the block around it; in a ``grouped`` block groups are numbered by themselves, and ``of``
+    has the group of each row around it. If the block or an enclosing one is grouped, ``told`` has the rows through
+    which a bound was set: one of each block on the path from block 0.
     """
 
     def __init__(self, columns: tuple[int, ...], depth: int) -> None:
@@ -43,16 +43,16 @@ class ShapeBlock:
 
     @property
     def member(self) -> Array:
-        """(n,) which of its batch's members each row belongs to."""
+        """(n,) the member of the batch to which each row belongs."""
         return self._member.reach(self._length)[: self._length]
 
     @property
     def local(self) -> Array:
-        """(n,) each row's number in its member, for those that number them."""
+        """(n,) each row's number in its member, for members that number their rows."""
         return self._local.reach(self._length)[: self._length]
 
     def number(self, count: int, member: int, local: int) -> range:
-        """Numbers for ``count`` more rows of a member, there numbered from ``local`` on (-1: not at all)."""
+        """Number ``count`` more rows of a member, from ``local`` on there (-1: not at all)."""
         start = self._length
         self._length += count
         if member:
@@ -64,7 +64,7 @@ class ShapeBlock:
 
 class RuleShape:
     """All instances of the formulas that share ``formula``'s shape. ``arrested`` marks rows of block 0; ``reads`` says
-    of each leaf whether a change of its lower and of its upper side can matter to an instance."""
+    for each leaf whether a move of its lower and of its upper end can matter to an instance."""
 
     def __init__(
         self, formula: Formula, analysis: Analysis, modes: Modes, observed: tuple[int, ...], *, completes: bool
@@ -73,7 +73,7 @@ class RuleShape:
         self.completes = completes
         read = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
         self.reads = dict.fromkeys(read, (True, True)) if completes or observed else analysis.polarity.read_sides()
-        if completes:  # nothing is read of the heads that it defines
+        if completes:  # Heads that the formula defines are not read.
             self.reads |= dict.fromkeys(formula.heads, (False, False))
         self.analysis = analysis
         self.modes = modes
@@ -105,8 +105,8 @@ class RuleShape:
         virtual: Array | None = None,
         stranger: Array | None = None,
     ) -> range:
-        """Add ``length`` rows of formula ``member``, there numbered from ``local`` (-1: not at all); returns their
-        numbers here."""
+        """Add ``length`` rows of formula ``member``, numbered there from ``local`` on (-1: not at all); returns their
+        numbers in the block."""
         own = self.blocks[block]
         numbers = own.number(length, self.members.index(member), local)
         for column, growing in own.columns.items():
@@ -121,11 +121,11 @@ class RuleShape:
 
     @property
     def arrested(self) -> Array:
-        """Which rows of block 0 are arrested."""
+        """The arrested rows of block 0."""
         return self._arrested.reach(len(self.blocks[0]))[: len(self.blocks[0])]
 
     def behind(self, rows: Array, leaf: int) -> Array:
-        """The atom rows behind a leaf of the outermost block, in some of its rows."""
+        """The atom rows of a leaf of the outermost block, in some of its rows."""
         return self.blocks[0].columns[leaf].values.take(rows)
 
     def alive(self, block: int) -> Tensor:
@@ -133,18 +133,18 @@ class RuleShape:
         return where_set(self.blocks[block].group.tensor >= 0)
 
     def belong(self, block: int, groups: Array) -> None:
-        """Rows of the block around a grouped one were added that have these groups."""
+        """Record the groups of rows that were added to the block enclosing a grouped one."""
         self.blocks[block].of.append(groups)
 
     def grow(self, block: int, count: int) -> range:
-        """Numbers for ``count`` more groups of a grouped block."""
+        """Number ``count`` more groups of a grouped block."""
         own = self.blocks[block]
         own.groups += count
         return range(own.groups - count, own.groups)
 
     def path(self, block: int, instances: Tensor) -> list[Tensor]:
-        """What told a leaf of a block: rows of each block on the way there, from block 0 on. ``instances`` number them:
-        the rows of the block, or, where one on the way is grouped, those that are noted of them."""
+        """The rows, one of each block from block 0 on, through which a leaf of a block was set. ``instances`` are rows
+        of the block or, if one on the path is grouped, numbers from ``note``."""
         if not self.formula.apart(block):
             return [rows.tensor.index_select(0, instances) for rows in self.blocks[block].told]
         found = [instances.long()]
@@ -153,11 +153,11 @@ class RuleShape:
         return found[::-1]
 
     def tops(self, block: int, instances: Tensor) -> Tensor:
-        """The rows of block 0 that told a leaf of a block."""
+        """The rows of block 0 through which a leaf of a block was set."""
         return self.path(block, instances)[0]
 
     def note(self, block: int, path: Sequence[Tensor]) -> range:
-        """Note through which rows a leaf was told: the number for each, as ``path`` takes it."""
+        """Record the rows through which a leaf was set; returns a number for each, as ``path`` takes it."""
         told = self.blocks[block].told
         start = len(told[0])
         for own, rows in zip(told, path, strict=True):
@@ -177,7 +177,8 @@ class RuleShape:
         return flags
 
     def groupings(self) -> tuple[list[Grouping | None], list[Tensor | None]]:
-        """Every block's grouping over the rows that are alive, and those rows' numbers; block 0 has none."""
+        """The grouping of every block over its rows that are not retired, and the numbers of those rows; block 0 has
+        none."""
         groupings: list[Grouping | None] = [None]
         kept: list[Tensor | None] = [None]
         renumber: list[Tensor | None] = [None]

@@ -1,4 +1,4 @@
-"""Kept instances laid out apart, each with rows of its own, as often as it is asked for."""
+"""Kept instances copied out separately, each with its own rows, once for each request."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lnnkit.join.instances.rule_shape import RuleShape
 
 
 class Unrolled(NamedTuple):
-    """For each block the rows of the batch, and how they belong together; ``instance`` (n,) says of each row of a block
-    to which of the instances asked for it belongs, or to the first of those that share it."""
+    """For each block the rows of the batch and their grouping; ``instance`` (n,) is the requested instance to which
+    each row of a block belongs, or the first of those that share it."""
 
     formula: Formula
     rows: tuple[Tensor, ...]
     groupings: tuple[Grouping | None, ...]
     instance: tuple[Tensor, ...]
-    ranks: tuple[Tensor, ...]  # by row of the batch's block: its place in its group
+    ranks: tuple[Tensor, ...]  # by row of the batch's block: its position in its group
     starts: tuple[Tensor, ...]  # by group: where its rows start
 
     def places(self, block: int, path: Sequence[Tensor], which: Tensor | None = None) -> Tensor:
-        """Where rows of a block stand, one for each of the instances asked for (of some of them, ``which``): ``path``
-        are the rows on the way."""
+        """The positions of rows of a block, one for each requested instance (or some of them, ``which``); ``path`` are
+        the rows of the enclosing blocks."""
         found = torch.arange(len(path[0])) if which is None else which
         for each, rows in zip(self.formula.path(block)[1:], path[1:], strict=True):
             found = self.starts[each].index_select(0, found) + self.ranks[each].index_select(0, rows)
@@ -35,8 +35,9 @@ class Unrolled(NamedTuple):
 
 
 def unroll(batch: RuleShape, tops: Tensor, kinds: Tensor | None = None, within: int = 0) -> Unrolled:
-    """``tops`` are rows of block 0, in any order, some perhaps more than once. Where ``kinds`` are given, instances of
-    one kind share the groups that they share in the batch, but for those on the way to the block ``within``."""
+    """Copy out instances. ``tops`` are rows of block 0, in any order, perhaps repeated. If ``kinds`` are given,
+    instances of one kind share the groups that they share in the batch, except those on the path to the block
+    ``within``."""
     formula = batch.formula
     rows, instance, own_kinds = [tops.long()], [torch.arange(len(tops))], [kinds]
     ranks, starts = [torch.empty(0)], [torch.empty(0)]

@@ -1,9 +1,8 @@
-"""Comparisons that hold learned values: their truth, open to derivatives.
+"""Comparisons with learned values: their truth, differentiable in them.
 
 A learned constant, or a learned weight of a unit, is read as one more number of the comparison. A crisp comparison
-gives no gradient; to train one, it is read as a soft one of some scale (`lnnkit.numeric.relation` has the curves),
-which shrinks as training goes on.
-Inference never softens it.
+has no gradient; training replaces it by a soft one with a scale (curves: `lnnkit.numeric.relation`) that shrinks as
+training goes on. Inference never softens it.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ _SHARE, _LESS = 0.5, 0.15
 
 @dataclass(frozen=True, slots=True)
 class Softness:
-    """How crisp comparisons are softened: ``scale`` goes from 1 down. Those whose parameters are all among ``placed``,
-    which start where the data tell, are softened less: they have not far to go."""
+    """How crisp comparisons are softened: ``scale`` decreases from 1. Comparisons whose parameters are all in
+    ``placed``, which start from the data, are softened less."""
 
     scale: float = 0.0
     placed: frozenset[str] = frozenset()
@@ -40,8 +39,8 @@ class Softness:
 @dataclass(frozen=True, slots=True)
 class LearnedComparison:
     """``left - right`` over the numbers of the comparison's formula, then over the parameters ``names``: constants, and
-    weights of units. ``order`` says which of these each input of the terms is; ``units`` are the weights of each unit
-    that learns any. Where ``moved``, modules supply numbers of it."""
+    weights of units. ``order`` maps each input of the terms to one of these; ``units`` are the learned weights of each
+    unit. ``moved``: modules supply some of its numbers."""
 
     left: Term
     right: Term
@@ -55,18 +54,18 @@ class LearnedComparison:
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """The names that are no weights of units."""
+        """The names of learned constants, as opposed to weights of units."""
         weights = {name for unit in self.units for name in unit.names}
         return tuple(name for name in self.names if name not in weights)
 
     @property
     def relation(self) -> tuple[str, ...]:
-        """The parameters of a register's readout: all three, or none."""
+        """The three parameters of a register's readout, or none."""
         named = tuple(each for each in self.weights if isinstance(each, str))
         return named if len(named) == 3 else ()
 
     def started(self, known: Set[str]) -> bool:
-        """Whether the weights of its units and of its register are among the parameters that are ``known``."""
+        """Whether the weights of its units and of its register are all in ``known``."""
         return known >= {*self.relation, *(name for unit in self.units for name in unit.names)}
 
     @property
@@ -74,7 +73,7 @@ class LearnedComparison:
         return self.scale == 0.0
 
     def sides(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> tuple[Interval, Interval]:
-        """The intervals of both terms. Parameters are scalars, or have an entry a row."""
+        """The intervals of both terms. Parameters are scalars, or have one entry for each row."""
         ordered = self._inputs(numbers, parameters)
         return self.left.hull(ordered)[0], self.right.hull(ordered)[0]
 
@@ -90,7 +89,7 @@ class LearnedComparison:
     def narrowed(
         self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], truth: Interval, number: int
     ) -> Interval:
-        """What bounds on its truth leave of one of its numbers."""
+        """One of its numbers, narrowed by bounds on its truth."""
         inputs = self._inputs(numbers, parameters)
         found = Comparison(self.left, self.right, self._relation(parameters)).respond(inputs, truth).inputs
         own = [found[place] for place, which in enumerate(self.order) if which == number]
@@ -100,7 +99,7 @@ class LearnedComparison:
         return Interval(lower, upper)
 
     def _relation(self, parameters: Mapping[str, Tensor]) -> Relation:
-        """With its values as they are: numbers do not learn of them."""
+        """The relation at the parameters' values, without gradients."""
         scale, *weights = (
             float(parameters[each].detach()) if isinstance(each, str) else each for each in (self.scale, *self.weights)
         )
@@ -110,14 +109,14 @@ class LearnedComparison:
         return Learned(plus, zero, bias, scale)
 
     def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
-        """The interval of ``left - right``, of `sides`."""
+        """The interval of ``left - right``, from `sides`."""
         (low, high), (least, most) = self.sides(numbers, parameters)
         return Interval(low - most, high - least)
 
     def truth(
         self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], side: int, softness: float
     ) -> Tensor:
-        """One end of its truth; ``softness`` is the scale of a crisp one."""
+        """One end of its truth; ``softness`` is the scale of a crisp comparison."""
         low, high = self.difference(numbers, parameters)
         scale: Tensor | float = softness
         if isinstance(self.scale, str):
@@ -145,7 +144,7 @@ class LearnedComparison:
         return t.square() if self.sign == "!=" else 1 - t.square()
 
     def _turn(self, parameters: Mapping[str, Tensor]) -> Tensor:
-        """Where the curve turns, in units of the scale."""
+        """The extremum of the curve, in units of the scale."""
         if self.sign != "<?>":
             return torch.zeros((), dtype=torch.float64)
         plus, zero, _ = (float(parameters[w].detach()) if isinstance(w, str) else w for w in self.weights)
@@ -153,8 +152,8 @@ class LearnedComparison:
         return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
 
     def softened(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], softness: Softness) -> float:
-        """The scale at which a crisp comparison of these numbers is read; above 0. What modules supply may start far
-        from where it is compared: then it is as large as the differences, not their spread."""
+        """The scale for softening a crisp comparison of these numbers; positive. Numbers from modules may start far
+        from the threshold: then the scale is the magnitude of the differences instead of their spread."""
         placed = not self.moved and softness.placed.issuperset(self.names)
         share = softness.scale * (_LESS if placed else _SHARE)
         with torch.no_grad():
@@ -167,7 +166,7 @@ class LearnedComparison:
 
 
 def _heeding(values: Tensor) -> Tensor:
-    """The values; a gradient that is no number, as of what is infinite or not defined in a row, does not pass."""
+    """The values; gradients that are not finite, from infinite or undefined rows, are dropped."""
     if not values.requires_grad:
         return values
     own = values.view_as(values)
@@ -178,8 +177,8 @@ def _heeding(values: Tensor) -> Tensor:
 def learned_comparison(
     graph: nx.MultiDiGraph, node: str, among: Collection[str], *, moved: bool = False
 ) -> LearnedComparison | None:
-    """The comparison of a ``compare`` node; None if it holds none of the parameters ``among``, and is not ``moved``.
-    Others stay as they are."""
+    """The comparison of a ``compare`` node; None if it has none of the parameters ``among`` and is not ``moved``. Its
+    other parameters keep their values."""
     data = graph.nodes[node]
     if not moved and not set(among).intersection(parameters_of(graph, node)):
         return None

@@ -22,8 +22,8 @@ _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "
 
 @dataclass(frozen=True, slots=True)
 class LearnedUnit:
-    """A unit of the graph, by its kind, and each of its weights: the parameter that it is, or the weight itself; and
-    the attribute that it belongs to, of ``keys``."""
+    """A unit of the graph, by its kind, with each weight (a parameter's name, or a value) and its attribute, one of
+    ``keys``."""
 
     kind: str
     weights: tuple[float | str, ...]
@@ -37,8 +37,8 @@ class LearnedUnit:
 def opened_terms(
     graph: nx.MultiDiGraph, top: str, among: Collection[str]
 ) -> tuple[nx.MultiDiGraph, dict[str, str], tuple[LearnedUnit, ...]]:
-    """What is below ``top`` with numbers in the place of the parameters ``among``: the graph, the parameter that each
-    such number is, and the units that hold any."""
+    """The graph below ``top`` with the parameters ``among`` as numbers, the parameter of each such number, and the
+    units that contain any."""
     opened = graph.subgraph({top, *nx.descendants(graph, top)}).copy()
     parameters: dict[str, str] = {}
     units: list[LearnedUnit] = []
@@ -61,7 +61,7 @@ def opened_terms(
 
 def _unit(data: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
     key = _WEIGHTS[data["kind"]]
-    named: Sequence[str | None] = data["learned"].get(key) or [None] * len(data[key])  # where all are given
+    named: Sequence[str | None] = data["learned"].get(key) or [None] * len(data[key])  # all are given
     gates = data.get("gate") or (1.0,) * len(data[key])
     weights = [
         (name if name is not None and name in among else value) if gate else 0.0
@@ -71,7 +71,7 @@ def _unit(data: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
 
 
 def _whole_unit(data: Mapping[str, Any], learned: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
-    """With all its attributes that are given or learned."""
+    """A unit with all its attributes, given or learned."""
     weights: list[float | str] = []
     keys: list[str] = []
     for key in UNIT_ATTRIBUTES[data["kind"]]:
@@ -91,7 +91,7 @@ def _listed(given: Any) -> tuple[Any, ...]:
 
 
 class _Opening:
-    """A unit's node becomes an operation over new nodes, seen with the same variables."""
+    """Rewrites a unit's node as an operation over new nodes with the same variables."""
 
     def __init__(self, graph: nx.MultiDiGraph, node: str, unit: LearnedUnit) -> None:
         self._graph = graph
@@ -101,7 +101,7 @@ class _Opening:
         self._parameters: dict[str, str] = {}
 
     def done(self) -> dict[str, str]:
-        """Change the graph; the parameters of the new numbers."""
+        """Rewrite the node as plain arithmetic; returns the parameters of the new numbers."""
         graph, node = self._graph, self._node
         edges = sorted(graph.out_edges(node, keys=True, data=True), key=lambda edge: edge[3]["position"])
         graph.remove_edges_from([(one, other, key) for one, other, key, _ in edges])
@@ -112,7 +112,7 @@ class _Opening:
         return self._parameters
 
     def kept(self) -> dict[str, str]:
-        """Change the graph such that the unit takes its weights as operands; the parameters of the new numbers."""
+        """Rewrite the node as a unit that takes its weights as operands; returns the parameters of the new numbers."""
         keys = tuple(dict.fromkeys(self._unit.keys))
         count = self._graph.out_degree(self._node)
         self._graph.nodes[self._node]["opened"] = OpenedUnit(cast("UnitName", self._unit.kind), keys, count)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set
 
-EASED, TIGHTENED = 0.2, 4.0  # what a step that succeeds and one that fails do to the damping
+EASED, TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
 
 
 class Problem(Protocol):
@@ -25,14 +25,14 @@ class Problem(Protocol):
         ...
 
     def select(self, problems: Tensor) -> Self:
-        """Only these problems, by number."""
+        """The problems with these numbers only."""
         ...
 
 
 @dataclass(frozen=True)
 class State:
-    """Where each problem stands: its parameters, the mean square of its residuals, the damping of its next step, how
-    many steps have been tried, and how many since one gained more than a hundredth."""
+    """The state of each problem: its parameters, the mean square of its residuals, the damping of its next step, the
+    number of steps tried, and the number since the last gain of more than a hundredth."""
 
     parameters: Tensor
     loss: Tensor
@@ -44,7 +44,7 @@ class State:
         return State(**{name: value[problems] for name, value in vars(self).items()})
 
     def put(self, problems: Tensor, states: State) -> State:
-        """With these problems' states replaced."""
+        """The state with these problems' entries replaced."""
         return State(**{name: value.index_copy(0, problems, vars(states)[name]) for name, value in vars(self).items()})
 
 
@@ -61,7 +61,8 @@ def step(problem: Problem, state: State) -> State:
     gram = jacobian.mT @ jacobian
     slope = (jacobian.mT @ residuals[..., None])[..., 0]
     diagonal = gram.diagonal(dim1=-2, dim2=-1)
-    # A parameter without influence would leave the matrix singular; the scale of the others keeps it where it is.
+    # A parameter without influence would make the matrix singular; damping it by the scale of the others leaves it in
+    # place.
     weighed = torch.maximum(diagonal, 1e-12 * diagonal.amax(-1, keepdim=True)).clamp(min=1e-300)
     factor, failed = torch.linalg.cholesky_ex(gram + torch.diag_embed(state.damping[..., None] * weighed))
     trial = state.parameters - torch.cholesky_solve(slope[..., None], factor)[..., 0]
@@ -79,8 +80,8 @@ def step(problem: Problem, state: State) -> State:
 def minimise(
     problem: Problem, parameters: Tensor, *, steps: int = 100, patience: int = 15, enough: float = 1e-28
 ) -> State:
-    """Steps from ``parameters`` on, until each problem has had ``steps``, has gained nothing to speak of in
-    ``patience``, or its loss is at most ``enough``. Problems that are done cost nothing more."""
+    """Iterate from ``parameters`` until each problem has had ``steps`` steps, has not improved in ``patience``, or its
+    loss is at most ``enough``. Finished problems cost nothing."""
     whole = begin(problem, parameters)
     left = torch.arange(len(parameters), device=parameters.device)
     active, state = problem, whole

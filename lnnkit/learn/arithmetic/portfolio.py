@@ -1,4 +1,4 @@
-"""Arithmetic found from examples when the operator is not known: every template is fitted, rounded, and scored."""
+"""Symbolic regression over a portfolio of templates: each is fitted to examples, rounded, and scored."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ DEFAULT_EFFORT = Effort()
 class Found:
     """One problem's answer: ``template`` over the sums ``rows``, ``[rows, in]``.
 
-    ``accepted`` says that the rows are whole, and fit the examples as well as any fit does; else they are the plain
-    weights of the best fit. ``residual`` is the root of the mean square of the relative residuals. ``steps`` and
-    ``starts`` are those of all templates together, ``samples`` the examples that the steps went through.
+    ``accepted`` means that the rows have integer weights and fit the examples as well as any fit does; otherwise
+    they are the unrounded weights of the best fit. ``residual`` is the root of the mean square of the relative
+    residuals. ``steps`` and ``starts`` are those of all templates together, ``samples`` the examples that the steps
+    went through.
     """
 
     template: Template
@@ -44,7 +45,7 @@ class Found:
         return self.template.value(operands @ self.rows.mT)
 
     def text(self, operands: Sequence[str]) -> str:
-        """As arithmetic of the language."""
+        """The arithmetic as text in the language."""
         sums = [sum_text(operands, row.tolist()) for row in self.rows]
         (found,) = readout(NPU.given(list(self.template.powers)), sums)
         return found.text
@@ -81,7 +82,7 @@ def search(
     for turn in range(effort.rounds):
         looking = left
         for template in templates:
-            if not looking or (turn and template.linear):  # a linear template has one minimum
+            if not looking or (turn and template.linear):  # a linear template has a single minimum
                 continue
             chosen = torch.tensor(looking, device=target.device)
             problem = TemplateProblem(template, whole.operands, whole.target, whole.spread).select(chosen)

@@ -1,4 +1,4 @@
-"""Fitted rows of templates made whole, and how much worse a whole model may fit by chance."""
+"""Rounding of fitted templates to integer weights, and how much worse a rounded model may fit by chance."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ EXACT = 1e-24
 
 
 def whole_rows(template: Template, parameters: Tensor) -> Tensor:
-    """Whole weights of size up to 1, of two rows after each is divided by its size: the mean of the weights that are
-    more than half of its largest. Of a lone sum up to 2, as two rows added give them."""
+    """Integer weights. With two rows, each is divided by its magnitude and weights above half of its largest are
+    rounded to the mean of these, up to 1; a single sum has weights up to 2, the sum of two such rows."""
     rows = parameters.unflatten(-1, (len(template.powers), -1))
     if len(template.powers) == 1:
         reach = 2 if template.linear else 1
@@ -27,8 +27,8 @@ def whole_rows(template: Template, parameters: Tensor) -> Tensor:
 
 
 def oriented(template: Template, rows: Tensor, operands: Tensor) -> Tensor:
-    """The same function with the signs that read best, where they may be turned: a root is of sums that are positive on
-    average, a square, product or quotient begins with a positive weight."""
+    """The same function with normalised signs: a root has sums that are positive on average; a square, product or
+    quotient begins with a positive weight."""
     if template.powers == (0.5,):
         turned = bool((operands @ rows.mT).mean() < 0)
     elif template.powers == (2,) or len(template.powers) == 2:
@@ -40,9 +40,9 @@ def oriented(template: Template, rows: Tensor, operands: Tensor) -> Tensor:
 
 
 def by_chance(samples: int, unknowns: int) -> float:
-    """By how much the mean square of the truth may exceed that of the best fit: the fit bends as many degrees of
-    freedom to the noise as it has unknowns, and the rest scatter, here by four standard deviations. A fit that has
-    none left shows nothing of the noise, and none is granted."""
+    """How far the mean square of the true model may exceed that of the best fit: a fit absorbs as many degrees of
+    freedom of the noise as it has unknowns; the rest scatters, here by four standard deviations. 0 for a fit without
+    residual degrees of freedom, which gives no estimate of the noise."""
     free = samples - unknowns
     if free <= 0:
         return 1.0

@@ -15,8 +15,8 @@ from lnnkit.numeric.nau import NAU
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to look: rounds through all templates, starts of a template in a round, Levenberg-Marquardt steps of a
-    start, and how many of those may go by without gain."""
+    """The effort of a search: rounds through all templates, starts of a template in a round, Levenberg-Marquardt steps
+    of a start, and steps without gain after which it stops."""
 
     rounds: int = 3
     starts: int = 2
@@ -26,8 +26,8 @@ class Effort:
 
 @dataclass(frozen=True)
 class TemplateFits:
-    """One template's fit of each problem: flat rows and mean square of relative residuals of the best fit, the same of
-    the best whole rows that come near one (infinite where none do), steps and starts.
+    """One template's fit of each problem: flat rows and mean square of relative residuals of the best fit, the same
+    of the best integer rows near one (infinite if there are none), steps and starts.
 
     ``[problems, ...]`` each.
     """
@@ -44,8 +44,8 @@ class TemplateFits:
 def fit_template(
     problem: TemplateProblem, generator: torch.Generator, effort: Effort, *, informed: bool
 ) -> TemplateFits:
-    """Problems without whole rows start again. The first start may be `cleared_start`, if ``informed``, the others are
-    random."""
+    """Fit from several starts; problems without integer rows are started again. If ``informed``, the first start may be
+    `cleared_start`; the others are random."""
     template, (count, samples) = problem.template, problem.target.shape
     features, width = problem.operands.shape[-1], len(template.powers)
     one_sign = bool((problem.operands >= 0).all() | (problem.operands <= 0).all())
@@ -71,12 +71,13 @@ def fit_template(
         starts[left] += 1
         left = left[~near]
         rest = problem.select(left)
-        if not len(left) or template.linear:  # which has one minimum
+        if not len(left) or template.linear:  # a template with a single minimum
             break
     return TemplateFits(template, plain, loss, whole, whole_loss, steps, starts)
 
 
 def _drawn(count: int, rows: int, features: int, one_sign: bool, generator: torch.Generator) -> Tensor:
-    """Rows as a `NAU` starts; of operands of one sign they are sums, so that no quotient or root starts near 0."""
+    """Rows initialised as in a `NAU`; for operands of one sign they are positive, so that no quotient or root starts
+    near 0."""
     weight = NAU(features, 2, seeds=count, generator=generator).weight.detach()[:, :rows]
     return (weight.abs() if one_sign else weight).flatten(1)

@@ -1,4 +1,4 @@
-"""Sums and what is done with them: the shapes of arithmetic that are tried when the operator is not known.
+"""Templates of arithmetic over sums, for an unknown operator.
 
 A template is a stack of a `NAU`, whose rows sum operands, and an `NPU` with fixed powers over those sums; only the sums
 are learned.
@@ -15,7 +15,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Template:
-    """``prod_k z_k^p_k`` of sums ``z_k = W_k x``; roots are of sizes."""
+    """``prod_k z_k^p_k`` of sums ``z_k = W_k x``; roots are of magnitudes."""
 
     name: str
     powers: tuple[float, ...]
@@ -56,7 +56,7 @@ TEMPLATES = (
     Template("product", (1, 1)),
     Template("quotient", (1, -1)),
 )
-"""From the simplest on."""
+"""Simplest first."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,16 @@ class TemplateProblem:
 
 
 def spread_of(target: Tensor) -> Tensor:
-    """What residuals are measured by: the size of each target, and of the middle one where it is smaller. Quotients by
-    numbers near 0 would outweigh everything else otherwise."""
+    """The scale of residuals: the magnitude of each target, at least the median one. Otherwise quotients by numbers
+    near 0 would dominate the loss."""
     size = target.abs()
     return torch.maximum(size, size.median(-1, keepdim=True).values).clamp(min=1e-300)
 
 
 def cleared_start(problem: TemplateProblem) -> Tensor | None:
-    """Rows of a quotient or reciprocal that solve the equation without the denominator, ``z_1 = t z_2`` or
-    ``1 = t z_2``, in the least squares; nothing for the others. Where targets hold noise it is only near the solution,
-    but it needs no luck where denominators change their sign."""
+    """The least-squares rows of a quotient or reciprocal, from the equation without its denominator: ``z_1 = t z_2`` or
+    ``1 = t z_2``; None for other templates. With noisy targets it is only near the solution, but it is robust where
+    denominators change sign."""
     above, below = problem.template.powers[:-1], problem.template.powers[-1]
     if below != -1 or above not in ((), (1,)):
         return None
@@ -108,7 +108,7 @@ def cleared_start(problem: TemplateProblem) -> Tensor | None:
         return _least_squares(denominator, weight)
     numerator = (problem.operands * weight).expand_as(denominator)
     both = torch.cat([numerator, -denominator], -1)
-    # The rows are known up to one factor: the eigenvector of the least eigenvalue.
+    # The rows are determined up to a factor: the eigenvector of the least eigenvalue.
     return torch.linalg.eigh(both.mT @ both)[1][..., 0] * both.shape[-1] ** 0.5
 
 

@@ -1,4 +1,5 @@
-"""Which comparisons of a grounding are replayed with gradients: those with parameters, or with numbers of modules."""
+"""Selects the comparisons of a grounding that are replayed with gradients: those with parameters, or with numbers from
+modules."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from lnnkit.trail.events import Trail
 def opened_comparisons(
     lifted: LiftedGraph, grounding: Grounding, history: Trail, among: Collection[str], supplied: Collection[str]
 ) -> dict[int, LearnedComparison]:
-    """Those that hold parameters ``among``, or numbers that modules supply or that rest on such numbers in the
-    history, by their batches."""
+    """By batch, the comparisons with parameters ``among``, and those of numbers that modules supply or that derive from
+    such numbers in the history."""
     formulas = {
         number: batch.formula for number, batch in enumerate(grounding.batches) if batch.formula.auxiliary is not None
     }
@@ -38,7 +39,7 @@ def _numbers(formula: Formula) -> set[str]:
 def _resting(
     formulas: Mapping[int, Formula], tellers: Set[tuple[int, int]], supplied: Collection[str]
 ) -> frozenset[str]:
-    """The numbers ``supplied``, and those that comparisons of such numbers have told."""
+    """The numbers ``supplied``, and those derived by comparisons of such numbers."""
     told = {
         number: {formula.neurons[leaf].source for batch, leaf in tellers if batch == number and leaf >= 0}
         for number, formula in formulas.items()

@@ -1,4 +1,4 @@
-"""Fitting that goes on where it was killed: its state in a safetensors file, written whole before each inference."""
+"""Checkpoints of fitting: its state in a safetensors file, replaced atomically before each inference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OtherRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The least loss so far: what is to become small, the loss of the training labels, and the values that have it."""
+    """The least loss so far: the quantity to minimise, the loss of the training labels, and the values."""
 
     measure: float
     total: float
@@ -30,7 +30,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Which restart was running, the least loss so far, and where the run stood."""
+    """The state of a run: the current restart, the least loss so far, and the optimiser's position."""
 
     restart: int
     best: Best
@@ -49,14 +49,14 @@ class Saved:
 
 
 class Checkpoint:
-    """The state of fitting at ``path``. ``key`` tells this run from others: settings, program and labels."""
+    """The checkpoint at ``path``. ``key`` identifies the run: settings, program and labels."""
 
     def __init__(self, path: Path, key: str) -> None:
         self._path = path
         self._key = key
 
     def read(self) -> Saved | None:
-        """What was saved, if there is a file. Raises `OtherRun`."""
+        """The saved state, if the file exists. Raises `OtherRun`."""
         if not self._path.exists():
             return None
         try:
@@ -80,7 +80,7 @@ class Checkpoint:
         optimizer: torch.optim.Adam,
         best: Best,
     ) -> None:
-        """Save where a run stands: its epoch, the epochs between inferences, and those since the best."""
+        """Save the state of a run: its epoch, the epochs between inferences, and those since the best."""
         tensors = {"values": theta.detach().clone(), "best": best.values}
         state = optimizer.state.get(theta)
         if state:

@@ -1,4 +1,4 @@
-"""What a report of fitting shows, as values that hold no tensors."""
+"""The data of a fitting report, without tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lnnkit.syntax.span import Span
 
 
 def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evidence:
-    """Of a fit of ``program``; without the texts of its rules."""
+    """The evidence of a fit of ``program``, without the texts of its rules."""
     truths = (fitting.labels.lower + fitting.labels.upper).double() / 2
     comparisons = _comparisons(program)
     thresholds = [
@@ -44,7 +44,7 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
 
 
 def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths: Tensor) -> Threshold:
-    """The data of a threshold, with the labels of the predicate that speaks of most of them."""
+    """The data of a threshold, with the labels of the predicate that covers most of them."""
     found, about = None, torch.full((len(start.turns),), torch.nan, dtype=torch.float64)
     for number, ids in enumerate(labels.columns):
         if len(ids) != len(start.columns):
@@ -59,7 +59,7 @@ def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths:
 
 
 def _comparisons(program: CheckedProgram) -> dict[str, str]:
-    """The text of the first comparison that holds each learned constant of a name."""
+    """By learned constant, the text of the first comparison that contains it."""
     found: dict[str, str] = {}
     for assertion in program.assertions:
         for node in nodes(cast(ast.Expression, assertion.formula)):
@@ -76,14 +76,14 @@ def _learned(program: CheckedProgram, parameters: Sequence[Parameter]) -> list[L
 
 
 def _of(parameter: Parameter, operands: Mapping[Span, str]) -> str:
-    """What a weight or a bias is that of; where it is not written, it has the place of that."""
+    """The text of the operand or connective of a weight or a bias."""
     if parameter.kind in ("weight", "bias"):
         return operands.get(parameter.span) or _line(parameter.span)
     return parameter.name
 
 
 def _operands(program: CheckedProgram) -> dict[Span, str]:
-    """The text of each weighted operand, by the place of its weight, and of each connective by that of its bias."""
+    """The text of each weighted operand, by the position of its weight, and of each connective, by that of its bias."""
     found: dict[Span, str] = {}
     for assertion in program.assertions:
         for node in nodes(cast(ast.Expression, assertion.formula)):

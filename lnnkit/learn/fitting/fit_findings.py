@@ -1,5 +1,5 @@
-"""What is to be said of a fit: that nothing could be learned, and why; that labels do not tell what was found; that the
-answers are no better than the majority class."""
+"""Warnings about a fit: nothing could be learned, labels do not determine a value, or answers are no better than the
+majority class."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.learn.replay.soft_supports import supports
 from lnnkit.syntax.diagnostic import Diagnostic
 
-_MET = 1e-6  # a loss that is as good as none
-_GAIN = 1e-9  # of the loss: more than rounding
-_NAMED = 3  # atoms, or rules
+_MET = 1e-6  # a loss that counts as 0
+_GAIN = 1e-9  # of the loss: above rounding
+_NAMED = 3  # atoms or rules that a warning names
 
 
 def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
-    """Warnings about a fit: ``alike-labels`` where all labels say the same and something had to be found from them,
-    else ``no-gradient`` where its loss did not depend on anything that is learned, or ``untold-rule`` for rules that no
-    label tells anything of; and ``majority-class`` where one answer for all atoms would be right as often."""
+    """The warnings about a fit: ``alike-labels`` if all labels are equal and a value had to be found from them, else
+    ``no-gradient`` if the loss did not depend on any learned value, or ``untold-rule`` for rules that no label depends
+    on; and ``majority-class`` if one constant answer would be right as often."""
     others = tuple(_stuck(fitting, fitted)) or tuple(_idle(fitting, fitted))
     return tuple(_alike(fitting, fitted)) or (*others, *majority(fitting, fitted))
 
@@ -61,7 +61,7 @@ def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnostic:
-    """With what keeps most of the labels that are not met from depending on anything."""
+    """The warning, with the reason why most of the unmet labels depend on nothing."""
     untold = _untold(fitting, found)
     reached = _reached(fitting, untold)
     lost, idle = untold[~reached], untold[reached]
@@ -82,7 +82,7 @@ def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnosti
 
 
 def _outset(fitting: Fitting, fitted: Fitted) -> str:
-    """What was learned before the loss depended on nothing: values that the data placed, or that descent moved."""
+    """The values learned before the loss became constant: from the data, or by descent."""
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
     if moved:
@@ -93,7 +93,7 @@ def _outset(fitting: Fitting, fitted: Fitted) -> str:
 
 
 def has_moved(parameter: Parameter, value: float) -> bool:
-    """Whether a parameter has another value than the program gives it; so it has where the program gives none."""
+    """Whether a parameter differs from the program's value; true if the program gives none."""
     return parameter.start is None or abs(value - parameter.start) > _MET
 
 
@@ -104,13 +104,13 @@ def _hint(fitting: Fitting) -> str:
 
 
 def _untold(fitting: Fitting, found: Inferred) -> Tensor:
-    """The training labels that are not met, and of whose atoms nothing has told anything."""
+    """The unmet training labels for whose atoms nothing was derived."""
     silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
     return where_set(_unmet(fitting, found) & silent)
 
 
 def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
-    """(n,) which training labels are not met. Where rules can tell one end alone, the other is no matter."""
+    """(n,) the training labels that are not met. If rules can derive only one end, the other is ignored."""
     own, told = fitting.labels, found.told
     produced = found.trace.fixpoint.prepared.relevance.produced
     wrong = torch.zeros(len(own), dtype=torch.bool)
@@ -128,7 +128,7 @@ def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
 
 
 def _reached(fitting: Fitting, which: Tensor) -> Tensor:
-    """Of labels, whether an instance of a rule that all its facts are there for could tell their atoms something."""
+    """A mask of labels whose atoms a rule instance with all facts present could bound."""
     values = torch.tensor([each.start or 0.0 for each in fitting.parameters], dtype=torch.float64)
     found = fitting.trace(values, listed=True)
     rows = fitting.labels.rows(found.fixpoint.prepared.grounding.atoms).long()[which]
@@ -136,13 +136,13 @@ def _reached(fitting: Fitting, which: Tensor) -> Tensor:
 
 
 def _atoms(fitting: Fitting, found: Inferred, which: Tensor) -> str:
-    """The first of some labels' atoms, and how many there are."""
+    """The first atoms of some labels, and their number."""
     named = [_atom(fitting, found.trace.entities.names, int(label)) for label in which[:_NAMED]]
     return _listed(named, len(which))
 
 
 def _listed(named: Sequence[str], count: int) -> str:
-    """The first of so many."""
+    """The first names, and the number of the others."""
     rest = f" and {count - len(named):,} more" if count > len(named) else ""
     return ", ".join(f"`{each}`" for each in named) + rest
 
@@ -156,8 +156,8 @@ def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
 
 
 def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
-    """Where all labels of truths that tell of a value say the same, whatever makes them true is as good. Values that
-    the program gives, and that stayed as they were, were not found."""
+    """The warning that all labels about a value are equal, so that anything that makes them true fits. Values that the
+    program gives, and that did not change, are not concerned."""
     own = fitting.labels.some(fitting.split.train.sort().values)
     said = {name: truth for number, name in enumerate(own.names) if (truth := _common(own, number)) is not None}
     if not said:
@@ -177,7 +177,7 @@ def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _common(labels: Labels, number: int) -> tuple[int, str] | None:
-    """How many labels of truth a predicate has, and what all of them say; None where they do not agree."""
+    """The number of a predicate's labels, and the common value of all of them; None if they differ."""
     mine = labels.predicate == number
     lower, upper = labels.lower[mine], labels.upper[mine]
     if not len(lower) or any_set(labels.numeric[mine]):

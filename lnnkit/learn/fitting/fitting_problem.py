@@ -1,4 +1,4 @@
-"""What fitting works on: a program at any values of its parameters, its labels, and the loss there."""
+"""The objective of fitting: a program at given parameter values, its labels, and the loss there."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Settings:
 
 
 class Unstarted(Exception):
-    """Nothing says where a ``parameter`` starts."""
+    """A ``parameter`` has no initial value."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(f"`{parameter.span.text}` has no value to start from")
@@ -94,13 +94,13 @@ class Losses:
 
     @property
     def measure(self) -> float:
-        """What is to become small."""
+        """The quantity to minimise."""
         return self.total if self.validation is None else self.validation
 
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """A fixpoint, what it says of the labels, and the loss that this comes to."""
+    """A fixpoint, its bounds for the labels, and the loss."""
 
     trace: Trace
     told: Told
@@ -108,7 +108,7 @@ class Inferred:
 
 
 class Fitting:
-    """One program and its labels. ``rules`` are the places of those that learn, among its assertions."""
+    """One program and its labels. ``rules`` are the indices of the learning rules among its assertions."""
 
     def __init__(
         self,
@@ -145,13 +145,13 @@ class Fitting:
         }
 
     def told_starts(self) -> dict[str, float]:
-        """Where parameters start that the program gives a start, or that stand as a threshold in a comparison of which
-        nothing else is to be found."""
+        """The initial values that the program gives, or that follow from the data for a threshold in a comparison
+        without other unknowns."""
         found = {name: start.value for name, start in self._starts.items()}
         return found | {each.name: each.start for each in self.parameters if each.start is not None}
 
     def offers(self, started: Mapping[str, float]) -> list[ComparisonCandidates]:
-        """What the training labels propose for parameters that are not ``started``."""
+        """The values that the training labels suggest for parameters that are not ``started``."""
         program = bound(self._program, self.bindings)
         own = self.labels.some(self.split.train)
         return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
@@ -161,7 +161,7 @@ class Fitting:
         return solved_for(bound(self._program, self.bindings), self.parameters)
 
     def told_by(self, parameters: Sequence[Parameter]) -> list[frozenset[str]]:
-        """For each of some parameters, the labelled predicates and numbers that tell most directly of its rules."""
+        """For each parameter, the labelled predicates and numbers nearest to its rules."""
         program = bound(self._program, self.bindings)
         places = {name: place for place, name in rule_names(program).items()}
         lifted = build(at(program, {each.name: each.start or 0.0 for each in self.parameters}))
@@ -174,12 +174,12 @@ class Fitting:
         return [found[each.rules] for each in parameters]
 
     def take_spread(self, name: str, start: Start) -> None:
-        """A constant starts there: its unit is a share of that spread."""
+        """Start a constant there; its unit is a share of that spread."""
         self._starts[name] = start
 
     @property
     def units(self) -> Tensor:
-        """How large each parameter is: 1, or a share of the spread of what a threshold is compared with."""
+        """The scale of each parameter: 1, or a share of the spread of the values with which a threshold is compared."""
         spreads = [
             _SHARE * self._starts[each.name].spread if each.name in self._starts else 1.0 for each in self.parameters
         ]
@@ -192,7 +192,7 @@ class Fitting:
 
     def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> Trace:
         """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
-        have rows though nothing is known of them, as they have where all their supports are replayed."""
+        have rows even without bounds, as replaying all their supports requires."""
         return trace(
             bound(self._program, self.bindings),
             self._named(values),
@@ -210,7 +210,7 @@ class Fitting:
         return {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)}
 
     def constraints(self, values: Tensor) -> Constraints:
-        """What the parameters must fulfil; what is not learned of a neuron stands as at these values. Raises
+        """The constraints on the parameters; fixed numbers of a neuron are those of these values. Raises
         `lnnkit.learn.parameters.constraints.Infeasible`."""
         program = at(bound(self._program, self.bindings), self._named(values))
         lifted = build(replace(program, queries=tuple(self._queries)))
@@ -237,7 +237,7 @@ class Fitting:
         return Inferred(found, told, Losses(sum(numbers.values()), numbers, validation))
 
     def terms(self, batch: LabelBatch, values: Tensor, constraints: Constraints) -> dict[str, Tensor]:
-        """The terms of the loss of some labels, by their replay; gradients pass."""
+        """The terms of the loss of some labels, from their replay; differentiable."""
         ends, crossed = batch.bounds(values)
         return self._terms(batch, ends, crossed, values, constraints)
 
@@ -259,13 +259,13 @@ class Fitting:
 
     @property
     def whole(self) -> bool:
-        """Whether all training labels make one step, which replays the same wherever the derivations are the same."""
+        """Whether all training labels form one batch, whose replay is the same as long as the derivations are."""
         size, alone = self.settings.batch, not self.bindings and not self.settings.soft
         return alone and (size is None or size >= len(self.split.train))
 
     def batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
-        """The training labels in batches, with what is to be replayed for each: all supports where crisp comparisons
-        of numbers that modules supply are softened, as those that do not hold have to learn."""
+        """The training labels in batches, each with its replay: over all supports if crisp comparisons of numbers from
+        modules are softened, since false ones must learn too."""
         train, size = self.split.train, self.settings.batch
         moved = any(each.moved and each.crisp for each in found.trace.replayer.comparisons.values())
         parts: Sequence[Tensor] = [train]
@@ -282,18 +282,18 @@ class Fitting:
         )
 
     def scores(self, found: Inferred) -> tuple[Scores, Scores | None]:
-        """On the training and on the validation labels."""
+        """The scores on the training and on the validation labels."""
         train, held = self.split.train, self.split.validation
         validation = scores(found.trace, self.labels, found.told, held) if len(held) else None
         return scores(found.trace, self.labels, found.told, train), validation
 
     def truths(self, found: Inferred) -> Tensor:
-        """Of the answers for all labels, as single numbers."""
+        """The answers for all labels, as single numbers."""
         return truths(found.trace, self.labels, found.told)
 
     @property
     def thresholds(self) -> Mapping[str, Start]:
-        """What the data say of the parameters that stand as constants in comparisons."""
+        """What the data say about the parameters that are constants in comparisons."""
         return self._starts
 
 

@@ -1,11 +1,10 @@
-"""Descent: inference finds the winners, epochs replay their derivations, and now and then inference looks again.
+"""Gradient descent over replayed derivations, with periodic inference.
 
 Between two inferences nothing is grounded: an epoch evaluates the derivations of the labelled atoms and of the
-contradictions, and steps down the gradient. That is exact as long as the same instances win; whether they do is seen at
-the next inference, whose loss is compared with the replay's. While the two agree, the epochs between inferences
-multiply, and where they do not, they halve. Where inference comes to its bounds the same way as before, what replays
-the one replays the other, and the epochs between multiply faster. The values that are kept are those with the least
-loss of an inference, never of a replay.
+contradictions, and takes a gradient step. That is exact as long as the same instances win, which the next inference
+tests by comparing its loss with the replay's. If they agree, the number of epochs between inferences is multiplied,
+otherwise halved. If inference derives its bounds in the same way as before, the same replay serves both, and the
+interval grows faster. The values kept are those with the least loss of an inference, never of a replay.
 """
 
 from __future__ import annotations
@@ -28,33 +27,33 @@ from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.replay.same_derivations import same_derivations
 from lnnkit.scores import Epoch, Scores
 
-_AGREE = 1e-6  # a replay's loss that differs from that of inference by no more is exact
+_AGREE = 1e-6  # a replay is exact if its loss differs from that of inference by no more
 # Epochs between two inferences. CPU ms an epoch of ten weights over 100,000 rows, 200 epochs: 1.5 to 1.8 as they are,
 # 2.2 with _UNCHANGED 4 or _RAREST 64, 3.0 with _LONGER and _UNCHANGED 2, 1.6 with _UNCHANGED 64 or _RAREST 1024.
-_LONGER = 4  # times as many as before, where the replays were exact
-_UNCHANGED = 16  # the same, where the derivations stayed the same as well
-_RARE = 64  # at most
-_RAREST = 256  # at most, where nothing stops early and the derivations stay the same
+_LONGER = 4  # growth of the interval after exact replays
+_UNCHANGED = 16  # the same if the derivations did not change either
+_RARE = 64  # greatest interval
+_RAREST = 256  # greatest interval without early stopping and with unchanged derivations
 # Crisp comparisons. Accuracy of two learned thresholds (150 rows, 5 % of the labels wrong, 4 seeds): 0.730 where the
 # program starts them far off, 0.953 where the data place them. No other value below changed either by more than 0.005.
 _SOFTENED = 8  # epochs between two inferences; 1 takes 2.6 times the time, 32 two thirds
-_SETTLED = 0.7  # of the epochs, before which nothing stops early; 0 and 1 came to the same
-_SOFTEST = 0.02  # of the first scale, in the last epoch; 0.2 and 0.002 tried
+_SETTLED = 0.7  # share of the epochs before which there is no early stopping; 0 and 1 gave the same
+_SOFTEST = 0.02  # the scale in the last epoch, relative to the first; 0.2 and 0.002 tried
 _GAIN = 1e-9  # of the loss
 _DIGITS = (0, 1, 2, 3, 4, 6, 9)
-_FEW = 8  # thresholds that are rounded one by one
-_COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # of the loss, and whatever it is
+_FEW = 8  # up to this many thresholds are rounded one by one
+_COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # of the loss, and absolute
 
 Listen = Callable[[Epoch], bool | None]
-"""Told of every inference; fitting ends where it returns False."""
+"""Called after every inference; fitting stops if it returns False."""
 
 Stop = Literal["epochs", "patience", "solved", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How the answers agree with the labels at some values: the scores on the training and on the validation labels,
-    and the answers for all labels as single numbers (n,)."""
+    """The agreement of the answers with the labels at some values: the scores on the training and on the validation
+    labels, and the answers for all labels as single numbers (n,)."""
 
     train: Scores
     validation: Scores | None
@@ -63,9 +62,9 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The values with the least loss, in the order of the parameters, and how the answers stand ``before`` and
-    ``after``. ``kept`` is the place of those values in the history; None if they are of a run before a kill. ``idle``
-    marks those in rules that the labels tell nothing of."""
+    """The values with the least loss, in the order of the parameters, and the agreement ``before`` and ``after``.
+    ``kept`` is the index of these values in the history; None if they are from a run before an interruption. ``idle``
+    marks those in rules that no label depends on."""
 
     values: Tensor
     losses: Losses
@@ -84,7 +83,7 @@ def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: 
 
 
 def as_it_stands(fitting: Fitting) -> Fitted:
-    """What the labels say of a program that has no parameters."""
+    """The agreement of a program without parameters with its labels."""
     values = torch.zeros(0, dtype=torch.float64)
     found = fitting.infer(values, fitting.constraints(values))
     standing = Standing(*fitting.scores(found), fitting.truths(found))
@@ -94,7 +93,7 @@ def as_it_stands(fitting: Fitting) -> Fitted:
 
 
 class _Descent:
-    """What one call goes through. The best are the least loss so far and its values."""
+    """The state of one descent, with the least loss so far and its values."""
 
     def __init__(
         self, fitting: Fitting, constraints: Constraints, listen: Listen | None, checkpoint: Checkpoint | None
@@ -149,7 +148,8 @@ class _Descent:
             softness = _SOFTEST ** (epoch / max(1, settings.epochs))
             values = point.detach() * self._units
             found = fitting.infer(values, self._constraints, softness)
-            measure, total = found.losses.measure, found.losses.total  # of what is as good, what fits these is better
+            # Among equal losses, prefer the one that fits these labels better
+            measure, total = found.losses.measure, found.losses.total
             gains = self._best is None or measure < self._best.measure - _GAIN
             if self._best is None or gains or (measure <= self._best.measure and total < self._best.total - _GAIN):
                 self._best, since = Best(measure, total, values), 0 if gains else since
@@ -169,10 +169,10 @@ class _Descent:
             if settings.patience is not None and since >= settings.patience and not softened:
                 self._stopped = "patience"
                 return
-            if expected is not None:  # not so at the start, nor where it goes on after a kill
+            if expected is not None:  # not at the start, nor after resuming from a checkpoint
                 exact = abs(expected - found.losses.total) <= _AGREE * max(1.0, abs(found.losses.total))
                 if crisp or settings.soft:
-                    exact = gap < _SOFTENED  # replays are softened, so the two cannot agree
+                    exact = gap < _SOFTENED  # replays are softened, so the losses cannot agree
                 gap = self._longer(gap, found) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
                 self._checkpoint.write(restart, (epoch, gap, since), point, optimizer, self._best)
@@ -190,7 +190,7 @@ class _Descent:
         return all(each is None or each.exact for each in self._fitting.scores(found))
 
     def _begin(self, restart: int, start: Tensor) -> Tensor:
-        """Where a restart begins: every one but the first at weights, biases and truths of its own."""
+        """The start of a restart: after the first, with perturbed weights, biases and truths."""
         if not restart:
             return start.clone()
         settings = self._fitting.settings
@@ -201,8 +201,8 @@ class _Descent:
     def _epochs(
         self, point: Tensor, optimizer: torch.optim.Adam, found: Inferred, where: tuple[int, int, int]
     ) -> float:
-        """Some epochs without inference; returns the loss that the replays come to. ``point`` are the values in their
-        units, so that a step is as large for each."""
+        """Run epochs without inference; returns the loss of the replays. ``point`` are the values in their units, so
+        that steps have the same scale for each."""
         restart, epoch, count = where
         fitting, constraints = self._fitting, self._constraints
         generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))
@@ -221,13 +221,13 @@ class _Descent:
             return self._replayed(own, point.detach() * self._units)
 
     def _longer(self, gap: int, found: Inferred) -> int:
-        """The epochs to the next inference, where replays were exact up to this one."""
+        """The epochs to the next inference, after exact replays."""
         if not self._unchanged(found):
             return min(_RARE, _LONGER * gap)
         return min(_RARE if self._fitting.settings.patience is not None else _RAREST, _UNCHANGED * gap)
 
     def _unchanged(self, found: Inferred) -> bool:
-        """Whether what replays the inference before replays this one; if so, that is kept for it."""
+        """Whether the replay of the previous inference serves this one too; if so, it is kept."""
         if self._replays is None or not self._fitting.whole:
             return False
         before, own = self._replays
@@ -262,8 +262,8 @@ class _Descent:
         return self._listen is None or self._listen(self._history[-1]) is not False
 
     def _hardened(self, values: Tensor, start: Tensor) -> Tensor:
-        """With the weights of units whole where that is no worse, comparison by comparison: rounded, or as they started
-        from whole weights."""
+        """The values with the weights of units rounded, comparison by comparison, where that is no worse: rounded, or
+        restored to an integral start."""
         found = self._fitting.infer(values, self._constraints)
         for _, comparison in sorted(found.trace.replayer.comparisons.items()):
             for hard in whole_weights(values, start, self._fitting.parameters, comparison):
@@ -275,8 +275,8 @@ class _Descent:
         return values
 
     def _rounded(self, values: Tensor, idle: Tensor) -> Tensor:
-        """The values but for ``idle`` ones with as few digits as cost nothing: the constraints hold, neither loss grows
-        by more than next to nothing, and no atom less is taken right. Thresholds first, if they are few one by one."""
+        """The values, except ``idle`` ones, with as few digits as possible at no cost: constraints hold, neither loss
+        grows measurably, and no fewer atoms are right. Thresholds first, one by one if they are few."""
         exact = self._measures(values)
         places = where_set(~idle).tolist()
         thresholds = [place for place in places if self._fitting.parameters[place].kind == "value"]
@@ -303,5 +303,5 @@ class _Descent:
 
 
 def _mixed(seed: int, restart: int, epoch: int) -> int:
-    """A seed of its own for each place of a run."""
+    """A distinct random seed for each restart and epoch."""
     return (seed * 1_000_003 + restart * 7_919 + epoch + 2) % (2**63)

@@ -1,4 +1,4 @@
-"""The labels that make a step, and what is replayed for them."""
+"""Batches of labels, with the replay of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lnnkit.store.columns.arrays import tensors
 
 @dataclass(frozen=True, slots=True)
 class LabelBatch:
-    """What some labels want, and a replay of their atoms' bounds, then of the lower and of the upper ends of
+    """Some labels as targets, and a replay of their atoms' bounds, then of the lower and of the upper ends of
     ``crossed`` atoms, then of how far arrested instances cross."""
 
     targets: Targets
@@ -31,7 +31,7 @@ class LabelBatch:
     soft_bindings: tuple[BoundPlaces, ...] = ()
 
     def bounds(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """The bounds (2n,) of the labels' atoms, and by how much bounds are crossed in all; gradients pass."""
+        """The bounds (2n,) of the labels' atoms, and the sum by which bounds cross; differentiable."""
         found = self.replay.bounds(values, given(self.replay, self.bindings))
         count, atoms = 2 * len(self.targets), self.crossed
         ends = found if len(found) == count else found[:count]
@@ -45,7 +45,7 @@ class LabelBatch:
 
 
 def targets(own: Labels, which: Tensor, *, balanced: bool) -> Targets:
-    """What some of the labels want, each class of each predicate counting the same if ``balanced``."""
+    """The targets of some labels; if ``balanced``, each class of each predicate has the same weight."""
     lower, upper = own.lower[which].double(), own.upper[which].double()
     weight = class_weights(own.true[which], own.predicate[which], balanced=balanced)
     spread = own.spread[which] if any_set(own.numeric) else None
@@ -63,8 +63,8 @@ def batches(
     balanced: bool,
     soft: bool,
 ) -> list[LabelBatch]:
-    """A batch for each of some ``parts`` of the labels. Contradictions are in each. ``soft`` ones are told by all their
-    supports."""
+    """A batch for each of the ``parts`` of the labels. Contradictions are in each. ``soft`` batches replay all supports
+    of their labels."""
     rows = told.keys[0] // 2
     supported = supports(found, rows[torch.cat(list(parts))]) if soft and parts else None
     crossed = found.fixpoint.prepared.state.crossed.rows.tensor.long()
@@ -91,7 +91,7 @@ def _bound(owned: Sequence[tuple[Binding, Tensor]], replay: Replay) -> tuple[Bou
 
 
 def _soft(found: Trace, supported: Supports, rows: Tensor) -> SoftEnds:
-    """The supports of labels that are about atom ``rows``."""
+    """The supports of labels about the atoms ``rows``."""
     events, owner = supported.of(rows)
     places, renumbered = torch.unique(owner, return_inverse=True)
     return SoftEnds(found.replayer.replay(events, torch.full_like(events, -1)), places, renumbered)

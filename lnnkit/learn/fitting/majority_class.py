@@ -1,4 +1,5 @@
-"""Fits that are no better than the majority class: one answer for all labelled atoms would be right as often."""
+"""Detects fits that are no better than the majority class: one constant answer for all labelled atoms would be right as
+often."""
 
 from __future__ import annotations
 
@@ -12,13 +13,13 @@ from lnnkit.learn.fitting.gradient_descent import Fitted
 from lnnkit.syntax.diagnostic import Diagnostic
 
 _CHANCE = 1e-9
-_RARE = 0.3  # share of the rarer class from which classes are uneven
-_LEAST = 10  # labels of which accuracy says anything
+_RARE = 0.3  # share of the rarer class below which classes are imbalanced
+_LEAST = 10  # fewest labels for which accuracy is meaningful
 
 
 def majority(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
-    """A ``majority-class`` warning for each predicate whose labels all say true or false, some of them each. Where both
-    classes count alike (``balanced``), one answer for all is right in half."""
+    """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present. If classes
+    are ``balanced``, a constant answer is right in half."""
     own, truths = fitting.labels, fitted.after.truths
     crisp = (own.lower == own.upper) & ((own.lower == 0) | (own.lower == 1)) & ~own.numeric
     for number, name in enumerate(own.names):
@@ -37,7 +38,7 @@ def majority(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _balanced(right: Tensor, positive: Tensor) -> float:
-    """The mean share of both classes that is right."""
+    """The balanced accuracy: the mean share of both classes that is right."""
     return float(torch.stack([right[positive].double().mean(), right[~positive].double().mean()]).mean())
 
 

@@ -25,12 +25,13 @@ from torch import Tensor
 
 Distance = Literal["squared", "log"]
 
-_LEAST = 1e-6  # a truth nearer to 0 or 1 costs by the tangent there
+_LEAST = 1e-6  # below this truth, or within it of 1, the logarithm continues as its tangent
 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What counts, and how much; the labels' distance counts 1. ``slack`` None: no operand may be left out."""
+    """The terms of the loss with their weights; the labels' distance has weight 1. ``slack`` None: no operand may be
+    left out."""
 
     distance: Distance = "squared"
     contradictions: float = 1.0
@@ -39,7 +40,7 @@ class Objective:
     slack: float | None = None
 
     def __post_init__(self) -> None:
-        """Raises ``ValueError`` for a distance that there is not, and for a weight that weighs nothing."""
+        """Raises ``ValueError`` for an unknown distance, or a negative weight."""
         if self.distance not in get_args(Distance):
             raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Distance)))}; got {self.distance!r}")
         weights = {"contradictions": self.contradictions, "uncertainty": self.uncertainty, "decay": self.decay}
@@ -50,9 +51,8 @@ class Objective:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What ``n`` labels want of the bounds of their atoms: ``ends`` (2n,) are their lower, then their upper bounds,
-    ``weight`` (2n,) how much each counts; the weights sum to 1. ``spread`` (2n,) is 0 but for numbers; None: there are
-    none."""
+    """The targets of ``n`` labels: ``ends`` (2n,) are their lower, then their upper bounds, ``weight`` (2n,) their
+    weights, which sum to 1. ``spread`` (2n,) is positive for numbers only; None: there are none."""
 
     ends: Tensor
     weight: Tensor
@@ -62,7 +62,7 @@ class Targets:
         return len(self.ends) // 2
 
     def distance(self, ends: Tensor, distance: Distance) -> Tensor:
-        """Of bounds (2n,), lower then upper ones, from those wanted."""
+        """The distance of bounds (2n,), lower then upper ones, from the targets."""
         if self.spread is not None:
             numeric = self.spread > 0
             far = (self.weight * _off(ends, self.ends, self.spread).square())[numeric].sum()
@@ -76,7 +76,7 @@ class Targets:
         return -(self.weight * (self.ends * true + (1 - self.ends) * false)).sum()
 
     def uncertainty(self, ends: Tensor) -> Tensor:
-        """By how much bounds (2n,) are wider than those wanted."""
+        """How much wider bounds (2n,) are than the targets."""
         count = len(self)
         if self.spread is not None:
             ends = torch.where(self.spread > 0, self.ends, ends)
@@ -85,8 +85,8 @@ class Targets:
 
 
 def _off(ends: Tensor, wanted: Tensor, spread: Tensor) -> Tensor:
-    """``d / sqrt(1 + d^2)`` with ``d = (ends - wanted) / spread``: 0 where nothing is wanted, -1 or 1 where an end is
-    infinite."""
+    """``d / sqrt(1 + d^2)`` with ``d = (ends - wanted) / spread``: 0 where the target is infinite, -1 or 1 where an end
+    is."""
     unknown = ends.isinf()
     gap = (torch.where(unknown, 0.0, ends) - wanted) / torch.where(spread > 0, spread, 1.0)
     gap = torch.where(wanted.isinf(), 0.0, gap)
@@ -95,7 +95,7 @@ def _off(ends: Tensor, wanted: Tensor, spread: Tensor) -> Tensor:
 
 
 class _Squared(torch.autograd.Function):
-    """``sum weight (x - wanted)^2``, in as few passes as there are."""
+    """``sum weight (x - wanted)^2``, with a fused backward pass."""
 
     @staticmethod
     def forward(ctx: torch.autograd.function.FunctionCtx, ends: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:
@@ -111,24 +111,24 @@ class _Squared(torch.autograd.Function):
 
 
 def _log(truth: Tensor) -> Tensor:
-    """``ln x``, and its tangent below the least truth: what is certainly wrong still learns."""
+    """``ln x``, continued by its tangent below the least truth, so that certainly wrong answers still learn."""
     low = truth < _LEAST
     return torch.where(low, (truth - _LEAST) / _LEAST, 0.0) + torch.log(torch.where(low, _LEAST, truth))
 
 
 def crossing(lower: Tensor, upper: Tensor) -> Tensor:
-    """By how much bounds are crossed."""
+    """By how much the bounds cross."""
     return (lower - upper).clamp(min=0.0).sum()
 
 
 def decay(values: Tensor, decays: Tensor) -> Tensor:
-    """``decays`` (k,) are the places of the values that are drawn to 1."""
+    """``sum (w - 1)^2`` over the values at ``decays`` (k,)."""
     return ((values.index_select(0, decays) - 1.0) ** 2).sum()
 
 
 def class_weights(true: Tensor, group: Tensor, *, balanced: bool) -> Tensor:
-    """(n,) weights that sum to 1: alike, or, if ``balanced``, such that in each group labels that are ``true`` and
-    those that are not count the same."""
+    """(n,) weights that sum to 1: equal, or, if ``balanced``, such that in each group the ``true`` labels and the
+    others have the same total weight."""
     count = len(true)
     if not balanced or not count:
         return torch.full((count,), 1.0 / max(1, count), dtype=torch.float64)

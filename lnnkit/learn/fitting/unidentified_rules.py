@@ -1,4 +1,4 @@
-"""Rules that labels tell nothing of: what they learn stays as it was, whatever decay and chance made of it."""
+"""Rules that no label depends on: their parameters are restored to the start, since only decay and noise moved them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from lnnkit.learn.fitting.fitting_problem import Fitting, Losses
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC
 
-_SAME = 1e-12  # of a loss
-_IDLE = ("decay", "slack")  # terms that tell nothing of the labels
+_SAME = 1e-12  # tolerance of a loss
+_IDLE = ("decay", "slack")  # terms of the loss that do not depend on labels
 
 
 def unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
-    """(k,) which parameters are weights, biases and truths of rules that have no others, and on none of which the
-    bounds of a labelled atom, or a contradiction, depend."""
+    """(k,) the parameters that are weights, biases and truths of rules without others, and on none of which a labelled
+    bound or a contradiction depends."""
     reached = {
         rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
-    }  # data place them
+    }  # these start from the data
     if all(not reached.isdisjoint(each.rules) for each in fitting.parameters):
         return torch.zeros(len(values), dtype=torch.bool)
     found = fitting.infer(values, constraints, softness=1.0)
@@ -27,7 +27,8 @@ def unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Ten
     told = torch.zeros(len(values), dtype=torch.bool)
     for batch in fitting.batches(found, torch.Generator().manual_seed(fitting.settings.seed)):
         ends, crossed = batch.bounds(open_values)
-        apart = torch.linspace(1.0, 2.0, len(ends), dtype=ends.dtype)  # lest two ends cancel
+        # Separately, lest the gradients of two ends cancel
+        apart = torch.linspace(1.0, 2.0, len(ends), dtype=ends.dtype)
         total = torch.dot(ends.nan_to_num(), apart) + crossed
         if total.requires_grad:
             (slope,) = torch.autograd.grad(total, open_values, allow_unused=True)
@@ -40,7 +41,7 @@ def unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Ten
 
 
 def restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints, which: Tensor) -> Tensor:
-    """The values, those marked at their ``start`` if that costs the labels nothing."""
+    """The values with the marked ones at their ``start``, if that does not increase the loss of the labels."""
     before = torch.where(which, start, values)
     if not any_set(which) or not constraints.holds(before):
         return values

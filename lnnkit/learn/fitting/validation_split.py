@@ -1,4 +1,4 @@
-"""Splits the labels: those to train on, and those held out for early stopping."""
+"""Splits the labels into training labels and validation labels for early stopping."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from torch import Tensor
 from lnnkit.flags import where_set
 from lnnkit.learn.labels import Labels
 
-_LEAST = 20  # labels of a predicate and a class that a share is held back of
+_LEAST = 20  # fewest labels of a predicate and a class of which a share is held out
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Numbers of labels, sorted."""
+    """Indices of labels, sorted."""
 
     train: Tensor
     validation: Tensor
 
 
 def split(own: Labels, share: float, seed: int) -> Split:
-    """A ``share`` of the labels held back, drawn by ``seed``, the same of true and of false labels of each predicate
-    that has enough of them. The same label given twice stays on one side."""
+    """Hold out a ``share`` of the labels, drawn by ``seed``, stratified by class for each predicate that has enough of
+    them. Repeated labels stay on one side."""
     generator = torch.Generator().manual_seed(seed)
     stratum = own.predicate * 2 + own.true
     held = torch.zeros(len(own), dtype=torch.bool)

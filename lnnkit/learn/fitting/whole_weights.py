@@ -1,4 +1,4 @@
-"""Weights of units made whole after training, where that costs nothing that is not noise.
+"""Rounding of the weights of units after training, where the loss in accuracy is within noise.
 
 The loss must not rise. Where truths are labelled plainly true or false, the accuracy of each predicate, over training
 and validation labels together, may fall by one standard error of what the unrounded weights leave wrong (the rule of
@@ -22,14 +22,14 @@ from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.learn.starting.weight_grid import grid
 from lnnkit.scores import Scores
 
-_NOTHING = 1e-9  # of a loss or an accuracy: rounding
+_NOTHING = 1e-9  # rounding of a loss or an accuracy
 
 
 def whole_weights(
     values: Tensor, start: Tensor, parameters: Sequence[Parameter], comparison: LearnedComparison
 ) -> list[Tensor]:
-    """The values with the weights of one comparison's units rounded, and with all that it learns as it started, if that
-    was whole; none where they are whole."""
+    """The candidate values with the weights of one comparison's units rounded, and with all its parameters at the
+    start, if that was integral; none if the weights are integral already."""
     place = {each.name: number for number, each in enumerate(parameters)}
     weights = grid(comparison.units, [name for name in comparison.names if name in place])
     rounded, begun = values.clone(), values.clone()
@@ -46,7 +46,7 @@ def whole_weights(
 
 
 def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
-    """Whether rounded values may take the place of others, by what was inferred with each."""
+    """Whether rounded values may replace others, by the results of inference with each."""
     losses = (hard.losses.total, soft.losses.total), (hard.losses.validation or 0.0, soft.losses.validation or 0.0)
     if all(mine <= other + _NOTHING for mine, other in losses):
         return True
@@ -63,7 +63,7 @@ def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
 
 
 def _as_right(name: str, hard: Sequence[Scores], soft: Sequence[Scores]) -> bool:
-    """Whether the accuracy of a predicate is the same but for one standard error."""
+    """Whether the accuracy of a predicate falls by at most one standard error."""
 
     def accuracy(scores: Sequence[Scores]) -> tuple[float, int]:
         own = [each.predicates[name] for each in scores if name in each.predicates]
@@ -75,7 +75,7 @@ def _as_right(name: str, hard: Sequence[Scores], soft: Sequence[Scores]) -> bool
 
 
 def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns: int) -> bool:
-    """Whether the mean square error of a number is the same but for noise, and no less of them have a value."""
+    """Whether the mean square error of a number rises by no more than noise, with no fewer values."""
 
     def squares(scores: Sequence[Scores]) -> tuple[float, float]:
         own = [each.numbers[name] for each in scores if name in each.numbers]

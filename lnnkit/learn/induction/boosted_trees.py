@@ -1,5 +1,5 @@
-"""Conjunctions that tell rows apart together: the paths of boosted shallow trees (Friedman and Popescu, "Predictive
-learning via rule ensembles", 2008)."""
+"""Conjunctions of literals that separate the classes: the paths of boosted shallow trees (Friedman and Popescu,
+"Predictive learning via rule ensembles", 2008)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lnnkit.learn.induction.table_literals import Conjunction
 def tree_paths(
     known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng: np.random.Generator
 ) -> list[Conjunction]:
-    """The paths of boosted trees over the truths (n, m) of literals that are longer than a literal, those whose cuts
-    lower the loss most first. There are none where there is no literal, or but one class."""
+    """The paths, longer than one literal, of boosted trees over the truths (n, m) of literals, by decreasing gain.
+    Empty without literals, or with a single class."""
     if not known.shape[1] or positive.all() or not positive.any():
         return []
     worth: dict[Conjunction, float] = {}
@@ -34,7 +34,7 @@ def tree_paths(
 
 
 def _paths(tree: DecisionTreeRegressor) -> Iterator[tuple[Conjunction, float]]:
-    """The paths of one tree that hold two literals or more, each with the gain of its last cut."""
+    """The paths of one tree with at least two literals, each with the gain of its last split."""
     nodes = tree.tree_
     loss = nodes.impurity * nodes.weighted_n_node_samples
     waiting: list[tuple[int, Conjunction]] = [(0, ())]

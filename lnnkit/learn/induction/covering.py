@@ -1,4 +1,4 @@
-"""Plain rules from a table: disjunctions of conjunctions that are all but always right.
+"""Separate-and-conquer rule learning: disjunctions of conjunctions that are almost always right.
 
 Conjunctions are grown literal by literal, each to cover true rows that none does yet (Fuernkranz, "Separate-and-conquer
 rule learning", 1999). The rule is kept where it is right on rows held back. A literal of a missing cell neither holds
@@ -14,11 +14,11 @@ import numpy as np
 from lnnkit.learn.induction.table_literals import Conjunction, holds
 
 # Measured by `python -m benchmarks.induction_constants` on 800 rows of each table.
-_LONGEST = 6  # literals of a conjunction: 3 and 12 change no accuracy
-_MOST = 4 * _LONGEST  # conjunctions
-_BEAM = 20  # conjunctions: 5 and 80 change no accuracy; 80 takes 10.4 CPU s for all tables, 5 takes 6.1
-_SKETCH = 2000  # rows on which covering is tried first; 100 costs 0.036 of the accuracy on tictactoe
-_HOPELESS = 0.9  # accuracy there
+_LONGEST = 6  # greatest length of a conjunction: 3 and 12 change no accuracy
+_MOST = 4 * _LONGEST  # greatest number of conjunctions
+_BEAM = 20  # beam width: 5 and 80 change no accuracy; 80 takes 10.4 CPU s for all tables, 5 takes 6.1
+_SKETCH = 2000  # rows of a first trial; 100 costs 0.036 of the accuracy on tictactoe
+_HOPELESS = 0.9  # accuracy required there
 _CLEAN = 0.99  # accuracy from which a plain rule is kept
 _SLIPS = 0.5  # rows held back that may be wrong, where there are few
 _DECIDED = 0.25  # of the rows: of fewer a rule says too little
@@ -32,8 +32,8 @@ def covering(
     most: int | None = None,
     longest: int | None = None,
 ) -> tuple[Conjunction, ...] | None:
-    """The conjunctions that cover the true rows, if a plain rule does well on rows held back: at ``most`` so many, the
-    ``longest`` of so many literals."""
+    """The conjunctions that cover the true rows, if the rule is accurate on held-out rows; at ``most`` this many, each
+    of at most ``longest`` literals."""
     most = _MOST if most is None else min(most, _MOST)
     longest = _LONGEST if longest is None else min(longest, _LONGEST)
     train, held = parts
@@ -53,7 +53,7 @@ def covering(
 def _accuracy(
     conjunctions: Sequence[Conjunction], known: np.ndarray, positive: np.ndarray, weight: np.ndarray
 ) -> tuple[float, int]:
-    """Of what the disjunction says, and of how many rows it says anything; 0 where it is of too few."""
+    """The accuracy of the disjunction on the rows where it is known; 0 if these are too few."""
     covered, possible = np.zeros(len(known), bool), np.zeros(len(known), bool)
     for each in conjunctions:
         truth = holds(each, known)
@@ -67,7 +67,7 @@ def _accuracy(
 
 
 def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, most: int, longest: int) -> list[Conjunction]:
-    """Conjunctions that between them cover the true rows, each as good as it can be made, best first."""
+    """Conjunctions that together cover the true rows, greedily, best first."""
     both = np.concatenate([known, 1 - known], axis=1)  # literals, then their negations
     count = known.shape[1]
     rest, found = positive.copy(), []
@@ -84,8 +84,8 @@ def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, most: in
 
 
 def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray, longest: int) -> list[int]:
-    """One conjunction: the shortest that covers no false row, and of those the one that covers most; of its beginnings
-    the most informative are tried further. Where there is none, the purest."""
+    """One conjunction by beam search: the shortest that covers no false row, and of those the one with the greatest
+    coverage; the most informative prefixes are extended. If there is none, the purest."""
     right, wrong = weight * rest, weight * ~positive
     held = (both >= 1).astype(np.float32)
     beam: list[tuple[list[int], np.ndarray]] = [([], np.ones(len(both), np.float32))]
@@ -116,7 +116,7 @@ def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.
 def _spared(
     chosen: list[int], both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray
 ) -> list[int]:
-    """Without the literals that leave it as pure."""
+    """The conjunction without literals whose removal leaves it as pure."""
 
     def worth(some: list[int]) -> tuple[float, float]:
         covered = (both[:, some] >= 1).all(1)

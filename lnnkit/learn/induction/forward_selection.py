@@ -1,7 +1,7 @@
-"""The few columns of many whose weighted sum says what matters: forward selection.
+"""Forward selection: the few columns of many that a weighted sum needs.
 
-The column that joins is the one whose score statistic is greatest, that is, whose best weight would lower the loss
-most, the others staying (Rao 1948); all weights are then fitted again.
+The next column is the one with the greatest score statistic, that is, whose best weight would lower the loss most
+with the others fixed (Rao 1948); then all weights are fitted again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 from lnnkit.learn.induction.logistic_regression import moments, regression, sigmoid
 
 # Measured as in weighted_rules.py, from 0.775 with 11.8 terms.
-_COST = 1.0  # of a weight, by its column's spread; 0.1: 0.776, 10: 0.773 with 15.0 terms
-_NOVEL = 0.1  # the part of a column that those chosen must leave unexplained; 0.01: 0.775, 0.3: 0.774
-_WORTH = 0.3  # log loss that a column must save to join, and to stay; 0.03: 0.779 with 21.6 terms, 3: 0.766 with 4.4
+_COST = 1.0  # penalty of a weight, in units of its column's spread; 0.1: 0.776, 10: 0.773 with 15.0 terms
+_NOVEL = 0.1  # share of a column's variance that the chosen ones must leave unexplained; 0.01: 0.775, 0.3: 0.774
+# Log loss that a column must save to be added, and to stay; 0.03: 0.779 with 21.6 terms, 3: 0.766 with 4.4
+_WORTH = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,13 @@ class Sum:
     start: float
 
     def score(self, rows: np.ndarray) -> np.ndarray:
-        """(n,) for the columns (n, m)."""
+        """(n,) the score of each row of the columns (n, m)."""
         return self.start + rows[:, list(self.columns)] @ self.weights
 
 
 def forward(rows: np.ndarray, target: np.ndarray, weight: np.ndarray, most: int) -> Iterator[Sum]:
-    """Sums of no column, of one, and so on up to ``most``, fitted to truths ``target`` (n,); fewer where no other
-    column of ``rows`` (n, m) says anything more."""
+    """Sums of 0, 1, ... up to ``most`` columns, fitted to truths ``target`` (n,); fewer if no other column of ``rows``
+    (n, m) improves the fit."""
     mean, spread = moments(rows, weight)
     design = ((rows - mean) / spread).astype(np.float32)
     squares = design**2
@@ -56,7 +57,7 @@ def forward(rows: np.ndarray, target: np.ndarray, weight: np.ndarray, most: int)
 
 
 def without_idle(chosen: Sum, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Sum:
-    """The sum without the columns that others have made idle: those that it does as well without, but for chance."""
+    """The sum without redundant columns: those whose removal does not worsen the fit by more than chance."""
     mean, spread = moments(rows[:, list(chosen.columns)], weight)
     design = (rows[:, list(chosen.columns)] - mean) / spread
     kept = list(range(len(chosen.columns)))
@@ -87,7 +88,7 @@ def _objective(design: np.ndarray, own: np.ndarray, target: np.ndarray, weight: 
 def _gains(
     design: np.ndarray, squares: np.ndarray, chosen: list[int], own: np.ndarray, target: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """(m,) the score statistic of each column, with the information that those chosen leave."""
+    """(m,) the score statistic of each column, given the chosen ones."""
     inside = np.concatenate([np.ones((len(design), 1), np.float32), design[:, chosen]], axis=1)
     true = sigmoid(inside @ own)
     curve = (weight * true * (1 - true)).astype(np.float32)

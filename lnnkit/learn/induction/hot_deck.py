@@ -13,16 +13,16 @@ import numpy as np
 
 from lnnkit.learn.induction.table_literals import TableColumn, known_texts
 
-NEAREST = 100  # donors of a row
+NEAREST = 100  # donors for each row
 _BEYOND = 1.05  # times the distance of the farthest donor: where none would count
 _DONORS = 2000
-_CHUNK = 256  # rows compared at once
-_TAILS = (0.05, 0.95)  # quantiles between which a number has its range
+_CHUNK = 256  # rows compared at a time
+_TAILS = (0.05, 0.95)  # quantiles that define a number's range
 
 
 @dataclass(frozen=True, slots=True)
 class Donors:
-    """Some of the training rows. ``ranges`` has that of each number, 1 for a category."""
+    """The donors: a sample of the training rows. ``ranges`` has the range of each number, 1 for a category."""
 
     columns: tuple[TableColumn, ...]
     ranges: tuple[float, ...]
@@ -32,12 +32,12 @@ class Donors:
         return len(self.columns[0].values) if self.columns else 0
 
     def nearest(self, columns: Sequence[TableColumn]) -> np.ndarray:
-        """(n, k) the donors nearest to each row; fewer than `NEAREST` where there are no more."""
+        """(n, k) the donors nearest to each row; fewer than `NEAREST` if there are no more."""
         return self.alike(columns)[0]
 
     def alike(self, columns: Sequence[TableColumn]) -> tuple[np.ndarray, np.ndarray]:
-        """(n, k) the donors nearest to each row, and how much each counts, which sums to 1: by the tricube of its
-        distance over that of the farthest (Cleveland 1979)."""
+        """(n, k) the donors nearest to each row and their weights, which sum to 1: the tricube of the distance relative
+        to the farthest (Cleveland 1979)."""
         coded = [_coded(own, other) for own, other in zip(self.columns, columns, strict=True)]
         rows, nearest = len(columns[0].values), min(NEAREST, self.count)
         found, shares = np.empty((rows, nearest), np.int64), np.empty((rows, nearest))
@@ -65,7 +65,8 @@ class Donors:
         return total / known
 
     def filled(self, columns: Sequence[TableColumn], chosen: np.ndarray) -> list[TableColumn]:
-        """The rows with their missing cells taken from donors (n,), one a row, unknown where that knows none either."""
+        """The rows with missing cells filled from donors (n,), one for each row; unknown where the donor's cell is
+        missing too."""
         found: list[TableColumn] = []
         for own, other in zip(self.columns, columns, strict=True):
             unknown = missing(other)
@@ -86,7 +87,7 @@ def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:
 def expected(
     truth: Callable[[Sequence[TableColumn]], np.ndarray], columns: Sequence[TableColumn], gaps: np.ndarray, own: Donors
 ) -> np.ndarray:
-    """(n,) the truth of each row; of rows with ``gaps`` (n,) the mean over the donors that fill them."""
+    """(n,) the truth of each row; for rows with ``gaps`` (n,) the mean over the donors that fill them."""
     found = truth(columns)
     rows = np.flatnonzero(gaps)
     if len(rows) and own.count:
@@ -99,7 +100,7 @@ def expected(
 
 
 def missing(column: TableColumn) -> np.ndarray:
-    """(n,) which cells are."""
+    """(n,) a mask of missing cells."""
     return np.isnan(column.values) if column.numeric else ~known_texts(column.values)
 
 
@@ -112,8 +113,8 @@ def _range(column: TableColumn) -> float:
 
 
 def _coded(own: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of donors and of rows as numbers, nan where unknown; categories by number, others than the donors'
-    alike."""
+    """The cells of donors and of rows as numbers, nan where unknown; categories as codes, with one code for all that no
+    donor has."""
     if own.numeric:
         return own.values.astype(np.float32), other.values.astype(np.float32)
     numbers = {text: place for place, text in enumerate(sorted({text for text in own.values if text is not None}))}

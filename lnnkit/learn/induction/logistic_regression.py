@@ -1,7 +1,8 @@
-"""Logistic regression with a penalty of its own for each column, towards truths between 0 and 1.
+"""Logistic regression with a separate penalty for each column, on truths between 0 and 1.
 
-scikit-learn's `LogisticRegression` knows one penalty and classes. A column divided by the root of its penalty, and a
-row that stands there once for each class, weighted by its truth, come to the same."""
+scikit-learn's `LogisticRegression` has a single penalty and class labels. Dividing each column by the root of its
+penalty, and repeating each row for both classes with weights from its truth, is equivalent.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 
 # Measured as in weighted_rules.py, from 0.775.
-PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in rows; 30 alone: 0.777, 10 alone: 0.780, 100, 10 and 1: 0.774
-_WIDE = 400  # terms that take part; 100: 0.780
+# Penalties, in rows; 30 alone: 0.777, 10 alone: 0.780, 100, 10 and 1: 0.774
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+_WIDE = 400  # number of terms; 100: 0.780
 
 
 def regression(
@@ -40,19 +42,19 @@ def sigmoid(score: np.ndarray) -> np.ndarray:
 
 
 def log_losses(score: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """(n,) of each row."""
+    """(n,) the log loss of each row."""
     return np.logaddexp(0.0, np.where(positive, -score, score))
 
 
 def moments(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) the means of columns and their spreads, which are not 0."""
+    """(m,) the means of columns and their spreads, which are positive."""
     share = weight / weight.sum()
     mean = share @ rows
     return mean, np.sqrt(np.maximum(share @ (rows - mean) ** 2, 1e-4))
 
 
 class Reference:
-    """Regressions on the terms that tell most, one for each penalty, of the rows ``inside``."""
+    """Regressions on the most informative terms, one for each penalty, fitted to the rows ``inside``."""
 
     def __init__(
         self, rows: np.ndarray, costs: np.ndarray, positive: np.ndarray, weight: np.ndarray, inside: np.ndarray
@@ -71,11 +73,11 @@ class Reference:
             self._weights.append(own)
 
     def truth(self, penalty: int, rows: np.ndarray) -> np.ndarray:
-        """(n,) by the regression of that penalty."""
+        """(n,) the predicted truths of the regression with that penalty."""
         return sigmoid(self._score(penalty, rows))
 
     def losses(self, rows: np.ndarray, positive: np.ndarray) -> np.ndarray:
-        """(penalties, n)"""
+        """(penalties, n) the log losses."""
         return np.stack([log_losses(self._score(place, rows), positive) for place in range(len(PENALTIES))])
 
     def _score(self, penalty: int, rows: np.ndarray) -> np.ndarray:

@@ -26,10 +26,10 @@ from lnnkit.learn.induction.table_literals import (
 )
 from lnnkit.learn.induction.weighted_rules import Weighed, weighed
 
-SPAN = 8.0  # of the score: over this much of it truth goes from 0 to 1
-GRID = SPAN / 100  # of which weights are multiples
-_MOST = 50_000  # rows that are looked at
-_MANY = 20_000  # rows of which one share is held back, instead of each in turn
+SPAN = 8.0  # the span of the score over which the truth goes from 0 to 1
+GRID = SPAN / 100  # weights are multiples of this
+_MOST = 50_000  # greatest number of rows used
+_MANY = 20_000  # from this many rows on, one share is held out instead of each in turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,7 @@ class Induced:
     plain: bool
 
     def score(self, columns: Sequence[TableColumn]) -> np.ndarray:
-        """(n,) the score of rows. A conjunction of which a literal is unknown holds to the share of the training rows
-        for which that does."""
+        """(n,) the score of rows. A conjunction with an unknown literal has its mean truth over the training rows."""
         known = truths(self.literals, columns, np.float64)
         if self.plain:
             held = [holds(each, known) for each in self.conjunctions]
@@ -57,17 +56,17 @@ class Induced:
 
     @property
     def span(self) -> float:
-        """Over this much of the score the truth goes from 0 to 1 in the rule as it is written, whose bias is not
+        """The span of the score over which the truth goes from 0 to 1 in the rule as written, whose bias is not
         negative."""
         return max(SPAN, 2 * (self.start + float(self.weights[self.weights < 0].sum())))
 
     def truth(self, columns: Sequence[TableColumn]) -> np.ndarray:
-        """(n,) the truth of rows that the rule as it is written gives (`lnnkit.learn.induction.rule_statements`)."""
+        """(n,) the truth of rows under the rule as written (`lnnkit.learn.induction.rule_statements`)."""
         return np.clip(0.5 + self.score(columns) / self.span, 0.0, 1.0)
 
     def expected_truth(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
-        """(n,) the truth of rows; where a cell that the rule reads is missing, that of the log-odds that it is expected
-        to have (`expected`): means of truths, which end at 0 and 1, took half a point of heloc's rows less right."""
+        """(n,) the truth of rows; if a cell that the rule reads is missing, the truth at the expected log-odds
+        (`expected`). The mean of truths, which saturate at 0 and 1, was half a point less accurate on heloc."""
         found, gaps = self.truth(columns), self._gaps(columns)
         if gaps.any():
             likely = self.expected([each.of(each.values[gaps]) for each in columns], donors)
@@ -76,12 +75,12 @@ class Induced:
         return found
 
     def expected(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
-        """(n,) the probability that rows are true, the sigmoid of the score. Where a cell that the rule reads is
-        missing, the mean over donors that fill it: what the rule says of rows that are alike."""
+        """(n,) the probability that rows are true, the sigmoid of the score. If a cell that the rule reads is missing,
+        the mean over the donors that fill it."""
         return expected(lambda filled: sigmoid(self.score(filled)), columns, self._gaps(columns), donors)
 
     def _gaps(self, columns: Sequence[TableColumn]) -> np.ndarray:
-        """(n,) in which rows a cell that the rule reads is missing."""
+        """(n,) a mask of rows with a missing cell that the rule reads."""
         gaps = np.zeros(len(columns[0].values) if columns else 0, bool)
         for place in {each.column for each in self.literals}:
             gaps |= missing(columns[place])
@@ -123,7 +122,7 @@ def induce(
 
 
 def _rounded(found: Weighed, every: tuple[Literal, ...], weight: np.ndarray) -> Induced:
-    """The rule with its weights on the grid, started so that it is as often true as the reference."""
+    """The rule with its weights rounded to the grid, and its start set so that it is true as often as the reference."""
     weights = np.round(found.weights / GRID) * GRID
     score = found.rows @ weights
     start = found.start
@@ -137,7 +136,7 @@ def _rounded(found: Weighed, every: tuple[Literal, ...], weight: np.ndarray) -> 
 
 
 def _needed(rule: Induced) -> Induced:
-    """Without literals that no conjunction holds."""
+    """The rule without literals that no conjunction contains."""
     used = sorted({number for each in rule.conjunctions for number, _ in each})
     place = {number: at for at, number in enumerate(used)}
     renamed = tuple(tuple((place[number], wanted) for number, wanted in each) for each in rule.conjunctions)

@@ -12,7 +12,8 @@ from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Source, Span
 
 _NOWHERE = Span(Source("", ""), 0, 0)
-_DIGITS = 4  # of a weight: those on the grid are whole hundredths for a span of 8, and no rule's span is near 800
+# Precision of a weight: those on the grid are whole hundredths for a span of 8, and no rule's span is near 800
+_DIGITS = 4
 
 
 def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort: str = "row") -> list[str]:
@@ -64,7 +65,7 @@ def _formula(rule: Induced, columns: Sequence[TableColumn]) -> ast.Expression | 
         ast.Weighted(term, ast.Number(round(weight / span, _DIGITS), span=_NOWHERE), span=_NOWHERE)
         for term, weight in zip(terms, weights, strict=True)
     )
-    never = (ast.Truth(False, span=_NOWHERE),) * max(0, 2 - len(weighed))  # a disjunction is of two at least
+    never = (ast.Truth(False, span=_NOWHERE),) * max(0, 2 - len(weighed))  # a disjunction has at least two operands
     return ast.Or((*weighed, *never), (_attribute("bias", round(0.5 - start / span, _DIGITS)),), span=_NOWHERE)
 
 

@@ -1,4 +1,4 @@
-"""An induced rule as lines to be read without knowing the language: thresholds, values, dates as dates."""
+"""Prints an induced rule for readers who do not know the language: thresholds, values, dates as dates."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, negative: str) -> Iterator[str]:
-    """``positive if ...`` with a conjunction a line; for a weighted rule what each adds to the truth, which starts from
-    what the first line says. ``negative`` is what holds otherwise."""
+    """``positive if ...`` with one conjunction on each line; for a weighted rule, the amount that each adds to the
+    truth, starting from the first line's. ``negative`` is the opposite outcome."""
     named = [_conjunction(each, rule.literals, columns) for each in rule.conjunctions]
     if rule.plain:
         yield f"{positive} if" if named else f"{negative}, always"
@@ -43,7 +43,7 @@ def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -
 
 
 def _number(value: float, column: TableColumn, *, apart: bool = False) -> str:
-    """Formats a threshold (as a date in a date column), or a distance if ``apart``."""
+    """Format a threshold (as a date in a date column), or a difference if ``apart``."""
     if column.kind == "date" and not apart:
         try:
             found = _EPOCH + timedelta(days=value)

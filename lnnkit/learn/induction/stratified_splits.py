@@ -1,4 +1,4 @@
-"""Rows held back from training, with the same share of true ones as those trained on."""
+"""Stratified splits of rows into training and held-out ones."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 _FOLDS = 5
-_HELD = 0.25  # with each in turn held back, or a quarter, the accuracies of the README's ten tables were measured
+_HELD = 0.25  # cross-validation with this many folds, or a quarter held out, gave the accuracies of README's ten tables
 
-Part = tuple[np.ndarray, np.ndarray]  # rows to train on, rows held back
+Part = tuple[np.ndarray, np.ndarray]  # training rows, held-out rows
 
 
 def folds(positive: np.ndarray, rng: np.random.Generator) -> list[Part]:
-    """Rows inside and outside of each fold; of a class of few rows fewer folds, of one of a single row none."""
+    """The rows inside and outside of each fold; fewer folds for a class of few rows, none for a class of one row."""
     return _parts(
         StratifiedKFold(min(_FOLDS, max(2, _rarer(positive))), shuffle=True, random_state=_seed(rng)), positive
     )
 
 
 def split(positive: np.ndarray, rng: np.random.Generator) -> Part:
-    """Rows to train on and rows held back."""
+    """Training rows and held-out rows."""
     (part,) = _parts(
         StratifiedShuffleSplit(1, test_size=max(_HELD, 2 / len(positive)), random_state=_seed(rng)), positive
     )
@@ -27,7 +27,7 @@ def split(positive: np.ndarray, rng: np.random.Generator) -> Part:
 
 
 def _parts(splitter: BaseCrossValidator | BaseShuffleSplit, positive: np.ndarray) -> list[Part]:
-    """All rows on both sides where a class has no row to spare."""
+    """The splits; all rows on both sides if a class has no row to spare."""
     every = np.arange(len(positive))
     if _rarer(positive) < 2 or len(positive) < 4:
         return [(every, every)]
@@ -35,7 +35,7 @@ def _parts(splitter: BaseCrossValidator | BaseShuffleSplit, positive: np.ndarray
 
 
 def _rarer(positive: np.ndarray) -> int:
-    """How many rows the rarer class has."""
+    """The number of rows of the rarer class."""
     true = int(positive.sum())
     return min(true, len(positive) - true)
 

@@ -1,4 +1,4 @@
-"""Tables of any kind as columns of numbers and categories."""
+"""Reads tables of any kind as columns of numbers and categories."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from lnnkit.learn.induction.table_literals import TableColumn, known_texts
 
-_MICROSECONDS = 86_400_000_000  # of a day
+_MICROSECONDS = 86_400_000_000  # in a day
 
 
 def columns_of(table: Any) -> list[TableColumn]:
-    """The columns of a data frame, by their names, or of a two-dimensional array (``x0``, ``x1``, ...). Dates and
-    durations are days. What is neither number, truth value nor date is a category, told by its text."""
+    """The columns of a data frame, by name, or of a two-dimensional array (``x0``, ``x1``, ...). Dates and durations
+    are converted to days. All else but numbers and truth values is a category, by its text."""
     if hasattr(table, "columns"):
         return [_column(str(name), table[name]) for name in table.columns]
     array = np.asarray(table)
@@ -70,8 +70,8 @@ def _universal(value: Any) -> Any:
 
 
 def as_fitted(column: TableColumn, own: TableColumn) -> TableColumn:
-    """A column to be predicted from, of the kind that ``own`` had in training: one without any known value, 0 and 1 for
-    truth values, and numbers for texts of them. Raises ``ValueError`` where the kinds differ otherwise."""
+    """A column for prediction, converted to the kind of ``own`` in training: a column without any known value, 0 and 1
+    for truth values, and texts of numbers. Raises ``ValueError`` if the kinds differ otherwise."""
     missing = np.isnan(column.values) if column.numeric else ~known_texts(column.values)
     if (column.numeric, column.kind) == (own.numeric, own.kind):
         return column
@@ -100,8 +100,8 @@ def _said(column: TableColumn) -> str:
 def in_order(
     columns: Sequence[TableColumn], codes: np.ndarray, weight: np.ndarray
 ) -> tuple[list[TableColumn], np.ndarray, np.ndarray]:
-    """The rows in an order that says nothing of where they came from; rows that count a whole number of times stand
-    there as often, rows that count nothing not at all."""
+    """The rows in a canonical order that does not depend on their source; rows of integral weight are repeated, rows of
+    weight 0 dropped."""
     times = np.ones(len(codes), dtype=int) if (weight % 1).any() else weight.astype(int)
     keys = [codes]
     for column in columns:

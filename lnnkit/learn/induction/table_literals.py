@@ -1,8 +1,9 @@
-"""Literals over the columns of a table: thresholds of numbers, crisp or soft, and values of categories; what each row
-says of them.
+"""Literals over the columns of a table, and their truth in each row: thresholds of numbers, crisp or soft, and
+values of categories.
 
-A soft threshold is true to a degree, the sigmoid of the margin over its scale, as ``(age(X) >= 40){scale: 12}`` is.
-What a number counts for throughout its range takes one of them instead of a staircase of crisp ones."""
+A soft threshold is true to a degree, the sigmoid of the margin over its scale, as in ``(age(X) >= 40){scale: 12}``.
+A number with a gradual effect takes one of these instead of a staircase of crisp ones.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +14,28 @@ from typing import Literal as OneOf
 
 import numpy as np
 
-Conjunction = tuple[tuple[int, bool], ...]  # literals by number, and whether each is to hold
+Conjunction = tuple[tuple[int, bool], ...]  # pairs of a literal's index and its sign
 
-_THRESHOLDS = 16  # of one column at most
-_VALUES = 50  # of one category at most
-_LEAST = 2  # rows for which a literal holds, and for which it does not
-_GRADED = 5  # values of a number that is told by degrees
-_TAILS = (0.05, 0.95)  # quantiles between which a number has its range
-_CENTRES = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles
-_SCALES = (3, 12)  # parts of the range
+_THRESHOLDS = 16  # literals of one column at most
+_VALUES = 50  # literals of one category at most
+_LEAST = 2  # rows for which a literal must be true, and for which it must be false
+_GRADED = 5  # distinct values from which a number has soft thresholds
+_TAILS = (0.05, 0.95)  # quantiles that define a number's range
+_CENTRES = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles at which thresholds are placed
+_SCALES = (3, 12)  # widths, as shares of the range
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """``values``: float64 with nan where unknown, or, for a category, texts with None where unknown. ``kind`` says what
-    the numbers are: truth values 0 and 1, or dates and durations in days, dates since 1970-01-01."""
+    """``values``: float64 with nan where unknown, or, for a category, texts with None where unknown. ``kind`` is the
+    kind of the numbers: truth values 0 and 1, or dates and durations in days, dates since 1970-01-01."""
 
     name: str
     values: np.ndarray
     kind: OneOf["number", "truth", "date", "duration"] = "number"
 
     def of(self, values: np.ndarray) -> TableColumn:
-        """The column with other values."""
+        """The same column with other values."""
         return replace(self, values=values)
 
     @property
@@ -43,14 +44,14 @@ class TableColumn:
 
 
 def known_texts(values: np.ndarray) -> np.ndarray:
-    """(n,) which texts of a category are not None."""
+    """(n,) a mask of the texts that are not None."""
     return np.array([value is not None for value in values.tolist()], dtype=bool)
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
     """``column >= threshold``, soft if it has a ``scale``, or ``column = value``. ``share`` is its mean truth over the
-    rows known."""
+    rows where it is known."""
 
     column: int
     threshold: float | None
@@ -79,8 +80,8 @@ def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.nd
 
 
 def literals(columns: Sequence[TableColumn]) -> list[Literal]:
-    """All crisp ones that tell rows apart: each column's quantiles, halfway between neighbouring values, and its
-    categories."""
+    """All informative crisp literals: thresholds at each column's quantiles, halfway between neighbouring values, and
+    values of categories."""
     found: list[Literal] = []
     for place, column in enumerate(columns):
         if column.numeric:
@@ -90,7 +91,7 @@ def literals(columns: Sequence[TableColumn]) -> list[Literal]:
         else:
             known = column.values[known_texts(column.values)]
             values, counts = np.unique(known.astype(str), return_counts=True) if len(known) else ([], [])
-            if len(values) == 2:  # the other is its negation
+            if len(values) == 2:  # the other value is its negation
                 values, counts = values[:1], counts[:1]
             often = np.sort(np.argsort(-np.asarray(counts), kind="stable")[:_VALUES])
             for value, count in ((values[at], counts[at]) for at in often.tolist()):
@@ -100,8 +101,8 @@ def literals(columns: Sequence[TableColumn]) -> list[Literal]:
 
 
 def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
-    """Soft thresholds of the numbers of many values: one at the median that is as wide as the range, so that it is all
-    but linear there, and narrower ones at quantiles."""
+    """Soft thresholds of the numbers with many values: one at the median as wide as the range, almost linear there, and
+    narrower ones at quantiles."""
     found: list[Literal] = []
     for place, column in enumerate(columns):
         every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)
@@ -120,7 +121,7 @@ def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
 
 
 def _varied(known: np.ndarray) -> np.ndarray:
-    """Without the commonest value, where that is so common that it would be most quantiles."""
+    """The values without the commonest one, if that would take most of the quantiles."""
     values, counts = np.unique(known, return_counts=True)
     return known[known != values[counts.argmax()]] if 2 * counts.max() > len(known) else known
 
@@ -138,7 +139,7 @@ def _thresholds(known: np.ndarray) -> list[float]:
 
 
 def _short(cut: float, values: np.ndarray) -> float:
-    """A threshold between the same values with as few digits as do."""
+    """A threshold between the same neighbouring values, with as few digits as possible."""
     place = int(np.searchsorted(values, cut))
     low, high = float(values[place - 1]), float(values[place])
     for digits in range(-6, 16):
@@ -151,7 +152,7 @@ def _short(cut: float, values: np.ndarray) -> float:
 def truths(
     found: Sequence[Literal], columns: Sequence[TableColumn], dtype: type[np.floating] = np.float32
 ) -> np.ndarray:
-    """(n, m) what the rows say of literals, in single precision unless asked for another."""
+    """(n, m) the truth of literals in each row, in single precision by default."""
     rows = len(columns[0].values) if columns else 0
     result = np.empty((rows, len(found)), dtype)
     for place, literal in enumerate(found):

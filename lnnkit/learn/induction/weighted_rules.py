@@ -1,9 +1,9 @@
-"""Which terms a weighted rule has, and what each counts: as few as lose next to nothing on rows held back.
+"""The terms of a weighted rule and their weights: as few terms as lose almost nothing on held-out rows.
 
 Three ways are tried, from simple to rich: a number counts by one broad soft threshold; by any thresholds; and
-conjunctions of literals take part. In each a reference weighs all terms a little, and the few are chosen to say what it
-says, for it is less noisy than the labels (Piironen and Vehtari, "Comparison of Bayesian predictive methods for model
-selection", 2017).
+conjunctions of literals take part. In each, a regularised reference model uses all terms, and the few are chosen to
+reproduce its predictions, which are less noisy than the labels (Piironen and Vehtari, "Comparison of Bayesian
+predictive methods for model selection", 2017).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from lnnkit.learn.induction.table_literals import Conjunction, Literal, holds
 
 # Measured on crx, german and pima, three folds each: accuracy 0.775 with 11.8 terms a rule, standard error 0.008. No
 # value below changes it beyond chance; what they set is the length of rules.
-_CRISP = 10.0  # of the penalty: what the crisp threshold of a graded number costs; 1: 13.1 terms, 100: 11.7 terms
-_PATHS = 40  # of boosted trees; 0 and 80 the same, 20: 0.777 with 13.2 terms
+_CRISP = 10.0  # factor of the penalty for a crisp threshold of a graded number; 1: 13.1 terms, 100: 11.7 terms
+_PATHS = 40  # number of boosted trees; 0 and 80 the same, 20: 0.777 with 13.2 terms
 _TERMS = 40  # the same with 80; 20: 0.771 with 10.9 terms
-_FEW = 10  # terms that are soon read, where each is of a column by itself; 1: 0.774, 20: 0.778 with 13.3 terms
-_UNSAID = 0.003  # of the best rule's gain on held-out rows, what a shorter one may lose; 0.001: 0.776, 0.01: 0.775
-_ERRORS = 0.5  # standard errors that a simpler way may be worse by; 0: 0.776 with 12.8 terms, 1: 0.777 with 12.3
+_FEW = 10  # terms that are quick to read, if each is of a separate column; 1: 0.774, 20: 0.778 with 13.3 terms
+_UNSAID = 0.003  # share of the best rule's gain on held-out rows that a shorter one may lose; 0.001: 0.776, 0.01: 0.775
+_ERRORS = 0.5  # standard errors by which a simpler way may be worse; 0: 0.776 with 12.8 terms, 1: 0.777 with 12.3
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """``start + sum weight * conjunction``, towards the logit of ``truth`` (n,), which the reference gives the rows.
-    ``rows`` (n, m) has the truth of the conjunctions."""
+    """``start + sum weight * conjunction``, fitted to the logit of the reference's ``truth`` (n,). ``rows`` (n, m) has
+    the truth of the conjunctions."""
 
     conjunctions: tuple[Conjunction, ...]
     weights: np.ndarray
@@ -43,7 +43,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """Conjunctions that may be weighed, their truth (n, m), and their share of the penalty (m,)."""
+    """Candidate conjunctions, their truth (n, m), and their share of the penalty (m,)."""
 
     conjunctions: tuple[Conjunction, ...]
     rows: np.ndarray
@@ -60,8 +60,8 @@ def weighed(
     most: int | None = None,
     longest: int | None = None,
 ) -> Weighed:
-    """The weighted rule of literals whose truths are ``known`` (n, m). ``parts`` are what is held back, in turn. It has
-    at ``most`` so many terms, the ``longest`` conjunction of so many literals."""
+    """The weighted rule over literals whose truths are ``known`` (n, m). ``parts`` are the held-out rows of each fold.
+    It has at ``most`` this many terms, each of at most ``longest`` literals."""
     crisp = [number for number, each in enumerate(found) if each.scale is None]
 
     def paths(rows: np.ndarray) -> list[Conjunction]:
@@ -115,8 +115,8 @@ def _terms(found: Sequence[Literal], known: np.ndarray, numbers: Sequence[int], 
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The best penalty of a reference, by its place, and which rows held back that takes for the wrong class (n,); what
-    they lose (sizes, n) under rules of no term, of one, and so on."""
+    """The best penalty of a reference, by its index, and the held-out rows that it misclassifies (n,); the losses
+    (sizes, n) of rules with 0, 1, ... terms."""
 
     penalty: int
     wrong: np.ndarray
@@ -143,9 +143,9 @@ def _tried(sets: Sequence[_Terms], positive: np.ndarray, weight: np.ndarray, par
 
 
 def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
-    """The first way that is no worse than the best of all, and its fewest terms that say all but what it can say. What
-    is better is so in both: rows lose less, and fewer are taken for the wrong class, for the one may be had without the
-    other. Few terms need not be fewer."""
+    """The first way that is no worse than the best one, and the fewest terms that reach nearly its gain. Better means
+    both a lower loss and fewer misclassified rows, since either alone may be chance. A rule of few terms need not have
+    fewer."""
     way, least = 0, _least(tried[0], weight)
     for richer, each in enumerate(tried[1:], 1):
         own = _least(each, weight)
@@ -158,12 +158,12 @@ def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
 
 
 def _least(tried: _Tried, weight: np.ndarray) -> np.ndarray:
-    """(n,) what rows lose at the best size."""
+    """(n,) the losses at the best size."""
     return tried.losses[int((tried.losses @ weight).argmin())]
 
 
 def _no_worse(losses: np.ndarray, others: np.ndarray, weight: np.ndarray) -> bool:
-    """Whether they are above the others by no more than chance: the standard error of the mean difference."""
+    """Whether the losses exceed the others by no more than chance: the standard error of the mean difference."""
     more = losses - others
     mean = float(weight @ more / weight.sum())
     return mean <= _ERRORS * float(np.sqrt((weight**2) @ (more - mean) ** 2)) / float(weight.sum())

@@ -34,13 +34,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-_LEAST = 1e-3  # a weight that has to be above 0
+_LEAST = 1e-3  # the least value of a weight that must be positive
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """``matrix @ values <= limit`` on the values ``(w_1, ..., w_n, b)`` of one neuron; ``inside`` fulfils them all.
-    ``slackable`` (m,) marks those that an operand left out may break."""
+    """Linear conditions ``matrix @ values <= limit`` on the values ``(w_1, ..., w_n, b)`` of one neuron. ``slackable``
+    (m,) marks those that an omitted operand may violate."""
 
     matrix: Tensor
     limit: Tensor
@@ -48,13 +48,14 @@ class Conditions:
     slackable: Tensor
 
     def violation(self, values: Tensor) -> float:
-        """By how much the worst of them is broken, in truth or its logarithm."""
+        """The greatest violation, in truth or its logarithm."""
         return float((self.matrix @ values - self.limit).max().clamp(min=0.0))
 
 
 def conditions(kind: str, logic: str, count: int, alpha: float) -> Conditions | None:
-    """What makes a neuron of ``count`` operands classical at ``alpha`` (above one half, at most 1); None where nothing
-    does: too many operands for that threshold, an equivalence, or an implication of product logic below 1."""
+    """The conditions under which a neuron of ``count`` operands is classical at ``alpha`` (above one half, at most 1);
+    None if there is no such neuron: too many operands for that threshold, an equivalence, or an implication of product
+    logic below 1."""
     if kind == "implies" and logic != "lukasiewicz":
         return _residuum(logic, alpha)
     if kind not in ("and", "or", "implies"):
@@ -89,7 +90,7 @@ def conditions(kind: str, logic: str, count: int, alpha: float) -> Conditions | 
 
 
 def _residuum(logic: str, alpha: float) -> Conditions | None:
-    """Of values ``(wx, wy, b)``."""
+    """The conditions of a residuum, on values ``(wx, wy, b)``."""
     nonnegative = [(_unit(3, place, -1.0), 0.0, False) for place in range(3)]
     if logic == "product":
         if alpha < 1:

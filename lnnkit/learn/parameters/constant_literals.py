@@ -1,7 +1,8 @@
-"""Learned comparisons of a rule's body as literals: which there are, and a rule without those whose truth is constant.
+"""Learned comparisons in a rule's body as literals, and the rule without those whose truth is constant.
 
-A literal is known by its place in the file, which the checked rule, where a chain of comparisons is a conjunction,
-shares with the file's."""
+A literal is identified by its position in the file, which the checked rule (where a chain of comparisons is a
+conjunction) shares with the file's.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +15,20 @@ from lnnkit.learn.parameters.learnable_places import opened
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-Place = tuple[int, int]  # of a literal in the text of the file: where it starts and ends
+Place = tuple[int, int]  # start and end of a literal in the file's text
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The ``literals`` that the rule at ``rule`` among the assertions goes without, each with the truth that it always
-    has, while the rule's parameters have these ``values``."""
+    """The ``literals`` that the rule at index ``rule`` of the assertions omits, each with its constant truth, while the
+    rule's parameters have these ``values``."""
 
     rule: int
     literals: Mapping[Place, bool]
     values: Mapping[str, float]
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Whether the rule's parameters have the values that they had."""
+        """Whether the rule's parameters still have these values."""
         return all(values.get(name) == value for name, value in self.values.items())
 
 
@@ -36,8 +37,8 @@ def place_of(span: Span) -> Place:
 
 
 def learned_literals(formula: ast.Expression) -> Iterator[ast.Comparison]:
-    """The comparisons that hold a learned value, below an implication's antecedent or either side of an equivalence:
-    what a rule states itself is true by that. Those of bound variables are left out."""
+    """The comparisons with a learned value in an implication's antecedent or on either side of an equivalence, except
+    those of bound variables: a comparison that the rule asserts is true by definition."""
     formula = strip_foralls(formula)
     match formula:
         case ast.Implies():
@@ -63,8 +64,7 @@ def _is_learned(comparison: ast.Comparison) -> bool:
 
 
 def without(formula: ast.Expression, literals: Mapping[Place, bool]) -> ast.Expression | None:
-    """The formula with literals of constant truth left out; None where one of them is all that stands there, or decides
-    what stands there."""
+    """The formula without literals of constant truth; None if one of them is all of the formula, or determines it."""
 
     def change(node: ast.Expression) -> ast.Expression:
         if isinstance(node, (ast.Comparison, ast.And)) and place_of(node.span) in literals:
@@ -78,9 +78,9 @@ def without(formula: ast.Expression, literals: Mapping[Place, bool]) -> ast.Expr
 
 
 def _without_neutral(node: ast.And | ast.Or) -> ast.Expression:
-    """Without operands that are true in a conjunction, or false in a disjunction, whatever their weights: they take
-    nothing away. Of one operand left with a weight or a bias, a truth stays beside. A false operand makes a conjunction
-    without weights false, a true one such a disjunction true."""
+    """The connective without neutral operands (true in a conjunction, false in a disjunction), whatever their weights.
+    With a weight or a bias and one operand left, a constant remains beside it. A false operand makes an unweighted
+    conjunction false, a true one an unweighted disjunction true."""
     neutral = isinstance(node, ast.And)
     plain = not node.attributes and not any(isinstance(each, ast.Weighted) for each in node.operands)
     if plain and any(_truth(each) is (not neutral) for each in node.operands):
@@ -103,7 +103,7 @@ def _truth(operand: ast.Expression) -> bool | None:
 
 
 def _decided(formula: ast.Expression) -> bool:
-    """Whether a truth stands anywhere but as the neutral operand of a conjunction or disjunction."""
+    """Whether a constant occurs other than as the neutral operand of a conjunction or disjunction."""
     for visit in visits(formula):
         if isinstance(visit.node, ast.Truth):
             parent = visit.parent

@@ -1,8 +1,9 @@
-"""What parameters must fulfil, at every step: ranges, truth bounds in order, and neurons that stay classical.
+"""Constraints on parameters, enforced after every step: ranges, ordered truth bounds, and neurons that stay
+classical.
 
-After each step the values are projected: onto the ranges, and onto the half-spaces of the conditions in turn until all
-hold (von Neumann's alternating projections). Where they only come near, the values of the neurons are drawn toward some
-that are known to fulfil them; where that does not help either, the step is not taken.
+Values are projected onto the ranges, and onto the half-spaces of the conditions in turn until all hold (von
+Neumann's alternating projections). If the iteration only comes near, the values of the neurons are moved toward
+some that are known to be feasible; if that fails too, the step is rejected.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ _CLASSICAL = frozenset({"and", "or", "implies"})
 _SWEEPS = 100
 _SHARES = (1e-6, 1e-4, 1e-2, 0.1, 0.3, 0.6, 1.0)
 _TOLERANCE = 1e-12  # rounding
-_OVER = 1.3  # times the way to a half-space: a slanted one would only be neared
+_OVER = 1.3  # over-relaxation of projections: without it a slanted half-space is only approached
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedNeuron:
     """A connective of a rule. ``values`` are its weights, then its bias; ``names`` their parameters, None where fixed.
-    ``text`` is what stands in the program."""
+    ``text`` is its text in the program."""
 
     rule: str
     text: str
@@ -51,7 +52,7 @@ class LearnedNeuron:
 
 
 def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[LearnedNeuron]:
-    """The connectives of rules, but for equivalences. ``rules`` names the statements that are rules, by their place."""
+    """The connectives of rules, except equivalences. ``rules`` names the statements that are rules, by index."""
     found: list[LearnedNeuron] = []
     seen: set[str] = set()
     for place, root in enumerate(lifted.statements):
@@ -87,7 +88,7 @@ class _HalfSpace:
 
 
 class Infeasible(Exception):
-    """No values fulfil the conditions of ``neuron``."""
+    """No values satisfy the conditions of ``neuron``."""
 
     def __init__(self, neuron: LearnedNeuron, alpha: float) -> None:
         super().__init__(f"`{neuron.text}` cannot be classical at {alpha:g}")
@@ -96,9 +97,8 @@ class Infeasible(Exception):
 
 
 class Constraints:
-    """The constraints on parameters in one order. Those neurons of rules in ``classical`` that learn anything stay
-    classical at ``alpha``; ``slack`` lets operands of classical neurons be left out, at a price
-    (see ``slackness``)."""
+    """The constraints on parameters. Neurons of rules in ``classical`` that learn stay classical at ``alpha``;
+    ``slack`` lets operands of classical neurons be omitted, at a cost (see ``slackness``)."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Constraints:
         self.most = torch.tensor([each.high for each in parameters], dtype=torch.float64)
         self._half_spaces: list[_HalfSpace] = []
         self._slack: list[_HalfSpace] = []
-        self._inside: dict[int, float] = {}  # by place: a value that fulfils its neuron's conditions with the others
+        self._inside: dict[int, float] = {}  # by index: a value that satisfies its neuron's conditions with the others
         self._alpha = alpha
         self.declared = [
             neuron
@@ -131,7 +131,7 @@ class Constraints:
                 self._keep_in_order(root)
 
     def _keep_in_order(self, root: Root) -> None:
-        """The lower truth stays below the upper one."""
+        """Keep the lower truth below the upper one."""
         places: list[int] = []
         signs: list[float] = []
         limit = 0.0
@@ -169,25 +169,25 @@ class Constraints:
             (self._slack if slack and bool(slackable) else self._half_spaces).append(own)
 
     def start(self, values: Tensor) -> Tensor:
-        """Values near these that fulfil the constraints. Raises `Infeasible` where none are found."""
+        """Feasible values near these. Raises `Infeasible` if none are found."""
         found = self._projected(values, sweeps=50 * _SWEEPS)
         if found is None:
             raise Infeasible(self.declared[0], self._alpha)
         return found
 
     def project(self, values: Tensor, before: Tensor) -> Tensor:
-        """Values near ``values`` that fulfil the constraints; those ``before``, which do, where none are found."""
+        """Feasible values near ``values``; the feasible ``before`` if none are found."""
         found = self._projected(values, sweeps=_SWEEPS)
         return before if found is None else found
 
     def holds(self, values: Tensor) -> bool:
-        """Whether all constraints hold, exactly."""
+        """Whether all constraints hold exactly."""
         inside = all_set((values >= self.least) & (values <= self.most))
         now = values.tolist()
         return inside and all(each.excess(now) <= _TOLERANCE for each in self._half_spaces)
 
     def slackness(self, values: Tensor) -> Tensor:
-        """The sum of what the conditions are broken by that slack lets be broken; gradients pass."""
+        """The sum of violations of the conditions that slack permits; differentiable."""
         total = torch.zeros((), dtype=values.dtype)
         for each in self._slack:
             own = torch.tensor(each.coefficients, dtype=values.dtype) * values[list(each.places)]

@@ -1,4 +1,4 @@
-"""Formulas that were found for unknown functions, put in the place of these."""
+"""Substitution of the formulas found for unknown functions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _PLACE = re.compile(r"x(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class FoundFunction:
-    """A formula by cases: on which condition (None: always) it is which term. Both are texts, in which ``?x0`` is the
-    first operand, ``?x1`` the second."""
+    """A piecewise formula: pairs of a condition (None: always) and a term. Both are texts in which ``?x0`` is the first
+    operand, ``?x1`` the second."""
 
     cases: tuple[tuple[str | None, str], ...]
 
     def put(
         self, root: ast.Expression, old: ast.Expression, operands: Sequence[ast.Expression], span: Span
     ) -> ast.Expression:
-        """The formula ``root`` of a statement with the formula in the place of ``old``; of several cases, each on its
-        condition. What is new has this ``span``."""
+        """The formula ``root`` of a statement with ``old`` replaced by the formula; with several pieces, each under its
+        condition. New nodes have this ``span``."""
         stated: list[ast.Expression] = []
         for condition, term in self.cases:
             found = substituted(root, old, _filled(term, operands, span))
@@ -39,7 +39,7 @@ class FoundFunction:
 
 
 def with_functions(program: CheckedProgram, found: Mapping[str, FoundFunction]) -> CheckedProgram:
-    """The program with the formulas ``found``, by the names of their functions, in its statements."""
+    """The program with the formulas ``found``, by function name, substituted in its statements."""
     if not found:
         return program
     gone: set[str] = set()
@@ -59,7 +59,7 @@ def with_functions(program: CheckedProgram, found: Mapping[str, FoundFunction]) 
 def written_with(
     statement: ast.RuleStatement, assertion: Assertion, found: Mapping[str, FoundFunction]
 ) -> ast.RuleStatement:
-    """The statement as it is written with the formula that was found for its unknown function, if one was."""
+    """The statement as written, with the formula found for its unknown function, if there is one."""
     unknown = assertion.unknown
     if unknown is None or unknown.function not in found:
         return statement

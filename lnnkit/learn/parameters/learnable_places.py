@@ -1,4 +1,4 @@
-"""The places of a rule where a number that is learned stands, or would if it were written."""
+"""The positions in a rule of learned numbers, written or implied."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
 Kind = Literal["weight", "bias", "lower", "upper", "value", "unit", "relation"]
-"""``unit`` and ``relation`` are the weights that a unit or a ``<?>`` was written without; a ``?`` is a ``value``."""
+"""``unit`` and ``relation`` are weights omitted from a unit or a ``<?>``; a ``?`` is a ``value``."""
 
 Number = Callable[[Kind, ast.Value | float, Span], ast.Value | float]
-"""What is to stand in the place of a number of some kind. It is asked for all places of a rule in one order."""
+"""Returns the replacement for a number of some kind. It is called for all positions of a rule in a fixed order."""
 
 Range = tuple[float, float]
 
-_SHARPEST = 1e-3  # of the scale that a comparison starts with: the least that it learns
-_TINY = 1e-6  # the same where it has none
+_SHARPEST = 1e-3  # share of a comparison's initial scale: the least that it learns
+_TINY = 1e-6  # the same without an initial scale
 _WRITTEN = re.compile(r"\?[^\s<(]*")
 
 _Attributed = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
@@ -32,16 +32,16 @@ _Attributed = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Compariso
 def rewritten(
     formula: ast.Expression, number: Number, spans: Collection[tuple[int, int]], *, marked: bool
 ) -> ast.Expression:
-    """A formula with ``number`` in place of each number that may be learned; unless the rule is ``marked``, the places
-    where no number is written are among them, and whether one is written makes no difference to the order. ``spans``
-    are those of chains of comparisons (`chains`), which stand as conjunctions in a checked formula."""
+    """A formula with ``number`` applied to each number that may be learned; unless the rule is ``marked``, that
+    includes positions where no number is written, so that the order does not depend on whether one is. ``spans`` are
+    those of chains of comparisons (`chains`), which are conjunctions in a checked formula."""
 
     def change(node: ast.Expression) -> ast.Expression:
         match node:
             case ast.Learnable():
                 return _value(number, "value", node, node.span)
             case ast.Weighted():
-                return _weighed(number, node) if marked else node  # else it is asked for in its operand's place, below
+                return _weighed(number, node) if marked else node  # otherwise called at its operand's position, below
             case ast.And() | ast.Or():
                 if (node.span.start, node.span.end) in spans:
                     return node
@@ -69,18 +69,18 @@ def rewritten(
 
 
 def opened(formula: ast.Expression) -> ast.Expression:
-    """A formula with a ``?`` for each weight that its units and ``<?>`` cannot do without and are not given."""
+    """A formula with a ``?`` for each required weight that its units and ``<?>`` omit."""
     return transform(formula, _opened)
 
 
 def is_opened(value: ast.Value | float) -> bool:
-    """Whether it is a ``?`` that is not written: it stands for a weight (`opened`)."""
+    """Whether it is a ``?`` that is not written but stands for an omitted weight (`opened`)."""
     return isinstance(value, ast.Learnable) and _WRITTEN.fullmatch(value.span.text) is None
 
 
 def ranges(formula: ast.Expression) -> dict[str, Range]:
-    """The least and the greatest value of the named learnable weights of units, and of scales: these stay above 0, by
-    a small part of what they start from."""
+    """The least and the greatest value of the named learnable weights of units, and of scales: these stay positive,
+    above a small share of their start."""
     found: dict[str, Range] = {}
     for node in nodes(formula):
         if isinstance(node, ast.Unit):
@@ -101,7 +101,7 @@ def ranges(formula: ast.Expression) -> dict[str, Range]:
 def truths(
     lower: ast.Value | float, upper: ast.Value | float, number: Number, span: Span, *, marked: bool
 ) -> tuple[ast.Value | float, ast.Value | float]:
-    """The truth of a rule; what says nothing, a lower end of 0 or an upper one of 1, is learned only if marked."""
+    """The truth of a rule; an uninformative end (lower 0 or upper 1) is learned only if marked."""
     if marked or plain(lower) != 0.0:
         lower = number("lower", lower, span)
     if marked or plain(upper) != 1.0:
@@ -110,14 +110,14 @@ def truths(
 
 
 def plain(value: ast.Value | float) -> float | None:
-    """The number itself; None where it is a ``?``."""
+    """The number; None for a ``?``."""
     if isinstance(value, ast.Number):
         return float(value.value)
     return float(value) if isinstance(value, (int, float)) else None
 
 
 def chains(file: ast.Program) -> frozenset[tuple[int, int]]:
-    """Where comparisons of more than two terms stand in rules."""
+    """The positions of comparisons of more than two terms in rules."""
     return frozenset(
         (node.span.start, node.span.end)
         for statement in file.statements

@@ -12,9 +12,9 @@ from lnnkit.learn.parameters.rule_parameters import Parameter
 
 
 class ProgramModule(nn.Module):
-    """One scalar in double precision for each number that a program learns: ``values`` holds them by name, and so does
-    ``state_dict()``; torch takes no name with a period, which stands as ``%2E``, nor that of something that its
-    modules have, as ``to``, which is ``?to``. Inference reads them as they are when it starts."""
+    """One scalar in double precision for each learned number of a program: ``values`` holds them by name, and so does
+    ``state_dict()``. torch allows no periods in names, so they are written ``%2E``; a name that a module's attribute
+    has, as ``to``, is written ``?to``. Inference reads the values when it starts."""
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         super().__init__()
@@ -30,19 +30,19 @@ class ProgramModule(nn.Module):
         return tuple(each.name for each in self.parameters_of_program)
 
     def vector(self) -> Tensor:
-        """All values, in the order of ``names``; gradients pass."""
+        """All values, in the order of ``names``; differentiable."""
         if not self.parameters_of_program:
             return torch.zeros(0, dtype=torch.float64)
         return torch.stack([self.values[self._keys[name]] for name in self.names])
 
     def load(self, values: Mapping[str, float]) -> None:
-        """Take values by name."""
+        """Set values by name."""
         with torch.no_grad():
             for name, value in values.items():
                 self.values[self._keys[name]].fill_(value)
 
     def current(self) -> Mapping[str, float]:
-        """The values by name, as numbers; without those that have none yet."""
+        """The values by name, as numbers; without those that are not set yet."""
         found = {name: float(self.values[self._keys[name]].detach()) for name in self.names}
         return {name: value for name, value in found.items() if not math.isnan(value)}
 

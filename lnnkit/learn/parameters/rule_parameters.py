@@ -1,4 +1,4 @@
-"""What is learned of a program: the numbers of its rules, each a named parameter.
+"""The parameters of a program: the learned numbers of its rules, each with a name.
 
 A rule that holds a ``?`` learns these values and nothing else; so does one that holds a unit without weights or a
 ``<?>``, which stand for a ``?`` in each weight that is missing. A rule that holds none learns the weights of the
@@ -30,13 +30,13 @@ from lnnkit.learn.parameters.learnable_places import (
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds: weights and truths, none of them below 0
+OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds of weights and truths, which are not negative
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One number that is learned. ``rules`` are those that hold it; ``marked`` ones are written as ``?``. ``start`` is
-    None where no place gives a value to start from. ``limits`` are those of a unit's weight."""
+    """A learned number. ``rules`` are those that contain it; ``marked`` ones are written as ``?``. ``start`` is None if
+    no occurrence gives an initial value. ``limits`` are those of a unit's weight."""
 
     name: str
     kind: Kind
@@ -48,21 +48,21 @@ class Parameter:
 
     @property
     def low(self) -> float:
-        """The least value: connectives and truths have none below 0."""
+        """The least value: 0 for connectives and truths."""
         if self.limits is not None:
             return self.limits[0]
         return 0.0 if self.kind in OF_LOGIC else -math.inf
 
     @property
     def high(self) -> float:
-        """The greatest value: truths end at 1."""
+        """The greatest value: 1 for truths."""
         if self.limits is not None:
             return self.limits[1]
         return 1.0 if self.kind in ("lower", "upper") else math.inf
 
 
 def rule_names(program: CheckedProgram) -> dict[int, str]:
-    """A name for each rule and axiom, by its place among the assertions: its own, else its line."""
+    """A name for each rule and axiom, by its index among the assertions: its own, or its line."""
     found: dict[int, str] = {}
     taken: set[str] = set()
     for place, assertion in enumerate(program.assertions):
@@ -74,7 +74,7 @@ def rule_names(program: CheckedProgram) -> dict[int, str]:
 
 
 def trainable(program: CheckedProgram, file: ast.Program) -> dict[str, int]:
-    """The rules that may learn, those of the main ``file``: their places among the assertions, by name."""
+    """The rules that may learn, those of the main ``file``: their indices among the assertions, by name."""
     own = file.span.source.path
     return {
         name: place
@@ -84,8 +84,7 @@ def trainable(program: CheckedProgram, file: ast.Program) -> dict[str, int]:
 
 
 class Naming:
-    """Names the numbers of one rule that are learned, in the order in which they are met. Names in ``fixed`` are not
-    learned."""
+    """Names the learned numbers of one rule, in order of occurrence. Names in ``fixed`` are not learned."""
 
     def __init__(self, rule: str, *, marked: bool, fixed: Collection[str | None] = ()) -> None:
         self._rule = rule
@@ -105,7 +104,7 @@ class Naming:
 
 
 def is_marked(assertion: Assertion) -> bool:
-    """Whether the rule says what it learns."""
+    """Whether the rule marks what it learns."""
     return assertion.unknown is not None or any(True for _ in in_assertion(_opened(assertion)))
 
 
@@ -116,8 +115,8 @@ def _opened(assertion: Assertion) -> Assertion:
 def parametrised(
     program: CheckedProgram, file: ast.Program, trained: Collection[str]
 ) -> tuple[CheckedProgram, tuple[Parameter, ...]]:
-    """The program with each number that is learned as a ``?`` of its own name, and the parameters. ``trained`` are the
-    names (`rule_names`) of the rules that learn; the ``?`` of others stay as they are, wherever else they stand."""
+    """The program with each learned number as a ``?`` with its own name, and the parameters. ``trained`` are the names
+    (`rule_names`) of the rules that learn; the ``?`` of other rules keep their values everywhere."""
     names, spans = rule_names(program), chains(file)
     untrained = [each for place, each in enumerate(program.assertions) if names[place] not in trained]
     fixed = {item.name for assertion in untrained for item in in_assertion(assertion)}
@@ -137,13 +136,14 @@ def parametrised(
 
 
 def _placed(each: Parameter, limits: Range | None) -> Parameter:
-    """With what its place says of it: numbers of connectives, and truths, start at 1."""
+    """The parameter with the limits and the default start of its position: numbers of connectives, and truths, start at
+    1."""
     start = 1.0 if each.start is None and each.kind in OF_LOGIC else each.start
     return replace(each, start=start, limits=limits)
 
 
 def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:
-    """Enters the numbers of a rule among the parameters found, and gives each its name."""
+    """Adds the numbers of a rule to the parameters found, and names each."""
 
     def number(kind: Kind, value: ast.Value | float, span: Span) -> ast.Value | float:
         name = naming.name(kind, value)
@@ -161,13 +161,12 @@ def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:
 
 
 def at(program: CheckedProgram, values: Mapping[str, float]) -> CheckedProgram:
-    """A parametrised program, its parameters starting at other values."""
+    """A parametrised program with other initial values."""
     return settled(program, (), values)
 
 
 def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Mapping[str, float]) -> CheckedProgram:
-    """A parametrised program as it is written with these values: those of ``parameters`` that are not marked are
-    numbers."""
+    """A parametrised program as written with these values: unmarked ``parameters`` become numbers."""
     unmarked = {each.name for each in parameters if not each.marked}
 
     def number(_kind: Kind, value: ast.Value | float, _span: Span) -> ast.Value | float:
@@ -182,7 +181,7 @@ def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Ma
 
 
 def _rewritten(assertion: Assertion, number: Number, spans: Collection[tuple[int, int]], *, marked: bool) -> Assertion:
-    """The assertion with ``number`` in place of each number that may be learned."""
+    """The assertion with ``number`` applied to each number that may be learned."""
     formula = rewritten(cast(ast.Expression, assertion.formula), number, spans, marked=marked)
     lower, upper = truths(assertion.lower, assertion.upper, number, assertion.span, marked=marked)
     return replace(assertion, formula=formula, lower=_truth(lower), upper=_truth(upper))

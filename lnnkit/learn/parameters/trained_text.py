@@ -1,4 +1,4 @@
-"""A program's text with the numbers that it has learned: the rules that changed are printed anew, all else stays."""
+"""The text of a program with its learned numbers: changed rules are printed anew, everything else is kept."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lnnkit.syntax.span import Span
 
 @dataclass(frozen=True, slots=True)
 class TrainedRule:
-    """A rule by its ``name`` and its ``place`` among the assertions: ``before`` as it is written, ``after`` with the
-    values of its parameters, all nodes with the spans that they have there."""
+    """A rule by its ``name`` and its index among the assertions, ``place``: ``before`` as written, ``after`` with the
+    values of its parameters, nodes keeping their spans."""
 
     name: str
     place: int
@@ -38,8 +38,8 @@ def trained_rules(
     dropped: Sequence[Dropped] = (),
     functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> Iterator[TrainedRule]:
-    """The rules of the main ``file`` that may learn, with these values of their parameters and these ``functions``, by
-    name, and without the literals that are ``dropped``."""
+    """The learning rules of the main ``file``, with these values of their parameters and these ``functions``, by name,
+    and without the literals ``dropped``."""
     names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
     literals = {each.rule: each.literals for each in dropped}
     for statement in file.statements:
@@ -60,9 +60,9 @@ def with_values(
     dropped: Sequence[Dropped] = (),
     functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> ast.Program:
-    """The main ``file`` of a checked program with these values of its parameters and these ``functions``, by name, in
-    their places, and without the literals that are ``dropped``. A ``?`` stays one, and starts there; an unknown
-    function becomes its formula. What was 1 and stays 1 is not written."""
+    """The main ``file`` of a checked program with these values of its parameters and these ``functions``, by name, and
+    without the literals ``dropped``. A ``?`` stays one with a new start; an unknown function becomes its formula. A
+    value of 1 that did not change is not written."""
     text, done, pieces = file.span.source.text, 0, []
     for rule in trained_rules(file, program, values, dropped, functions):
         statement, new = rule.before, rule.after
@@ -100,8 +100,8 @@ def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
 
 
 def _plainly(node: ast.Expression) -> ast.Expression:
-    """A register that takes one of the six relations is that relation; one that has not been learned stays bare, and so
-    does a unit."""
+    """A register equal to one of the six relations becomes that relation; a register or unit without values stays
+    bare."""
     if isinstance(node, ast.Comparison | ast.Unit):
         learned = tuple(each for each in node.attributes if not any(map(is_opened, in_value(each.value))))
         if len(learned) != len(node.attributes):
@@ -111,7 +111,7 @@ def _plainly(node: ast.Expression) -> ast.Expression:
 
 
 def _short(value: float) -> float | int:
-    """Whole numbers as such."""
+    """Format integers without a fraction."""
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
@@ -120,7 +120,8 @@ def _as_value(value: ast.Value | float, span: Span) -> ast.Value:
 
 
 def _without_ones(node: ast.Expression) -> ast.Expression:
-    """Weights and biases of 1 say nothing. Where a weight is learned only if it is written, it stays."""
+    """The node without weights and biases of 1, which are the defaults. Where a weight is learned only if written, it
+    stays."""
     if isinstance(node, (ast.And, ast.Or)):
         node = replace(node, operands=tuple(map(_without_one, node.operands)))
     elif isinstance(node, ast.Implies):

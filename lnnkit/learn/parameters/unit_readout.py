@@ -1,4 +1,4 @@
-"""Units and status registers with their weights given, as the arithmetic and the relations that they are."""
+"""Units and status registers with known weights as the arithmetic and the relations that they compute."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from lnnkit.check.walk import transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse_expression
 
-_PLACE = "operand{}"  # stands for an operand in the text of a unit
+_PLACE = "operand{}"  # placeholder of an operand in a unit's text
 
 
 def readable(node: ast.Expression) -> tuple[ast.Expression, float]:
-    """The node as plain arithmetic (``debt(X) / income(X)`` for an NPU, ``>`` for a register), and the residual: how
-    far its weights are from those that the unit would round to, or the truths of a register from 0 and 1; 0 where they
-    are there.
+    """The node as plain arithmetic (``debt(X) / income(X)`` for an NPU, ``>`` for a register), and the residual:
+    the distance of its weights from rounded ones, or of a register's truths from 0 and 1.
 
-    What the operators of the language cannot say stays as it is, as does what has learnable values left. A register
-    without a scale is shown as the relation that it takes for true.
+    A node that the operators of the language cannot express, or that still has learnable values, stays as it is. A
+    register without a scale becomes the relation for which it is true.
     """
     if isinstance(node, ast.Unit):
         return _unit(node)
@@ -68,8 +67,8 @@ def _numbers(value: ast.Value | ast.ValueList | str) -> float | list[float] | No
 
 
 def crisp_relation(node: ast.Comparison) -> ast.Comparison:
-    """A register that was given no scale, and weights by which its truths are 0 and 1 exactly, as one of the six
-    relations; any other as it is."""
+    """A register without a scale whose truths are exactly 0 and 1, as one of the six relations; any other node
+    unchanged."""
     import torch
 
     from lnnkit.numeric.nsr import crisp

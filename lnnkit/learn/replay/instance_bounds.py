@@ -1,4 +1,4 @@
-"""What instances tell one side of one leaf, with the parameters of their formula as tensors: open to derivatives."""
+"""The bounds that instances propose for one side of one leaf, differentiable in the parameters of their formula."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import Bounds
 from lnnkit.trail.events import ROOT
 
-CROSSING = -3  # the leaf of how far the bounds of instances that cannot be satisfied cross
+CROSSING = -3  # pseudo-leaf: how far the bounds of unsatisfiable instances cross
 
-Read = Callable[[int], Bounds]  # the bounds of a leaf, of a constant, or of AUXILIARY, as they were kept
+Read = Callable[[int], Bounds]  # returns the recorded bounds of a leaf, of a constant, or of AUXILIARY
 
 
 def told(
@@ -30,10 +30,10 @@ def told(
     *,
     completes: bool,
 ) -> Tensor:
-    """One end of what instances say of a leaf (of their own shared neuron: AUXILIARY; of its value before the first
-    round: ROOT; CROSSING: how far their bounds are crossed), an entry a row of the leaf's block. ``completes``: as
-    defining statements, while their predicate is completed. Where the parameters are those of inference, the same as
-    `lnnkit.engine.response.respond` says."""
+    """One end of the bounds that instances propose for a leaf, one entry for each row of the leaf's block.
+    Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before the first round; CROSSING, how far their
+    bounds cross. ``completes``: as defining statements, while their predicate is completed. At the parameters of
+    inference the result equals that of `lnnkit.engine.response.respond`."""
     learned = _with_parameters(formula, parameters)
     if leaf == ROOT:
         return upward(learned, entering(read, learned), groupings)[learned.top][side]
@@ -44,7 +44,7 @@ def told(
 
 
 def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:
-    """The formula with tensors where its parameters stand; the kernels take them as well as numbers."""
+    """The formula with tensors for its parameters; the kernels accept both."""
     if not any(name in parameters for name in names(formula)):
         return formula
     neurons = []
@@ -66,7 +66,7 @@ def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Form
 
 
 def names(formula: Formula) -> tuple[str, ...]:
-    """The parameters that stand in a formula."""
+    """The names of the parameters in a formula."""
     own = formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
     found = [*own, *(name for neuron in formula.neurons for name in neuron.learned)]
     return tuple(dict.fromkeys(name for name in found if name is not None))

@@ -1,4 +1,4 @@
-"""Rules whose head is one atom, in Lukasiewicz logic: what they tell it, worked out by a matrix product.
+"""Rules with an atomic head in Lukasiewicz logic: what they propose for it, computed as a matrix product.
 
 For ``antecedent -> head`` with truth ``[l, u]``, weights ``wx``, ``wy`` and bias ``b``, modus ponens tells the head
 ``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end, worked out upward: an end of a
@@ -34,8 +34,8 @@ _LEAST = 1e-12  # for a head without weight
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Numbers in order, some of them parameters: ``fixed`` (k,) has the others, ``places`` (k,) where each parameter
-    stands among all; ``learned`` (k,) says which they are (None: all, or none of them)."""
+    """A list of numbers, some of them parameters: ``fixed`` (k,) has the others, ``places`` (k,) the index of each
+    parameter among all; ``learned`` (k,) marks which entries are parameters (None: all, or none of them)."""
 
     fixed: Tensor
     places: Tensor | None
@@ -63,9 +63,9 @@ class Sum:
 
 @dataclass(frozen=True)
 class Clause:
-    """One rule, as it tells its head an end. ``top`` is the antecedent, and ``flipped`` says that the head is negated.
-    ``numbers`` are the rule's lower truth, and its implication's weights and bias. ``falls``: a head that cannot be
-    true enough is told nothing (as a closed predicate is completed)."""
+    """One rule as it bounds one end of its head. ``top`` is the antecedent, and ``flipped`` means that the head is
+    negated. ``numbers`` are the rule's lower truth, and its implication's weights and bias. ``falls``: a head that
+    cannot be true enough gets no proposal (as in completion of a closed predicate)."""
 
     top: Sum
     numbers: Numbers
@@ -74,7 +74,7 @@ class Clause:
 
     @cached_property
     def ends(self) -> tuple[End, ...]:
-        """All that it reads."""
+        """All ends that it reads."""
         found: dict[End, None] = {}
         stack = [self.top]
         while stack:
@@ -84,8 +84,8 @@ class Clause:
         return tuple(found)
 
     def told(self, parameters: Tensor, read: ReadEnd, matrices: Mapping[int, Tensor], *, through: bool) -> Tensor:
-        """(n,) what instances tell the head. ``matrices`` has the terms that are ends of atoms for those sums that it
-        knows (see `matrix`)."""
+        """(n,) the bounds that instances propose for the head. ``matrices`` has the terms that are ends of atoms for
+        some of the sums (see `matrix`)."""
         clamp = clamp_through if through else _clamp
         antecedent = self._sum(self.top, parameters, read, matrices, clamp)
         truth, weight, head, bias = self.numbers.at(parameters).unbind()
@@ -143,7 +143,7 @@ def sums(clause: Clause) -> list[Sum]:
 
 
 def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, completes: bool) -> Clause | None:
-    """The rule as it tells ``side`` of ``leaf``; None if it is none of this kind. ``names`` are the parameters."""
+    """The rule as it bounds ``side`` of ``leaf``; None for a rule of another form. ``names`` are the parameters."""
     if leaf < 0 or len(formula.blocks) > 1 or formula.auxiliary is not None:
         return None
     top = formula.neurons[formula.top]
@@ -155,7 +155,7 @@ def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, c
     if head != leaf or (completes and flipped) or (not completes and side != int(flipped)):
         return None
     if _holds(formula, top.operands[0], leaf):
-        return None  # what it is told depends on what is known of it
+        return None  # the proposal depends on the head's own bounds
     places = {name: place for place, name in enumerate(names)}
     antecedent = _Compiler(formula, places).sum_of(top.operands[0], side if completes else 0)
     if antecedent is None:
@@ -166,7 +166,7 @@ def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, c
 
 
 def _holds(formula: Formula, top: int, leaf: int) -> bool:
-    """Whether an atom that may be the head's stands below a neuron."""
+    """Whether an atom that may unify with the head occurs below a neuron."""
     source, stack = formula.neurons[leaf].source, [top]
     while stack:
         neuron = formula.neurons[stack.pop()]
@@ -186,7 +186,7 @@ def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int
 
 
 class _Compiler:
-    """Sums from neurons."""
+    """Compiles neurons to sums."""
 
     def __init__(self, formula: Formula, places: Mapping[str, int]) -> None:
         self._formula = formula
@@ -194,7 +194,7 @@ class _Compiler:
         self._count = 0
 
     def sum_of(self, index: int, side: int) -> Sum | None:
-        """One end of a neuron; that of a single atom is a sum of one."""
+        """One end of a neuron; the end of a single atom is a sum of one term."""
         neuron = self._formula.neurons[index]
         if neuron.kind in ("and", "or", "implies"):
             return self._connective(index, side)
@@ -237,7 +237,7 @@ class _Compiler:
         )
 
     def _term(self, index: int, side: int) -> tuple[End | Sum, bool] | None:
-        """One end of an operand, and whether it is one less the end or sum given."""
+        """One end of an operand, and whether the term is its complement."""
         flipped = False
         neuron = self._formula.neurons[index]
         while neuron.kind == "not":
@@ -264,7 +264,7 @@ class _ClampThrough(torch.autograd.Function):
     @staticmethod
     def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> Tensor:
         saved = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
-        if not saved:  # nothing is cut
+        if not saved:  # nothing is clamped
             return gradients[0]
         beyond = saved[0]
         return torch.where(beyond * gradients[0] < 0, 0.0, gradients[0])  # a step would lead further out

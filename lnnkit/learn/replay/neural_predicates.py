@@ -1,5 +1,4 @@
-"""Neural predicates and numbers: the truth of a predicate's atoms, or a number, is what a torch module makes of their
-inputs."""
+"""Neural predicates and numbers: a torch module computes the truth of a predicate's atoms, or a number, from inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class NotFinite(Exception):
-    """The module that supplies ``predicate`` gives something infinite, or no number."""
+    """The module that supplies ``predicate`` returned infinity or NaN."""
 
     def __init__(self, predicate: str) -> None:
         super().__init__(f"the module bound to `{predicate}` gives what is no finite number")
@@ -34,7 +33,7 @@ class NotFinite(Exception):
 class Binding:
     """``P(entity)`` has the truth ``module(input)``, of shape ``[n]`` or ``[n, 1]``; ``P(entity, class)`` that of the
     class's column of ``[n, k]``. ``inputs`` (n, ...) are those of the ``entities``; ``classes`` are empty for one
-    argument. Of a ``numeric`` one the module gives the numbers themselves."""
+    argument. For a ``numeric`` binding the module returns the numbers themselves."""
 
     predicate: str
     module: nn.Module
@@ -44,8 +43,8 @@ class Binding:
     numeric: bool = False
 
     def values(self, rows: Tensor | None = None) -> Tensor:
-        """(n, k) in double precision, of all inputs or of some: truths within [0, 1], or numbers; gradients pass.
-        Raises `NotFinite` where the module gives no number."""
+        """(n, k) in double precision, for all inputs or some: truths within [0, 1], or numbers; differentiable. Raises
+        `NotFinite` if the module returns infinity or NaN."""
         found: Tensor = self.module(self.inputs if rows is None else self.inputs[rows])
         found = found.reshape(len(found), -1).double()
         if not all_set(found.isfinite()):
@@ -53,12 +52,12 @@ class Binding:
         return found if self.numeric else found.clamp(0.0, 1.0)
 
     def table(self) -> FactTable:
-        """The facts that it stands for now; their rows are those of the inputs, from 1."""
+        """The facts that it supplies now; their rows are those of the inputs, from 1."""
         with torch.no_grad():
             return self._table(self.values())
 
     def atoms(self) -> FactTable:
-        """As `table`, but that every value is 0: the module is not asked."""
+        """As `table`, with every value 0: the module is not called."""
         return self._table(torch.zeros(len(self.entities), max(1, len(self.classes)), dtype=torch.float64))
 
     def _table(self, found: Tensor) -> FactTable:
@@ -83,19 +82,20 @@ class Binding:
 
 
 def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
-    """The program with the facts that its bindings stand for now."""
+    """The program with the facts that its bindings supply now."""
     return replace(program, tables=(*program.tables, *(each.table() for each in bindings)))
 
 
 def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
-    """The program with facts about what its bindings are about, to look names up in: their values mean nothing."""
+    """The program with facts about the entities of its bindings, for looking up names only: their values are
+    placeholders."""
     return replace(program, tables=(*program.tables, *(each.atoms() for each in bindings)))
 
 
 @dataclass(frozen=True, slots=True)
 class BoundPlaces:
-    """Which initial bounds of a replay a binding gives: ``places`` (m,) have the value of input ``rows`` (m,), of those
-    in ``inputs``, and of class ``columns`` (m,)."""
+    """The initial bounds of a replay that a binding supplies: ``places`` (m,) take the output for the ``inputs``
+    ``rows`` (m,) and class ``columns`` (m,)."""
 
     binding: Binding
     inputs: Tensor
@@ -105,7 +105,7 @@ class BoundPlaces:
 
 
 def bound_atoms(binding: Binding, found: Trace) -> Tensor:
-    """(atoms,) for each atom row which value of a binding it has, counted along its rows; -1 if none."""
+    """(atoms,) for each atom row the index of its value in a binding's flattened output; -1 if none."""
     atoms = found.fixpoint.prepared.grounding.atoms
     atom_rows = _atom_rows(binding, found, atoms)
     which = torch.full((len(atoms),), -1, dtype=torch.int64)
@@ -114,7 +114,7 @@ def bound_atoms(binding: Binding, found: Trace) -> Tensor:
 
 
 def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces | None:
-    """Where a replay reads what a binding gives; None if it reads nothing of it. ``which`` are its `bound_atoms`."""
+    """The places where a replay reads a binding's output; None if it reads none. ``which`` are its `bound_atoms`."""
     width = max(1, len(binding.classes))
     own = which[replay.sources // 2]
     places = where_set(own >= 0)
@@ -125,7 +125,7 @@ def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces
 
 
 def given(replay: Replay, bindings: Sequence[BoundPlaces]) -> Tensor | None:
-    """The initial bounds with what modules make of their inputs now; None where no module gives any."""
+    """The initial bounds with the current outputs of modules; None if no module supplies any."""
     if not bindings:
         return None
     initial = replay.initial

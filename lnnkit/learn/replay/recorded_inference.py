@@ -1,4 +1,4 @@
-"""A parametrised program -> its fixpoint, with all that training needs to replay it."""
+"""Infers a parametrised program and records what a replay needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lnnkit.trail.events import Trace as Traced
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A fixpoint, what replays its history, and the numbers of its constants."""
+    """A fixpoint, its replayer, and the ids of its entities."""
 
     fixpoint: Fixpoint
     entities: Entities
@@ -82,7 +82,7 @@ def trace(
 
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
-    """A query for every predicate and number that labels speak of: all its atoms matter."""
+    """A query for all atoms of every labelled predicate and number, so that inference derives them."""
     spans = {label.predicate: label.span for label in program.labels}
     for table in program.label_tables:
         if table.span is not None:
@@ -97,6 +97,6 @@ def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
 
 
 def mentioned(program: CheckedProgram, queries: Sequence[Query]) -> set[str]:
-    """The entities that formulas name."""
+    """The entities that formulas mention."""
     lifted = build(replace(program, queries=tuple(queries)))
     return {text for texts in constants(lifted).values() for text in texts}

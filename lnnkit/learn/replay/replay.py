@@ -1,4 +1,5 @@
-"""Derivations replayed: only the events that some bounds rest on, each evaluated again from what it read.
+"""Replay of derivations: the events on which some bounds rest, re-evaluated from what each of them read, with
+gradients.
 
 The events that are asked for and all that these rest on, back to the facts, are found once. They are evaluated level by
 level (an event's level is one more than the greatest of those it reads), all those of one level that one leaf of one
@@ -23,8 +24,8 @@ from lnnkit.learn.replay.replay_steps import Reads, Step
 
 @dataclass(frozen=True)
 class Replay:
-    """``initial`` are the bounds that no event set, then those of the ``steps`` follow, level by level. ``places`` (n,)
-    says where each bound that was asked for stands. ``sources`` are the keys of the initial ones."""
+    """``initial`` are the bounds that no event set; those of the ``steps`` follow, level by level. ``places`` (n,) has
+    the position of each requested bound. ``sources`` are the keys of the initial ones."""
 
     initial: Tensor
     sources: Tensor
@@ -36,9 +37,9 @@ class Replay:
         return max((step.start + step.count for step in self.steps), default=len(self.initial))
 
     def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
-        """(n,) the bounds asked for, at these parameters (in the order in which the replay was made for them);
-        gradients pass to them, and to ``given``, which stands in for the initial bounds."""
-        if given is None and len(self.steps) == 1 and self.copies:  # nothing passes from step to step
+        """(n,) the requested bounds at these parameters (in the order for which the replay was made); differentiable in
+        these, and in ``given``, which replaces the initial bounds."""
+        if given is None and len(self.steps) == 1 and self.copies:  # no step reads another
             own = self.steps[0].evaluate(parameters, Reads(self.initial, len(self.initial)))
             return own.repeat(self.copies)
         found = _Evaluated.apply(parameters, self.initial if given is None else given, self, given is None)
@@ -47,20 +48,20 @@ class Replay:
 
     @cached_property
     def buffer(self) -> Tensor:
-        """Room for all values, the initial ones in place."""
+        """A buffer for all values, with the initial ones filled in."""
         values = torch.zeros(self.length, dtype=self.initial.dtype)
         values[: len(self.initial)] = self.initial
         return values
 
     @cached_property
     def moving(self) -> tuple[Tensor, Tensor]:
-        """Which of the bounds asked for are set by steps, and where they stand among those."""
+        """The requested bounds that steps set, and their positions among those."""
         which = where_set(self.places >= len(self.initial))
         return which, self.places[which] - len(self.initial)
 
     @cached_property
     def copies(self) -> int:
-        """How often all that the steps set is asked for, in order; 0 if it is in any other way."""
+        """How often the sequence of all values set by steps is requested, in order; 0 for any other request."""
         moving, count = self.moving[1], self.length - len(self.initial)
         times = len(moving) // count if count else 0
         whole = len(moving) == len(self.places)
@@ -69,7 +70,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """What one step has made of which parameters and reads."""
+    """The autograd graph of one step: its inputs and its output."""
 
     step: Step
     parameters: Tensor
@@ -78,7 +79,7 @@ class _Graph:
 
 
 class _Evaluated(torch.autograd.Function):
-    """The bounds asked for. Each step has a graph of its own; between them gradients go by places."""
+    """The requested bounds. Each step has a graph of its own; between them gradients are passed by position."""
 
     @staticmethod
     def forward(
@@ -109,7 +110,7 @@ class _Evaluated(torch.autograd.Function):
         graphs: list[_Graph] = ctx.graphs  # pyright: ignore[reportAttributeAccessIssue]
         replay: Replay = ctx.replay  # pyright: ignore[reportAttributeAccessIssue]
         constant: bool = ctx.constant  # pyright: ignore[reportAttributeAccessIssue]
-        first = len(replay.initial) if constant else 0  # nothing flows to what is constant
+        first = len(replay.initial) if constant else 0  # no gradient flows to constants
         which, places = replay.moving if constant else (None, replay.places)
         asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
         if constant and replay.copies:
@@ -133,7 +134,7 @@ class _Evaluated(torch.autograd.Function):
 
 
 def _flow(flowing: Tensor, places: Tensor, gradient: Tensor, first: int) -> None:
-    """Add gradients at their places, of which those before ``first`` do not count."""
+    """Add gradients at their positions; those before ``first`` are constants."""
     if first:
         moving = where_set(places >= first)
         places, gradient = places[moving] - first, gradient[moving]

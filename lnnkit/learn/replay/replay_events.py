@@ -1,4 +1,4 @@
-"""The events of a history in order, and what stood when: which event last set a bound before a tick."""
+"""The events of a history in order, and which event last set a bound before a tick."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.learn.replay.instance_bounds import CROSSING
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
-Group = tuple[int, int, int]  # a batch, a leaf, and the side that instances of the batch set through it
+Group = tuple[int, int, int]  # a batch, a leaf, and the side of the leaf that instances of the batch set
 
 
 class EventIndex:
@@ -65,8 +65,8 @@ class EventIndex:
         return len(self.key)
 
     def enter(self, group: Group, count: int) -> Tensor:
-        """New events after all others, which set no bound: what ``count`` instances of a batch tell, each as if nothing
-        were known of its target. Their numbers."""
+        """Add events after all others, which set no bound: what ``count`` instances of a batch propose if nothing is
+        known about the target. Returns their numbers."""
         start = len(self.key)
         if group not in self.groups:
             self.groups.append(group)
@@ -78,8 +78,8 @@ class EventIndex:
         return torch.arange(start, start + count)
 
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
-        """(n,) the event that set each bound last before a tick; -1 if none had. What was restored to what it had been
-        is traced to what had set that. Only to be read: where nothing was set, all are one number."""
+        """(n,) the last event that set each bound before a tick; -1 if there is none. A restored value is traced to the
+        event that first set it. The result is read-only: it may be a broadcast constant."""
         within = keys < len(self._touched)
         if not any_set(within & self._touched[torch.where(within, keys, 0)]):
             return torch.full((1,), -1).expand(len(keys))
@@ -93,18 +93,18 @@ class EventIndex:
         return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
 
     def last(self, keys: Tensor) -> Tensor:
-        """(n,) the event that set each bound last of all."""
+        """(n,) the last event of each bound."""
         return self.before(keys, torch.full_like(keys, self._span - 1))
 
     def previous(self, events: Tensor) -> Tensor:
-        """(n,) the event that had set the same bound before each of ``events``, which are none that were restored."""
+        """(n,) the event of the same bound before each of ``events``; none of these may be a restoration."""
         place = self._place[events] - 1
         event = self._order[place.clamp(min=0)]
         return torch.where((place >= 0) & (self.key[event] == self.key[events]), self.source[event], -1)
 
     @cached_property
     def _number(self) -> tuple[int, Tensor]:
-        """The least key, and for each from there on its only event."""
+        """The least key, and for each key from there on its event if it has exactly one."""
         keys = self.key[self.key >= 0]
         least = int(keys.min())
         numbers = torch.full((int(keys.max()) + 1 - least,), -1)
@@ -113,7 +113,7 @@ class EventIndex:
 
     @cached_property
     def _ordered(self) -> tuple[Tensor, Tensor]:
-        """The events by key and tick, as one number, and their order."""
+        """The events sorted by key and tick, packed into one number, and the permutation."""
         return (self.key * self._span + self.tick).sort(stable=True)
 
     @property
@@ -126,7 +126,7 @@ class EventIndex:
 
     @cached_property
     def _place(self) -> Tensor:
-        """(n,) of each event in that order."""
+        """(n,) the position of each event in that order."""
         place = torch.empty_like(self._order)
         place[self._order] = torch.arange(len(place))
         return place
@@ -141,7 +141,7 @@ class EventIndex:
         instances: list[Tensor],
         values: list[Tensor],
     ) -> list[Tensor]:
-        """Enter an event for the other end of each bound that only one has been set of; returns their kinds."""
+        """Add an event for the other end of each bound of which only one end was set; returns the kinds."""
         kinds: list[Tensor] = []
         own = [columns[0] for columns in (keys, ticks, groups, instances)]
         for (batch, leaf, side), group in list(numbers.items()):
@@ -158,8 +158,8 @@ class EventIndex:
         return kinds
 
     def _traced(self, kinds: Tensor) -> Tensor:
-        """For each event the one that brought its value about: for one that restored a bound to what it had been before
-        it was restarted, the last event before the last restart."""
+        """For each event the one that first produced its value: for a restoration, the last event before the last
+        restart."""
         source = torch.arange(len(self.key))
         restored = where_set(kinds == Kind.RESTORED)
         if len(restored):

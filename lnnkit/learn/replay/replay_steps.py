@@ -1,4 +1,4 @@
-"""The steps of a replay: events that one leaf of one batch brought about, evaluated from what they read."""
+"""The steps of a replay: the events of one leaf of one batch, evaluated together from what they read."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from lnnkit.numeric import Interval
 
 
 class Reads:
-    """What a step reads of the values of a replay. Each read is a leaf of the step's own graph; its places among the
-    values are kept, so that its gradient finds its way. The first ``constant`` values need none."""
+    """The reads of a step among the values of a replay. Each read is a leaf of the step's own autograd graph; its
+    positions are kept to route its gradient. The first ``constant`` values need none."""
 
     def __init__(self, values: Tensor, constant: int) -> None:
         self._values = values
         self.constant = constant
-        self.made: list[tuple[Tensor, Tensor]] = []  # places, and what stands there
+        self.made: list[tuple[Tensor, Tensor]] = []  # positions, and the values there
 
     def read(self, places: Tensor) -> Tensor:
         found = self._values.index_select(0, places)
@@ -54,9 +54,9 @@ class Step(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InstanceStep:
-    """Any formula, by its kernels. ``ends`` gives for each leaf where its lower and its upper ends stand; ``lengths``
-    the rows of each block; ``out`` picks the events' own rows among those of the leaf's block (None: all, in order).
-    ``order`` are the names of the parameters."""
+    """Any formula, by its kernels. ``ends`` has for each leaf the positions of its lower and its upper ends;
+    ``lengths`` the rows of each block; ``out`` selects the events' rows among those of the leaf's block (None: all, in
+    order). ``order`` are the names of the parameters."""
 
     batch: RuleShape
     leaf: int
@@ -87,8 +87,8 @@ class InstanceStep:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStep:
-    """A comparison that holds parameters, by the truth that its numbers give it. ``numbers`` are the places of their
-    lower and upper ends; ``softness`` is the scale of a crisp one."""
+    """A comparison with parameters: its truth, from its numbers. ``numbers`` are the positions of their lower and upper
+    ends; ``softness`` is the scale of a crisp one."""
 
     comparison: LearnedComparison
     side: int
@@ -105,7 +105,7 @@ class ComparisonStep:
 
 @dataclass(frozen=True, slots=True)
 class ContractionStep:
-    """What a comparison that holds parameters leaves of one of its ``numbers``, by the bounds of its truth."""
+    """A comparison with parameters: one of its ``numbers``, narrowed by the bounds of its truth."""
 
     comparison: LearnedComparison
     number: int
@@ -125,15 +125,15 @@ class ContractionStep:
 def _read(
     step: ComparisonStep | ContractionStep, parameters: Tensor, reads: Reads
 ) -> tuple[dict[str, Tensor], list[Interval]]:
-    """The parameters by name, and the numbers that a comparison is about."""
+    """The parameters by name, and the intervals of the numbers."""
     named = {name: parameters[place] for place, name in enumerate(step.order)}
     return named, [Interval(reads.read(low), reads.read(high)) for low, high in step.numbers]
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseStep:
-    """A rule whose head is one atom; ``rule`` is its batch and that atom's leaf. ``through``: gradients pass clamps.
-    What stands in the constant values is gathered once."""
+    """A rule with an atomic head; ``rule`` is its batch and the head's leaf. ``through``: gradients pass clamps.
+    Constant values are gathered once."""
 
     clause: Clause
     rule: tuple[int, int]

@@ -1,4 +1,4 @@
-"""A history -> what is to be replayed of it: the closure of some events, in levels, their reads as places."""
+"""From a history to a replay: the transitive closure of some events, in levels, with reads as positions."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from lnnkit.trail.events import ROOT, Trail
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What events read of one end of a leaf, a row for each of the leaf's: the events that set it (-1: none had), its
-    keys, and which of the reading events each row belongs to."""
+    """The reads of one end of a leaf, one row for each of the leaf's: the events that set it (-1: none), its keys, and
+    the index of the reading event."""
 
     events: Tensor
     keys: Tensor
     owner: Tensor
-    before: Tensor  # those events that are any
+    before: Tensor  # the events among them, without -1
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What events of one group read, and how its instances' rows belong together."""
+    """The reads of events of one group, and the row structure of their instances."""
 
     ends: Mapping[End, _Read]
     lengths: tuple[int, ...]
@@ -51,7 +51,7 @@ class _Reading:
 
 
 class Replayer:
-    """Finds what to replay of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass
+    """Builds replays of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass
     clamps; ``softness`` says how crisp comparisons are softened. ``supplied`` are the numbers that modules supply."""
 
     def __init__(
@@ -83,7 +83,7 @@ class Replayer:
 
     @property
     def start(self) -> tuple[Tensor, Tensor]:
-        """The lower and the upper ends of the atom rows that were there before the first event."""
+        """The lower and the upper ends of the initial atom rows, before the first event."""
         return self._trace.start
 
     @cached_property
@@ -96,8 +96,8 @@ class Replayer:
         return plain.lower.tensor, plain.upper.tensor
 
     def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
-        """What gives the bounds that ``events`` (n,) set, or, where that is -1, the initial ones of ``keys`` (n,). If
-        ``spare``, it may hold initial bounds that nothing reads, which saves finding out."""
+        """The replay of the bounds that ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys``
+        (n,). If ``spare``, it may include initial bounds that nothing reads, which is faster to build."""
         needed = self._closure(events[events >= 0])
         groups = self.events.group[needed]
         given, told, of = needed[groups < 0], needed[groups >= 0], groups[groups >= 0]
@@ -110,7 +110,7 @@ class Replayer:
         else:
             unset = [read.keys[read.events < 0] if len(read.before) else read.keys for read in reads]
             sources = _Sources(self.initial, [*unset, keys[events < 0]])
-        place = torch.full((len(self.events) + 1,), -1)  # of each event among the values
+        place = torch.full((len(self.events) + 1,), -1)  # the position of each event among the values
         start = len(sources.keys) + len(given)
         place[given] = torch.arange(len(sources.keys), start)
         starts: list[int] = []
@@ -141,7 +141,8 @@ class Replayer:
         return Replay(initial, sources.keys, tuple(steps), places(events, keys))
 
     def enter(self, batch: RuleShape, leaf: int, side: int) -> Tensor:
-        """Events of all instances of a batch that the grounding does not hold, after all others; their numbers."""
+        """Add events for all instances of a batch that the grounding does not hold, after all others; returns their
+        numbers."""
         return self.events.enter((self._trace.adopt(batch), leaf, side), len(batch.blocks[0]))
 
     def _step(
@@ -185,7 +186,7 @@ class Replayer:
         return ComparisonStep(own, side, places, softness, start, count, self._names)
 
     def _as_read(self, read: _Read) -> Tensor:
-        """What stood there at inference."""
+        """The values read at inference."""
         lower, upper = self.initial
         rows = read.keys.clamp(min=0) // 2
         before = torch.where(read.keys % 2 == 0, lower[rows], upper[rows]).double()
@@ -212,7 +213,7 @@ class Replayer:
         return self._clauses[group]
 
     def _closure(self, events: Tensor) -> Tensor:
-        """The events, and all that they rest on."""
+        """The events and everything that they rest on."""
         seen = torch.zeros(len(self.events), dtype=torch.bool)
         frontier = events.unique()
         while len(frontier):
@@ -225,16 +226,16 @@ class Replayer:
         return where_set(seen)
 
     def _by_group(self, events: Tensor) -> Iterator[tuple[int, Tensor]]:
-        """The events that instances brought about, those of each group together."""
+        """The events of instances, by group."""
         groups = self.events.group[events]
         for group in _present(groups[groups >= 0]):
             yield group, events[groups == group]
 
     def _levels(self, needed: Tensor) -> Tensor:
-        """One more than the greatest level of what an event reads; what is given has level 0."""
+        """One more than the greatest level of an event's reads; initial bounds have level 0."""
         level = torch.zeros(len(self.events), dtype=torch.int64)
         ticks = self.events.tick[needed]
-        for tick in _present(ticks):  # what is read was set earlier
+        for tick in _present(ticks):  # reads precede the event
             for group, some in self._by_group(needed[ticks == tick]):
                 greatest = torch.zeros(len(some), dtype=torch.int64)
                 reading = self._reading(group, some)
@@ -250,7 +251,7 @@ class Replayer:
         return level[needed]
 
     def _reading(self, group: int, events: Tensor) -> _Reading:
-        """What events of one group read; mostly the same are asked for again."""
+        """The reads of the events of one group; cached, since the same events mostly recur."""
         known = self._read.get(group)
         if known is None or not torch.equal(known[0], events):
             known = self._read[group] = events, self._worked_out(group, events)
@@ -265,7 +266,7 @@ class Replayer:
         ticks, entered = self.events.tick[events], events >= self.events.entered
         kinds = None
         shown, which = torch.arange(len(events)), None
-        if len(batch.blocks) > 1:  # what instances read of one atom at one time is the same
+        if len(batch.blocks) > 1:  # Reads of one atom at one tick are equal.
             kinds = torch.unique(ticks * 2 + entered, return_inverse=True)[1]
             found, which = torch.unique(kinds * len(batch.blocks[0]) + path[0], return_inverse=True)
             shown = torch.full((len(found),), len(events)).scatter_reduce_(0, which, shown, "amin")
@@ -295,17 +296,17 @@ class Replayer:
 
 
 def _alike(one: Step, other: Step, initial: Tensor) -> bool:
-    """Whether both ends of the same atoms are told the same: where a closed predicate is completed from exact facts."""
+    """Whether both ends of the same atoms get equal bounds, as in completion of a closed predicate from exact facts."""
     return isinstance(one, ClauseStep) and isinstance(other, ClauseStep) and one.alike(other, initial)
 
 
 def _present(numbers: Tensor) -> list[int]:
-    """Those that are among small numbers, in order."""
+    """The distinct values of small numbers, ascending."""
     return where_set(torch.bincount(numbers)).tolist()
 
 
 class _Sources:
-    """The bounds that are read as they were before the first event, each once. ``keys`` are those of the bounds."""
+    """The initial bounds that are read, without repetition; ``keys`` are theirs."""
 
     def __init__(self, ends: tuple[Tensor, Tensor], read: Sequence[Tensor]) -> None:
         wanted = torch.zeros(2 * len(ends[0]), dtype=torch.bool)
@@ -320,7 +321,7 @@ class _Sources:
 
 
 class _AllSources:
-    """All bounds as they were before the first event, in order."""
+    """All initial bounds, in order."""
 
     def __init__(self, ends: tuple[Tensor, Tensor]) -> None:
         self.values = _interleaved(ends)
@@ -331,5 +332,5 @@ class _AllSources:
 
 
 def _interleaved(ends: tuple[Tensor, Tensor]) -> Tensor:
-    """The bounds by key."""
+    """The bounds in the order of keys."""
     return torch.stack(ends, 1).view(-1).double()

@@ -1,6 +1,7 @@
-"""Whether two inferences came to their bounds the same way: the same instances set the same bounds, in the same order.
+"""Whether two inferences derived their bounds in the same way: the same instances set the same bounds, in the same
+order.
 
-What replays the one then replays the other, number for number, for only parameters tell them apart.
+Then a replay of the one is a replay of the other, since they differ in parameters only.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from lnnkit.store.atoms import Atoms
 
 
 def same_derivations(earlier: Trace, later: Trace) -> bool:
-    """Whether one replay does for both. Where comparisons hold parameters it does not: they are softened by degrees."""
+    """Whether one replay serves both. False if comparisons have parameters, since their softening changes."""
     one, other = earlier.replayer, later.replayer
     if one.comparisons or other.comparisons or not _same_events(one.events, other.events):
         return False
@@ -31,7 +32,7 @@ def same_derivations(earlier: Trace, later: Trace) -> bool:
 
 
 def _same_layout(one: Atoms, other: Atoms) -> bool:
-    """Whether rows are of the same tables, and facts speak of the same ones."""
+    """Whether rows belong to the same tables, and facts cover the same ones."""
     count = len(one)
     return (
         count == len(other)
@@ -73,7 +74,7 @@ _INNER = ("group", "of", "virtual", "stranger")
 
 
 def _shape(formula: Formula) -> tuple[object, ...]:
-    """What it says apart from the numbers that are learned."""
+    """The formula's structure, apart from learned numbers."""
     found: list[object] = [formula.blocks, formula.auxiliary, formula.heads, formula.learned]
     for neuron in formula.neurons:
         numbers = zip((*neuron.weights, neuron.bias), neuron.learned or (None,), strict=False)

@@ -1,8 +1,10 @@
-"""All instances that support labelled atoms, not the winners alone: what training may soften, and inference never does.
+"""Soft supports: all instances that support a labelled atom, not only the winner; used in training, never in
+inference.
 
-A labelled atom's lower end is then read as ``1 - prod (1 - v)`` over what its supports tell it, so that each of them
-learns. Taken are rules without quantifiers whose consequent is one atom and whose antecedent is an atom or a
-conjunction of which all literals are informative; an atom without such a support stays as inference has it."""
+The lower end of a labelled atom becomes the noisy-or ``1 - prod (1 - v)`` over the bounds ``v`` of its supports, so
+that each of them learns. Supports are rules without quantifiers whose consequent is one atom and whose antecedent
+is an atom or a conjunction of informative literals; an atom without such a support keeps its inferred bound.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,13 @@ _LEAST = 1e-9  # keeps log(1 - v) finite
 
 @dataclass(frozen=True, slots=True)
 class Supports:
-    """The supports of atoms: ``events`` (m,) that tell ``rows`` (m,) their lower ends, sorted by these."""
+    """The supports of atoms: ``events`` (m,) that bound the lower ends of ``rows`` (m,), sorted by row."""
 
     events: Tensor
     rows: Tensor
 
     def of(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The events of some atom rows, distinct ones, and which of them each event supports."""
+        """The events of some distinct atom rows, and the row that each event supports."""
         start, stop = torch.searchsorted(self.rows, rows), torch.searchsorted(self.rows, rows, right=True)
         counts = stop - start
         owner = torch.repeat_interleave(torch.arange(len(rows)), counts)
@@ -41,22 +43,24 @@ class Supports:
 
 @dataclass(frozen=True, slots=True)
 class SoftEnds:
-    """Lower ends at ``places`` of the labels' bounds, each told by the values of a replay that ``owner`` gives it."""
+    """Lower ends at ``places`` of the labels' bounds, each the noisy-or of the values of a replay that ``owner``
+    assigns to it."""
 
     replay: Replay
     places: Tensor
     owner: Tensor
 
     def soften(self, ends: Tensor, values: Tensor) -> Tensor:
-        """``ends`` with those places as all supports tell them together; ``values`` are those of the replay."""
-        within = values + (values.clamp(0.0, 1 - _LEAST) - values).detach()  # a support that is true learns too
+        """``ends`` with those places replaced by the noisy-or of their supports; ``values`` are those of the replay."""
+        # Keeps a gradient for a support that is fully true
+        within = values + (values.clamp(0.0, 1 - _LEAST) - values).detach()
         logs = torch.log1p(-within)
         missed = torch.zeros(len(self.places), dtype=ends.dtype).index_add(0, self.owner, logs)
         return ends.index_copy(0, self.places, 1 - missed.exp())
 
 
 def supports(found: Trace, rows: Tensor) -> Supports:
-    """The supports of the atoms ``rows``, which are listed from now on."""
+    """The supports of the atoms ``rows``, which become listed."""
     prepared = found.fixpoint.prepared
     grounding, atoms = prepared.grounding, prepared.grounding.atoms
     events, told = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
@@ -86,7 +90,7 @@ def supports(found: Trace, rows: Tensor) -> Supports:
 
 
 def _telling(grounding: Grounding, table: AtomTable) -> Iterator[tuple[Formula, int]]:
-    """The formulas that conclude atoms of a table, with the leaf that stands for them."""
+    """The formulas with atoms of a table as head, each with the head's leaf."""
     for number, member in enumerate(grounding.members):
         formula = member.formula
         top = formula.neurons[formula.top]

@@ -1,7 +1,7 @@
-"""Comparisons of numbers that modules supply: what training asks of inference, so that those that are false learn too.
+"""Queries for comparisons of numbers that modules supply, so that training reaches those that are false.
 
-A crisp comparison that is false tells no rule anything, so that inference leaves it out; softened, it is where the
-module learns from. It is asked for like a query, and what rules make of it is replayed by all supports
+A false crisp comparison bounds nothing, so inference omits it; softened, it has the gradient from which the module
+learns. It is requested like a query, and its effect through rules is replayed by all supports
 (`lnnkit.learn.replay.soft_supports`).
 """
 
@@ -15,13 +15,13 @@ from lnnkit.check.walk import nodes
 from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.syntax import ast
 
-_MOST = 100_000  # tuples of entities that a comparison is asked for
+_MOST = 100_000  # tuples of entities for which a comparison is evaluated at most
 
 
 def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> tuple[Query, ...]:
-    """A query for each comparison whose numbers modules supply, or may tell through other comparisons. Left out are
-    those that are statements themselves, and those of more tuples of entities than can well be looked at: of these
-    learns only what inference derives."""
+    """A query for each comparison whose numbers modules supply, or may determine through other comparisons. Not
+    included: comparisons that are statements themselves, and those of too many tuples; these learn only from what
+    inference derives."""
     found = {each.predicate for each in bindings if each.numeric}
     if not found:
         return ()

@@ -1,4 +1,4 @@
-"""Candidate values for comparisons whose relation, units or constants have no value to start from: what examples tell.
+"""Candidate values, from examples, for comparisons whose relation, units or constants have no initial value.
 
 The fast mode of learning arithmetic in formulas. Units are tried with whole weights
 (`lnnkit.learn.starting.weight_grid`), a constant at the best cut for each of them, a ``<?>`` as each of the six
@@ -28,11 +28,11 @@ from lnnkit.numeric.nac import SATURATED
 from lnnkit.numeric.nsr import READOUTS, RELATIONS, RelationName
 from lnnkit.store.stated_facts import given_facts
 
-_BEST = 12  # candidates for weights that are proposed
-_BEST_RELATED = 3  # the same where each is proposed with six relations
-_UNTOLD = 64  # the same where no example tells any from the others
-_SOFT = 2.0  # times the readout of a relation
-_CHUNK = 500_000  # differences at once
+_BEST = 12  # candidate weights proposed
+_BEST_RELATED = 3  # the same, if each is combined with six relations
+_UNTOLD = 64  # the same, if no example distinguishes them
+_SOFT = 2.0  # factor of a relation's readout
+_CHUNK = 500_000  # differences evaluated at a time
 
 Cut = Literal["order", "value", "none"]
 
@@ -44,8 +44,8 @@ def proposals(
     started: Mapping[str, float],
     generator: torch.Generator,
 ) -> list[Candidate]:
-    """For the parameters of a comparison that are not among those ``started``, the most telling first. ``truth`` has
-    what each label says. There are none where nothing tells where a constant may start."""
+    """Candidates for the parameters of a comparison that are not in ``started``, the most informative first. ``truth``
+    has the truth of each label. Empty if no data place a constant."""
     unstarted = [name for name in (*own.names, *own.relation) if name not in started]
     weights = grid(own.units, unstarted)
     constants = [name for name in own.constants if name in unstarted]
@@ -75,7 +75,8 @@ def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[
 
 
 def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, float]:
-    """Large enough for truths of 0 and 1, or, where a scale makes them soft, such that they can be learned further."""
+    """A readout large enough for truths of 0 and 1, or, if a scale makes them soft, small enough to be learned
+    further."""
     if name is None:
         return {}
     size = SATURATED if own.crisp else _SOFT
@@ -83,8 +84,8 @@ def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, flo
 
 
 class _Proposing:
-    """The proposals of one comparison by examples of one predicate, its first unstarted constant at some ``cut``; other
-    constants are 0."""
+    """The candidates for one comparison from examples of one predicate, its first unstarted constant at some ``cut``;
+    other constants are 0."""
 
     def __init__(
         self,
@@ -121,13 +122,13 @@ class _Proposing:
         return made
 
     def _possible(self) -> Sequence[RelationName | None]:
-        """The relations that differ at the cut: halfway between values nothing is equal."""
+        """The relations that differ at the cut: halfway between values, equality never holds."""
         if self._relations == (None,) or self._cut == "none":
             return self._relations
         return (">", "<") if self._cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
 
     def _told(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
-        """What candidates tell, and where the constant is best for each."""
+        """The score of candidates, and the best constant of each."""
         rows = max(1, len(self._truth))
         parts = [self._told_by(part) for part in candidates.split(max(1, _CHUNK // rows))]
         return torch.cat([gain for gain, _ in parts]), torch.cat([cut for _, cut in parts])
@@ -157,7 +158,7 @@ class _Proposing:
         return self._shown.difference(values)
 
     def _crossings(self, candidates: Tensor) -> Tensor:
-        """The constant at which the difference is 0, where it is linear in it."""
+        """The constant at which the difference is 0, where it is linear in the constant."""
         zero, one, two = (self._difference(candidates, value) for value in (0.0, 1.0, 2.0))
         slope = one - zero
         linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs() + zero.abs())
@@ -166,7 +167,7 @@ class _Proposing:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonCandidates:
-    """A comparison, what the data show of it, and what is proposed for it."""
+    """A comparison, its examples, and its candidates."""
 
     comparison: LearnedComparison
     shown: Sequence[Examples]
@@ -181,8 +182,8 @@ def offers(
     mentioned: set[str],
     seed: int,
 ) -> list[ComparisonCandidates]:
-    """Proposals for each comparison that holds parameters without a value among those ``started``; what tells the
-    labels most comes first, and what follows is proposed by what that leaves of them."""
+    """The candidates for each comparison with parameters that are not in ``started``, the most informative comparison
+    first; later ones are scored on the residual of the labels."""
     waiting = list(_waiting(program, parameters, started, labels, mentioned))
     rest = labels.truth
     known, found = dict(started), list[ComparisonCandidates]()
@@ -210,8 +211,8 @@ def solved_for(program: CheckedProgram, parameters: Sequence[Parameter]) -> froz
 def _proposed(
     offer: ComparisonCandidates, truth: Tensor, started: Mapping[str, float], generator: torch.Generator
 ) -> list[Candidate]:
-    """For a comparison; where its relation is to be found, or an equation solved, with its constants where they start,
-    and elsewhere: which relation holds at a start tells little of where it holds best."""
+    """The candidates for one comparison. If its relation is unknown, or it is an equation, constants are tried at their
+    starts and elsewhere: the best relation at a start need not be the best one overall."""
     own = offer.comparison
     found = proposals(own, offer.shown, truth, started, generator)
     elsewhere = {name: value for name, value in started.items() if name not in own.constants}
@@ -242,7 +243,7 @@ def _waiting(
 
 
 def _less(own: ComparisonCandidates, known: Mapping[str, float], rest: Tensor) -> Tensor:
-    """What a comparison with these values leaves of the labels' truth."""
+    """The residual of the labels' truth under a comparison with these values."""
     rest = rest.clone()
     for shown in own.shown:
         if not own.comparison.names or not shown.labelled:

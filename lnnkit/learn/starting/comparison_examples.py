@@ -1,7 +1,7 @@
-"""Rows in which the facts give all numbers of a comparison, and the labels about the same entities.
+"""Examples for a comparison: rows in which facts give all its numbers, with the labels about the same entities.
 
-Labels count of the predicates in the comparison's own rules or, where these have none, in the nearest rules that share
-a predicate with them.
+Labels count of the predicates in the comparison's own rules or, where these have none, in the nearest rules that
+share a predicate with them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from lnnkit.store.layout import Given
 def known_rows(
     atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, Given], index: Mapping[str, int]
 ) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
-    """The tuples of entities for which all numbers are known, and these; None where the numbers are about different
-    tuples. A number of constants is the same for all."""
+    """The tuples of entities for which all numbers are known, and the numbers; None if the numbers are about different
+    tuples. A number about constants is broadcast."""
     open_atoms = [(name, arguments) for name, arguments in atoms if any(isinstance(a, int) for a in arguments)]
     if not open_atoms or any(name not in facts for name, _ in atoms):
         return None
@@ -70,7 +70,7 @@ def _key(columns: Sequence[Tensor], radix: int) -> Tensor:
 
 
 def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
-    """For each tuple of ``ids`` its row among the ``columns``, distinct tuples; -1 where it is not there."""
+    """For each tuple of ``ids`` its row among the distinct tuples ``columns``; -1 if it is absent."""
     radix = 1 + max(int(column.max()) for column in (*columns, *ids) if len(column))
     key, wanted = _key(columns, radix), _key(ids, radix)
     order = key.argsort()
@@ -79,7 +79,7 @@ def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
 
 
 def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
-    """The facts, and the labels of numbers as if they were facts."""
+    """The facts, with labels of numbers added as facts."""
     found = dict(facts)
     for number, name in enumerate(labels.names):
         mine = labels.predicate == number
@@ -95,8 +95,8 @@ def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
 
 
 def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]) -> frozenset[str]:
-    """Of the predicates that are ``labelled``, those in statements that hold any of the ``nodes``; if there are none,
-    those in statements that share a predicate or a comparison with these, and so on. All where none is reached."""
+    """The ``labelled`` predicates in statements that contain any of the ``nodes``; if there are none, those in
+    statements that share a predicate or a comparison with these, and so on. All of them if none is reached."""
     graph = lifted.graph
     held = [_held(graph, root.reference.node) for root in lifted.statements]
     reached = {*nodes}
@@ -109,33 +109,33 @@ def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]
 
 
 def _held(graph: nx.MultiDiGraph, top: str) -> set[str]:
-    """The predicates and neurons in a formula, what its comparisons compare left out."""
+    """The predicates and neurons in a formula, without the numbers in its comparisons."""
     return {each for each in (top, *nx.descendants(graph, top)) if graph.nodes[each]["kind"] not in TERMS}
 
 
-_MOST = 2000  # rows that are looked at
+_MOST = 2000  # greatest number of rows used
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """``numbers`` (rows,) are the values of each number of ``comparison``, all known (the middles of intervals where no
-    row is known exactly); ``labels`` (rows,) the label that each row has an example of, -1 for none: rows are of one
-    predicate, if they have labels at all."""
+    """``numbers`` (rows,) are the values of each number of ``comparison`` (midpoints of intervals if no row is exact);
+    ``labels`` (rows,) the label of each row, -1 for none: either all rows are about one predicate, or none has a
+    label."""
 
     comparison: LearnedComparison
     numbers: tuple[Tensor, ...]
     labels: Tensor
 
     def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
-        """``left - right``, ``[candidates, rows]``, 0 where they count as equal, not a number where one is not defined;
-        each parameter is ``[candidates]``."""
+        """``left - right``, ``[candidates, rows]``, 0 where they count as equal, nan where one is undefined; each
+        parameter is ``[candidates]``."""
         count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
         spread = {name: candidates[name][:, None].expand(count, rows) for name in self.comparison.names}
         left, right = self.sides(spread, count)
         return torch.where(same(left, right), 0.0, left - right)
 
     def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
-        """Both terms, ``[count, rows]``, as each parameter is: no number where one of them is not defined."""
+        """Both terms, ``[count, rows]``, for parameters of shape ``[count]``; nan where one is undefined."""
         own = {name: values[name].reshape(-1) for name in self.comparison.names}
         numbers = [Interval(each, each) for each in (number.repeat(count) for number in self.numbers)]
         left, right = (side.lower for side in self.comparison.sides(numbers, own))
@@ -162,8 +162,8 @@ def examples(
     labels: Labels,
     told: Collection[str],
 ) -> list[Examples]:
-    """The examples for a comparison, by those of the predicates ``told`` with labels of as many arguments, and all rows
-    without labels. Of many rows some, evenly."""
+    """The examples of a comparison: for each of the predicates ``told`` with labels of as many arguments, and all rows
+    without labels. Large sets are sampled evenly."""
     _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
     found = known_rows(atoms, facts, index)
     if found is None:

@@ -1,7 +1,8 @@
-"""Where fitting starts: the candidates with which inference has the least loss, without rounding where that is better.
+"""The initial values of fitting: the candidates for which inference has the least loss, refined without rounding
+where that is better.
 
-Whole weights come first. From there Levenberg-Marquardt continues without rounding; its result is taken if whole
-weights are worse than chance explains (`lnnkit.learn.fitting.whole_weights.no_worse`).
+Integer weights are tried first. From there Levenberg-Marquardt continues without rounding; its result is taken if
+integer weights are worse than chance explains (`lnnkit.learn.fitting.whole_weights.no_worse`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
 from lnnkit.learn.starting.threshold_starts import Start
 from lnnkit.learn.starting.variance_reduction import Candidate
 
-_PASSES = 3  # over the comparisons; ends earlier when a pass changes nothing
-_GAIN = 1e-9  # of the loss: more than rounding
+_PASSES = 3  # passes over the comparisons; stops earlier when a pass changes nothing
+_GAIN = 1e-9  # of the loss: above rounding
 
 
 class Judge(Protocol):
@@ -35,8 +36,8 @@ class Judge(Protocol):
 def chosen(
     parameters: Sequence[Parameter], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
 ) -> tuple[Tensor, list[Candidate]]:
-    """``start`` with the values of one proposal for each comparison, and these. Each is chosen with the others as they
-    stand, in turn, until none changes."""
+    """``start`` with the values of one candidate for each comparison, chosen by coordinate descent until nothing
+    changes; and the chosen candidates."""
     place = {each.name: number for number, each in enumerate(parameters)}
 
     def put(values: Tensor, proposal: Candidate) -> Tensor:
@@ -67,12 +68,13 @@ def chosen(
 
 
 _FAR = 1e15  # a constant beyond all data
-_SAME = 1e-12  # of the loss: rounding
+_SAME = 1e-12  # rounding of the loss
 _ORDERS = frozenset({">", ">=", "<", "<="})
 
 
 def fast_start(fitting: Fitting) -> Tensor:
-    """Where the parameters start. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted` where nothing says so."""
+    """The initial values of the parameters. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted` if there are
+    none."""
     known = fitting.told_starts()
     names = [each.name for each in fitting.parameters]
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
@@ -104,7 +106,7 @@ def fast_start(fitting: Fitting) -> Tensor:
 
 
 def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
-    """The loss of inference at some values, each found once."""
+    """The loss of inference at some values; cached."""
     known: dict[tuple[float, ...], float] = {}
 
     def judged(values: Tensor) -> float:
@@ -117,8 +119,8 @@ def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
 
 
 def _solved(fitting: Fitting, start: Tensor) -> Tensor:
-    """``start``, or where that is better with the constants of equations as the data have them: far from a solution,
-    gradients of products and powers hardly lead there."""
+    """``start``, or the same with the constants of equations solved from the data, if that is better: far from a
+    solution, gradients of products and powers seldom lead there."""
     constants = any(each.kind == "value" for each in fitting.parameters)
     solvable = fitting.solved_for() if constants else frozenset[str]()
     if not solvable:
@@ -134,7 +136,7 @@ def _solved(fitting: Fitting, start: Tensor) -> Tensor:
 
 
 def _told(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
-    """Whether the loss depends on the comparison at all: on which proposal is taken, on whether it always holds, and on
+    """Whether the loss depends on the comparison at all: on the choice of candidate, on whether it always holds, and on
     whether its units compute anything."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
@@ -155,7 +157,7 @@ def _told(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[
 def _freed(
     fitting: Fitting, offered: list[ComparisonCandidates], start: Mapping[str, float]
 ) -> Iterator[dict[str, float]]:
-    """For each comparison by order that has units, all values with its own fitted to labels."""
+    """For each comparison with units, by order relation: all values with its own fitted to labels."""
     truth = fitting.labels.truth[fitting.split.train]
     for each in offered:
         own = each.comparison

@@ -22,7 +22,8 @@ from lnnkit.learn.starting.comparison_examples import Examples
 from lnnkit.learn.starting.variance_reduction import Candidate
 from lnnkit.learn.starting.weight_grid import Grid
 
-_SHARPER = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)  # of the spread of the differences: the scales that soften a comparison
+# Scales that soften a comparison, relative to the spread of the differences
+_SHARPER = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 _LABEL_STEPS = 30
 
 
@@ -39,7 +40,7 @@ class EquationProblem:
 
     @property
     def known(self) -> Tensor | None:
-        """``[1, rows]``: the side that nothing is learned of, if there is one that has a value in each row."""
+        """``[1, rows]``: the side without unknowns, if there is one that has a value in each row."""
         comparison = self.shown.comparison
         for side, term in enumerate((comparison.left, comparison.right)):
             inputs = [comparison.order[index] for _, index in term.numbers]
@@ -61,7 +62,7 @@ class EquationProblem:
         return self
 
     def _sides(self, parameters: Tensor, *, learning: bool = False) -> tuple[list[Tensor], tuple[Tensor, Tensor]]:
-        """What each row has of the free parameters, ``[problems, rows]``, and both terms."""
+        """The inputs of each row, ``[problems, rows]``, and both terms."""
         shape = len(parameters), len(self.shown.labels)
         free = [each[:, None].expand(shape).clone().requires_grad_(learning) for each in parameters.unbind(1)]
         values = {name: torch.tensor(value, dtype=torch.float64).expand(shape) for name, value in self.fixed.items()}
@@ -112,8 +113,8 @@ def fitted_to_labels(
 
 
 def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
-    """``values`` (1, names) divided such that weights of sums are at most 1, where that leaves every row on its side
-    of the comparison: labels tell weights and threshold up to one factor."""
+    """``values`` (1, names) divided such that weights of sums are at most 1, if that leaves every row on its side of
+    the comparison: labels determine weights and threshold up to a common factor."""
     sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
     weights = [place for place, name in enumerate(problem.names) if name in sums]
     largest = float(values[0, weights].abs().max()) if weights else 0.0
@@ -125,16 +126,16 @@ def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
 
 
 def equation(shown: Examples, names: Sequence[str], fixed: Mapping[str, float], *, held: int = 0) -> EquationProblem:
-    """The problem of making both terms equal. Residuals are relative to the side that nothing is learned of, if there
-    is one."""
+    """The least-squares problem of making both terms equal. Residuals are relative to the side without unknowns, if
+    there is one."""
     blank = EquationProblem(shown, tuple(names), fixed, torch.ones(1, 1, dtype=torch.float64), held)
     known = blank.known
     return blank if known is None else replace(blank, spread=spread_of(known))
 
 
 def _slopes(found: Tensor, leaves: Sequence[Tensor], held: int) -> Tensor:
-    """``[problems, rows, parameters]``: each entry of ``found`` depends on its own entry of each leaf. The first
-    ``held`` count as if nothing depended on them."""
+    """``[problems, rows, parameters]``: derivatives, where each entry of ``found`` depends on its own entry of each
+    leaf. The first ``held`` are constant."""
     if not found.requires_grad:
         return found.new_zeros(*found.shape, len(leaves))
     slopes = torch.autograd.grad(found.sum(), list(leaves), allow_unused=True)
@@ -142,10 +143,10 @@ def _slopes(found: Tensor, leaves: Sequence[Tensor], held: int) -> Tensor:
     return torch.stack([zero if each is None or place < held else each for place, each in enumerate(slopes)], -1)
 
 
-_SCANNED = 64  # rows that all whole weights are tried on
-_STARTS = 8  # of whole weights, and as many random ones
-_STEPS = 12  # for the constants of one of all whole weights
-_CHUNK = 100_000  # residuals at once
+_SCANNED = 64  # rows on which all integer weights are tried
+_STARTS = 8  # starts from integer weights, and as many random ones
+_STEPS = 12  # steps for the constants, with fixed integer weights
+_CHUNK = 100_000  # residuals at a time
 
 
 def equation_proposals(
@@ -156,8 +157,8 @@ def equation_proposals(
     constants: Sequence[str],
     generator: torch.Generator,
 ) -> list[Candidate]:
-    """For the weights and the constants of an equation: with whole weights where they fit, else without and with. Where
-    rows have labels, of those whose label is true; there ``truth`` (labels,) says so."""
+    """Candidates for the weights and the constants of an equation: with integer weights if they fit, otherwise without
+    and with. If rows have labels, only those with a true label are used, as ``truth`` (labels,) says."""
     if shown.labelled:
         shown = shown.at(truth[shown.labels] > 0.5)
     rows = len(shown.labels)
@@ -200,14 +201,13 @@ def equation_proposals(
 
 
 def _proposal(names: Sequence[str], values: Tensor, loss: float, constant: float, rows: int) -> Candidate:
-    """What it explains counts as if every row were a label that is told by so much of its square."""
+    """The candidate, scored as if every row were a label of which this share of the square is explained."""
     told = max(0.0, 1 - loss / constant) if constant > 0 else 1.0
     return Candidate(dict(zip(names, values.tolist(), strict=True)), rows * told / 4)
 
 
 def _constant_loss(problem: EquationProblem) -> float:
-    """The mean square of the relative residuals of the best constant in the place of the side that is learned; 1 where
-    both sides are."""
+    """The mean square of the relative residuals of the best constant for the learned side; 1 if both are learned."""
     known = problem.known
     if known is None:
         return 1.0

@@ -32,8 +32,9 @@ _Signs = Mapping[str, int]
 
 
 def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> dict[str, int]:
-    """For each ``labelled`` predicate that statements lead to first: 1 if it is the truer the truer ``node`` is, -1 if
-    the less true, 0 if both. Without those that no statement sets against it, as premises of one rule are."""
+    """For each ``labelled`` predicate that statements reach first: 1 if it increases with the truth of ``node``, -1 if
+    it decreases, 0 if both. Predicates that no statement relates to it, such as premises of the same rule, are left
+    out."""
     graph, reached = lifted.graph, {node: 1}
     while True:
         found: dict[str, int] = {}
@@ -48,7 +49,7 @@ def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> di
 
 
 def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str, int]]:
-    """What a statement implies for one side of its implication, given the bounds reached on the other."""
+    """What a statement implies for one side of its implication, given the signs on the other."""
     sides, relation = _sides(graph, top)
     return [
         (each, relation * mine[start] * reached[start] * sign)
@@ -61,7 +62,7 @@ def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str
 
 
 def _sides(graph: nx.MultiDiGraph, top: str) -> tuple[list[_Signs], int]:
-    """What a statement sets against each other, and whether it makes them alike (1) or opposite (-1)."""
+    """The two sides of a statement, and whether it makes them equal (1) or opposite (-1)."""
     kind = graph.nodes[top]["kind"]
     below = [operand for operand, _ in operand_edges(graph, top)] if kind != COMPARISON else []
     if kind == "forall":
@@ -73,7 +74,7 @@ def _sides(graph: nx.MultiDiGraph, top: str) -> tuple[list[_Signs], int]:
 
 
 def _signs(graph: nx.MultiDiGraph, top: str) -> _Signs:
-    """How the predicates and comparisons beneath bear on a neuron: 1 raises it, -1 lowers it, 0 either."""
+    """The polarity of the predicates and comparisons below a neuron: 1 raises it, -1 lowers it, 0 either."""
     found: dict[str, int] = {}
     waiting = [(top, 1)]
     while waiting:
@@ -91,14 +92,14 @@ def _signs(graph: nx.MultiDiGraph, top: str) -> _Signs:
     return found
 
 
-_QUANTILES = 64  # candidates where a number has more values: a start at most 1/64 of the rows from the best one
+_QUANTILES = 64  # candidates for a number with more values: a start is then at most 1/64 of the rows from the best one
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a threshold starts, and the spread of what it is compared with: for each row of the data, ``turns`` (n,)
-    is the threshold at which the comparison would turn, ``columns`` (n,) are the entities that it is about; none where
-    its numbers hold a unit that is learned too."""
+    """The start of a threshold, and the spread of the compared values: for each row of the data, ``turns`` (n,) is the
+    threshold at which the comparison changes, ``columns`` (n,) are its entities; none if its numbers contain a learned
+    unit."""
 
     value: float
     spread: float
@@ -109,8 +110,8 @@ class Start:
 def starts(
     program: CheckedProgram, parameters: Sequence[Parameter], labels: Labels, mentioned: set[str]
 ) -> dict[str, Start]:
-    """For each parameter that stands as a constant in a comparison: what the data say of it. Comparisons whose relation
-    or units are to be found too are left to `lnnkit.learn.starting.candidates`."""
+    """For each parameter that is a constant in a comparison: its start from the data. Comparisons with an unknown
+    relation or unit are left to `lnnkit.learn.starting.candidates`."""
     unstarted = {each.name for each in parameters if each.start is None}
     zeros = {each.name: 0.0 if each.start is None else each.start for each in parameters}
     lifted = build(at(program, zeros))
@@ -137,10 +138,9 @@ def starts(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """For each row of the data the threshold at which a comparison by some ``sign`` would turn, the entities that it is
-    about, and whether its difference rises with the threshold; it is labels of the predicates ``told`` that tell, which
-    are the truer the truer it is, or the less true, as ``speaks`` has it. For an equality one of these values is looked
-    for, else what lies between them."""
+    """For each row of the data: the threshold at which the comparison changes, its entities, and whether the difference
+    increases with the threshold. Labels of the predicates ``told`` decide; ``speaks`` says whether they increase or
+    decrease with the comparison. For an equality one of these values is chosen, otherwise a midpoint."""
 
     values: Tensor
     columns: tuple[Tensor, ...]
@@ -154,7 +154,7 @@ class _Rows:
         return self.sign in ("=", "!=")
 
     def true_at(self, threshold: float, place: Tensor) -> Tensor:
-        """At which of some rows the comparison is true; of an equality, where the threshold is met."""
+        """A mask of rows for which the comparison is true; for an equality, where the threshold is met."""
         own = self.values[place]
         if self.exact:
             return same(own, torch.tensor(threshold, dtype=own.dtype))
@@ -162,7 +162,7 @@ class _Rows:
 
 
 def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
-    """A start for each: the most telling first, the next by what that one leaves of the labels."""
+    """The starts, chosen greedily: the most informative first, the next on the residual of the labels."""
     found: dict[str, Start] = {}
     rest = ((labels.lower + labels.upper) / 2).double()
     while len(found) < len(waiting):
@@ -179,7 +179,8 @@ def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A threshold, by how much less labels vary where the comparison is true and where not, and these labels."""
+    """A threshold, its variance reduction, and the indices of the labels for which the comparison is true, and
+    false."""
 
     value: float
     gain: float
@@ -190,8 +191,8 @@ class _Cut:
 def crossings(
     own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]
 ) -> tuple[Tensor, Tensor]:
-    """For each row the value of a parameter at which the difference is 0, if that is linear in it (else nan), and
-    whether it rises with it."""
+    """For each row the value of a parameter at which the difference is 0, if it is linear in it (else nan), and whether
+    it increases with it."""
     middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
 
     def difference(value: float) -> Tensor:
@@ -208,7 +209,8 @@ def crossings(
 
 
 def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
-    """Of the candidates that which tells most of the labels' ``truth``; the median where none is about them."""
+    """The candidate with the greatest variance reduction of ``truth``; the median if no label is about these
+    entities."""
     nothing = torch.zeros(0, dtype=torch.int64)
     best = _Cut(float(rows.values.median()), 0.0, nothing, nothing)
     cuts = _candidates(rows.values, exact=rows.exact).tolist()
@@ -228,7 +230,7 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
             gain, more = before - after, float(y[true].mean() - y[~true].mean())
             if not rows.exact and rows.sign != "<?>" and speaks * more < 0:
                 continue
-            # of two values that tell as much, that at which a plain rule is right
+            # of two equally informative values, the one at which a crisp rule is right
             if rows.exact and (more > 0) == (rows.sign == "="):
                 gain *= 1 + 1e-9
             if gain > best.gain + 1e-12:
@@ -237,8 +239,8 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
 
 
 def _candidates(values: Tensor, *, exact: bool) -> Tensor:
-    """The distinct values, or what lies halfway between two that follow one another, so that it does not matter whether
-    the threshold itself counts; of many those at the quantiles."""
+    """The distinct values (for an equality), or midpoints of neighbours, so that it does not matter whether the
+    threshold itself counts; quantiles if there are many."""
     distinct = torch.unique(values)
     if len(distinct) > _QUANTILES:
         shares = torch.arange(1, _QUANTILES).double() / _QUANTILES

@@ -1,7 +1,7 @@
-"""Candidate values of parameters, and how much of the labels' variance they explain.
+"""Candidate values of parameters, scored by variance reduction.
 
-That is the sum of squares between the cells into which a comparison divides the rows, the split criterion of regression
-trees (Breiman et al. 1984).
+The score is the sum of squares between the cells into which a comparison divides the rows, the split criterion of
+regression trees (Breiman et al. 1984).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from lnnkit.numeric import same
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Values of parameters, what they tell of the labels (the sum of squares that they explain), and the spread of what
-    each constant is compared with."""
+    """Values of parameters, their score (the sum of squares that they explain), and the spread of the values with which
+    each constant is compared."""
 
     values: Mapping[str, float]
     gain: float
@@ -26,8 +26,8 @@ class Candidate:
 
 
 def told_by_cut(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """The best cut of each row of ``values`` ``[candidates, rows]`` in two, halfway between two neighbours, and what it
-    tells of ``truth`` ``[rows]``. Values that are no numbers count on no side."""
+    """The best split of each row of ``values`` ``[candidates, rows]``, halfway between two neighbours, and its score on
+    ``truth`` ``[rows]``. NaN values belong to neither side."""
     known = values.isfinite()
     ordered, order = torch.where(known, values, torch.inf).sort(1)
     own = torch.where(known, truth, 0.0).gather(1, order)
@@ -48,7 +48,7 @@ def told_by_cut(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def told_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """As `told_by_cut`, of the values that are equal to some value and of all others."""
+    """As `told_by_cut`, for splits into one value and all others."""
     gains: list[Tensor] = []
     found: list[Tensor] = []
     for own in values:
@@ -69,7 +69,8 @@ def told_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def told_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
-    """What cells ``[candidates, rows]``, numbered from 0 (-1: in none), tell of ``truth``; ``[candidates]``."""
+    """The score of a partition: cells ``[candidates, rows]``, numbered from 0 (-1: in none), on ``truth``;
+    ``[candidates]``."""
     known = cells >= 0
     own = torch.where(known, truth, 0.0)
     total, count = own.sum(1), known.sum(1).double().clamp(min=1.0)
@@ -82,5 +83,5 @@ def told_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
 
 
 def signs(difference: Tensor) -> Tensor:
-    """0 where a difference is below, 1 where it is at and 2 where it is above 0; -1 where it is no number."""
+    """0 where a difference is below, 1 where it is at and 2 where it is above 0; -1 where it is NaN."""
     return torch.where(difference.isfinite(), difference.sign().nan_to_num().long() + 1, -1)

@@ -1,4 +1,4 @@
-"""The whole weights that units are rounded to, as candidates: all combinations, or those that a climb meets."""
+"""The grid of rounded weights of units: exhaustive search, or hill climbing."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "npu": NPU.grids,
     "realnpu": NPU.grids,
 }
-"""The values of a weight, by the kind of unit and the attribute. A NALU's gate has none of its own:
-these all but shut it, leave it half open, and all but open it at 1."""
+"""The values of a weight, by the kind of unit and the attribute. A NALU's gate has no grid: these values nearly close
+it, leave it half open, or nearly open it at an input of 1."""
 
 MOST = 4096
-"""So many combinations are all tried."""
+"""Up to this many combinations the search is exhaustive."""
 
 _CLIMBS = 24  # random starts beside one for each operand; a limit of work
 _COSTS = {0.0: 0.0, 1.0: 1.0, -1.0: 1.1, 2.0: 2.0, -2.0: 2.1, 0.5: 4.0, -0.5: 4.1}
 
 Scored = Callable[[Tensor], Tensor]
-"""``[candidates, weights] -> [candidates]``, the more the better."""
+"""``[candidates, weights] -> [candidates]``, greater is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The weights ``names`` of units, each once, and the ``values`` of each."""
+    """The distinct weights ``names`` of units, and the grid ``values`` of each."""
 
     names: tuple[str, ...]
     values: tuple[tuple[float, ...], ...]
 
     def best(self, score: Scored, most: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The ``most`` best candidates, ``[candidates, weights]``, with their scores; of equals the simpler first."""
+        """The ``most`` best candidates, ``[candidates, weights]``, with their scores; simpler first among equals."""
         if not self.names:
             only = torch.zeros(1, 0, dtype=torch.float64)
             return only, score(only)
@@ -66,12 +66,13 @@ class Grid:
         return count
 
     def _all(self) -> Tensor:
-        """Every combination but that of zeros alone."""
+        """Every combination except all zeros."""
         found = torch.tensor(list(itertools.product(*self.values)), dtype=torch.float64)
         return found[(found != 0).any(1)]
 
     def _climbed(self, score: Scored, generator: torch.Generator) -> Tensor:
-        """What climbs meet, a weight at a time, from each operand alone and from random starts."""
+        """The candidates visited by hill climbing, one weight at a time, from each operand alone and from random
+        starts."""
         width = len(self.names)
         starts = [torch.zeros(width, dtype=torch.float64) for _ in range(width)]
         for place, start in enumerate(starts):
@@ -99,7 +100,7 @@ class Grid:
 
 
 def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> Grid:
-    """Of the weights among ``unstarted``; one that several units share takes the values of the first."""
+    """The grid of the weights among ``unstarted``; one that several units share takes the values of the first."""
     found: dict[str, tuple[float, ...]] = {}
     for unit in units:
         for name, key in zip(unit.weights, unit.keys, strict=True):

@@ -1,1 +1,1 @@
-"""Questions, decided in a solver; what suffices for the verdict, or worlds that show otherwise."""
+"""Decides questions with a solver; finds a core for the verdict, or worlds as counterexamples."""

@@ -1,4 +1,4 @@
-"""A question -> its answer in the classical reading, with what suffices for it or two models."""
+"""Answers a question in the classical reading, with a core or two models."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lnnkit.prove.solving import Deadline, Interrupted
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
 
-_FIRST_SECONDS = 1.0  # for quantifiers over individuals that nothing names
-_CORE_SECONDS = 2.0  # at most this long, and a third of what is left of the timeout, is a core looked for
+_FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals
+_CORE_SECONDS = 2.0  # time limit of the search for a core, besides a third of the remaining timeout
 
 
 def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
@@ -77,7 +77,7 @@ def _decided(
 
 
 def _cone(ground: Ground, deadline: Deadline, most: int | None) -> Cone:
-    """An empty cone: of so many instances, and four times as many atoms, at most."""
+    """An empty cone with limits: ``most`` instances, and four times as many atoms."""
     limit = ground.limit if most is None else min(ground.limit, most)
     atoms = None if most is None else 4 * most
     return Cone(ground.reading, ground.index, limit, deadline, ground.tell, ground.halted, atoms)
@@ -103,7 +103,7 @@ def _said(core: Core) -> tuple[str, ...]:
 
 
 def _left_open(question: Question, note: str, count: int = 0) -> Proved:
-    """What inference alone says."""
+    """The answer of inference alone."""
     low, high = question.told
     verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
     return Proved(question.text, "classical", verdict, notes=(note,), translated=count, settled=False)

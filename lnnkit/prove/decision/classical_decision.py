@@ -19,7 +19,7 @@ from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module, v
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition | Loop | Blanket
-_SHOWN = 30  # atoms of unnamed individuals
+_SHOWN = 30  # atoms of unnamed individuals shown
 _PATTERNS = 2000  # formulas about unnamed individuals beside named ones
 
 
@@ -52,17 +52,17 @@ class ClassicalDecision:
 
     @property
     def count(self) -> int:
-        """How many instances went to the solver."""
+        """The number of instances given to the solver."""
         return len(self.cone.instances)
 
     def replayed(self) -> ClassicalEncoding:
-        """An encoding in which nothing that inference has settled is a constant."""
+        """An encoding in which bounds known from inference are not constants."""
         context = self.z3.Context()
         arithmetic = ArithmeticEncoding(self.z3, context, self._ground.known, self._ground.whole, folded=False)
         return ClassicalEncoding(self.z3, context, self._ground.reading, arithmetic, folded=False)
 
     def limit(self, deadline: Deadline) -> None:
-        """Take no longer than this."""
+        """Set the deadline."""
         self._deadline = deadline
 
     def decide(self) -> Verdict:
@@ -86,7 +86,7 @@ class ClassicalDecision:
             self._assert(each)
 
     def _mentioned(self) -> list[Stated]:
-        """The statements that the question may have to do with, of whomever they speak."""
+        """The statements that may be relevant to the question, for any entities."""
         index = self._ground.index
         if self._ground.small:
             return index.every()
@@ -124,7 +124,7 @@ class ClassicalDecision:
         return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
 
     def _can(self, goal: Truth) -> Status:
-        """Whether the goal can hold, with a model if it can, else with what keeps it from that."""
+        """Whether the goal is satisfiable, with a model or an unsatisfiable core."""
         self._goals += 1
         assumption = self.z3.Bool(f"?goal {self._goals}", self.context)
         self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))

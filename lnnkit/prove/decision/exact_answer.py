@@ -1,4 +1,4 @@
-"""A question -> its tightest bounds, with what suffices where it is true or false, else with its extreme worlds."""
+"""Answers a question by its tightest bounds, with a core if it is true or false, otherwise with its extreme worlds."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lnnkit.prove.solving import Z3, Deadline, Interrupted, solver_module
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
 
-_TOLERANCE = 1e-9  # of truth
-_CORE_SECONDS = 2.0  # a core is looked for no longer
+_TOLERANCE = 1e-9  # tolerance of a truth
+_CORE_SECONDS = 2.0  # time limit of the search for a core
 
 
 @dataclass
 class _Asked:
-    """A question with its cone. What is said had to be widened by ``slack`` for there to be a world."""
+    """A question with its cone. Constraints are widened by ``slack`` if the program is unsatisfiable without."""
 
     ground: Ground
     question: Question
@@ -79,7 +79,7 @@ def exact_ends(ground: Ground, question: Question, timeout: float | None) -> Exa
 
 
 def _behind(asked: _Asked, end: int, bound: float) -> Sequence[Item]:
-    """What an end follows from."""
+    """The core of an end."""
     encoding = _unfolded(asked)
     truth = encoding.truth(asked.question.part, asked.question.bindings)
     short = rational(_TOLERANCE / 2)
@@ -92,7 +92,7 @@ def _behind(asked: _Asked, end: int, bound: float) -> Sequence[Item]:
 
 
 def _found(asked: _Asked) -> Found:
-    """The bounds. What rounding alone contradicts is widened by a tolerance."""
+    """The bounds. Contradictions that are due to rounding are resolved by widening constraints by a tolerance."""
     ground, question, cone = asked.ground, asked.question, asked.cone
     cone.grow(question.part, question.bindings)
     near = len(cone.atoms)
@@ -124,7 +124,7 @@ def _bounded(asked: _Asked, found: Found) -> Proved:
     missing = [name for name, end in ends.items() if end is None]
     if missing:
         which = f"the {missing[0]} bound is" if len(missing) == 1 else "both bounds are"
-        notes.append(f"not decided in time: {which} what inference has found")
+        notes.append(f"not decided in time: {which} from inference alone")
     lower = low if found.lower is None else max(low, outward(found.lower, 0))
     upper = high if found.upper is None else min(high, outward(found.upper, 1))
     if lower > upper:  # by rounding: what inference has found and the solver meet there
@@ -152,7 +152,7 @@ def _with_core(answer: Proved, core: Core) -> Proved:
 
 
 def _propagated(asked: _Asked, note: str) -> Proved:
-    """What inference alone says."""
+    """The answer of inference alone."""
     lower, upper = asked.question.told
     answer = _answer(asked, _verdict(lower, upper, asked.alpha, settled=False), lower, upper, [note])
     return replace(answer, settled=False)

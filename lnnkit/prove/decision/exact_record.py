@@ -1,7 +1,7 @@
 """Exact bounds as steps of a proof: each with the statements, completed atoms and bounds of atoms behind it.
 
-These bounds are those of inference, with the steps that prove them. So the checker can look at every part by itself,
-and ask a solver for the exact step alone.
+The premises are bounds of inference with their own proofs, so the checker verifies every part separately and needs
+the solver for the exact step only.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from lnnkit.prove.ground.known_values import Key
 from lnnkit.syntax import ast
 
 _SIDES: tuple[Side, Side] = ("lower", "upper")
-_MOST = 20_000  # atoms that are looked at
-_MINIMISED = 40  # premises of a step, at most, that it is tried without
+_MOST = 20_000  # atoms examined at most
+_MINIMISED = 40  # greatest number of premises that are tested for removal
 _CONNECTIVES = (ast.And, ast.Or, ast.Implies, ast.Iff, ast.Xor)
 
 
 class NoRecord(Exception):
-    """A bound has no record that can be checked."""
+    """A bound has no proof that the checker accepts."""
 
 
 def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequence[Item]) -> Proof:
@@ -53,7 +53,7 @@ def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequenc
 
 
 def _least(step: Step, proof: Proof, world: World) -> Step:
-    """The step with a minimal part of what it rests on: a statement may be there with both ends."""
+    """The step with a minimal set of premises; a statement may occur with both ends."""
     if len(step.premises) > _MINIMISED:
         return step
     for atom in step.completes:
@@ -69,7 +69,7 @@ def _least(step: Step, proof: Proof, world: World) -> Step:
 
 
 def _used(proof: Proof) -> Proof:
-    """The proof without steps that nothing rests on."""
+    """The proof without unused steps."""
     kept = sorted({*_reachable(proof, proof.lower), *_reachable(proof, proof.upper)})
     places = {number: place for place, number in enumerate(kept)}
     steps = [
@@ -80,7 +80,7 @@ def _used(proof: Proof) -> Proof:
 
 
 class _Record:
-    """``steps`` that grow: what an exact step rests on, and that step."""
+    """A growing list of ``steps``: the premises of an exact step, and that step."""
 
     def __init__(self, ground: Ground, told: Proof) -> None:
         self.steps = list(told.steps)
@@ -122,7 +122,7 @@ class _Record:
     # --- premises ---------------------------------------------------------------------------------------------------
 
     def _stated(self, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
-        """An instance of a statement, with each end that it gives."""
+        """The steps for an instance of a statement, one for each end that it gives."""
         world = self._ground.world
         said = _with_logic(stated_formula(statement, world.starts), statement.logic, world.program.logic, bindings)
         truth = truth_of(statement, world.starts)
@@ -132,7 +132,7 @@ class _Record:
                 yield self._add(step)
 
     def _known(self, key: Key, end: int) -> int:
-        """What inference knows of an atom or a number, with its proof."""
+        """The bound of an atom or a number from inference, with its proof."""
         if key not in self._placed:
             assert self._ground.explain is not None
             self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
@@ -147,7 +147,7 @@ class _Record:
         return places[top]
 
     def _false(self, key: Key) -> int:
-        """That an atom of a closed predicate is false."""
+        """The step that an atom of a closed predicate is false."""
         world, name = self._ground.world, key[0]
         if world.derived(name) or world.origins.of(*key):
             return self._known(key, 1)

@@ -1,4 +1,4 @@
-"""The tightest bounds of a question: how false and how true it is in the worlds that the program allows."""
+"""The tightest bounds of a question: its least and greatest truth in the worlds that the program allows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lnnkit.prove.ground.dependency_cone import Cone
 from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, fraction, solver_module
 from lnnkit.prove.verdict.verdicts import ShownWorld
 
-SLACK = Fraction(1, 10**9)  # how far rounding may have moved what is said
-_NEAR = Fraction(1, 10**7)  # how near an end that is no linear optimum is sought
+SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
+_NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class GradedDecision:
         return self._approached(end, known, seen, solver, deadline)
 
     def _at_known(self, end: int, known: float, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
-        """The end that propagation found, where some world has it."""
+        """The end that propagation found, if some world attains it."""
         limit = self.encoding.end(known, end)
         status, model = self._beyond(end, limit, solver, deadline)
         return (limit, model) if status == "sat" else (None, None)
@@ -158,7 +158,7 @@ class GradedDecision:
         return status, model
 
     def _optimum(self, end: int, deadline: Deadline) -> tuple[Fraction | None, Z3]:
-        """By linear optimisation; an infimum that no world has is the end too."""
+        """The end by linear optimisation; an infimum that no world attains counts."""
         optimiser = self.z3.Optimize(ctx=self.context)
         optimiser.add(self._said)
         handle = optimiser.maximize(self._goal) if end else optimiser.minimize(self._goal)
@@ -172,7 +172,7 @@ class GradedDecision:
     def _approached(
         self, end: int, known: float, seen: Fraction, solver: Z3, deadline: Deadline
     ) -> tuple[Fraction | None, Z3]:
-        """By halving between what is known and what worlds show."""
+        """The end by bisection between the known bound and the worlds seen."""
         proved, shown = self.encoding.end(known, end), seen
         model = None
         while abs(shown - proved) > _NEAR:

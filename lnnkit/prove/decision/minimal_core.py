@@ -1,8 +1,8 @@
-"""What suffices for a verdict: facts and statements, of which none can be left out.
+"""Minimal cores: facts and statements that suffice for a verdict and none of which can be dropped.
 
-The solver's own core speaks of instances, over atoms that inference has settled. So it is asked again, of these
-instances alone, with every atom a variable and what is known of it an assumption. Assumptions that are no facts are
-then replaced by the facts and instances of their proofs, and all that is minimised together.
+The solver's own core consists of instances, over atoms that inference has settled. So the solver is asked again
+with these instances alone, with every atom a variable and its known bounds as assumptions. Assumptions that are not
+facts are then replaced by the facts and instances of their proofs, and everything is minimised together.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 
 _LEAST_GAIN = 1e-9
-_MOST_STEPS = 5000  # of proofs that are looked into
+_MOST_STEPS = 5000  # steps of proofs examined at most
 
 
 @dataclass(frozen=True, slots=True)
 class KnownEnd:
-    """The lower (0) or upper (1) end of an atom or number, as inference knows it; ``given`` where a fact says it, or
-    where the atom's predicate is ``completed``, so that its rules do."""
+    """The lower (0) or upper (1) end of an atom or number, known from inference; ``given`` if a fact states it, or if
+    the atom's predicate is ``completed``, so that its rules do."""
 
     key: Key
     end: int
@@ -46,7 +46,7 @@ Item = Said | KnownEnd
 
 
 class Unfolded(Protocol):
-    """An encoding in which nothing that inference has settled is a constant."""
+    """An encoding in which bounds known from inference are not constants."""
 
     z3: Z3
     context: Z3
@@ -55,11 +55,11 @@ class Unfolded(Protocol):
     arithmetic: ArithmeticEncoding
 
     def said(self, key: Key, end: int, value: float) -> Z3 | bool:
-        """That an atom's end is no worse than this."""
+        """The constraint that an atom's end is at least as tight as ``value``."""
         ...
 
     def held(self, item: Said) -> Z3 | bool:
-        """That an instance, a definition, or a loop formula holds."""
+        """The constraint of an instance, a definition, or a loop formula."""
         ...
 
 
@@ -78,7 +78,7 @@ def core_of(
     used: Sequence[Said],
     deadline: Deadline,
 ) -> Core:
-    """What keeps each of the ``goals`` from being met: of the items ``used``, and of what is known of their atoms."""
+    """A core that refutes each of the ``goals``: from the items ``used``, and the known bounds of their atoms."""
     finder = _Finder(ground, encoding, goals, deadline)
     try:
         return finder.found(used)
@@ -93,8 +93,8 @@ def near_items(
     used: Sequence[Said],
     deadline: Deadline,
 ) -> Sequence[Item]:
-    """What keeps a goal from being met: of the items ``used``, and of what inference knows of their atoms. All of them,
-    where the time was over."""
+    """A minimal set that refutes a goal: of the items ``used``, and of the known bounds of their atoms. All of them if
+    time ran out."""
     finder = _Finder(ground, encoding, [goal], deadline)
     try:
         found = finder.near(used)
@@ -118,11 +118,11 @@ class _Finder:
 
     @property
     def entered(self) -> Sequence[Item]:
-        """All that the goals were asked with."""
+        """All assumptions used in refuting the goals."""
         return list(self._marks)
 
     def near(self, used: Sequence[Said]) -> list[Item] | None:
-        """A minimal part of the items and of what is known of their atoms; None where not even all suffice."""
+        """A minimal subset of the items and of the known bounds of their atoms; None if not even all suffice."""
         first: list[Item] = [*dict.fromkeys(used)]
         self._enough = first
         for item in first:
@@ -145,7 +145,7 @@ class _Finder:
         return Core(self._members(least), minimal=not self._deadline.passed)
 
     def unfinished(self) -> Core:
-        """What was known to suffice when the time was over."""
+        """The best sufficient set when time ran out."""
         return Core(self._members(self._enough), minimal=False)
 
     # --- the solver -------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class _Finder:
         return self._ground.known.box(item.key)[item.end]
 
     def _refutes(self, items: Sequence[Item]) -> bool:
-        """Whether no goal can be met while these hold."""
+        """Whether no goal is satisfiable under these assumptions."""
         marks = [self._marks[item] for item in items]
         return all(checked(self._z3, self._solver, self._deadline, goal, *marks) == "unsat" for goal in self._goals)
 
@@ -205,7 +205,7 @@ class _Finder:
     # --- what is known ----------------------------------------------------------------------------------------------
 
     def _ends(self, items: Sequence[Item]) -> Iterator[KnownEnd]:
-        """What is known of the atoms that have become variables."""
+        """The known bounds of atoms that have become variables."""
         known = self._ground.known
         for key in [*self._encoding.atoms, *self._encoding.arithmetic.numbers]:
             numeric = self._ground.program.predicates[key[0]].numeric
@@ -224,7 +224,7 @@ class _Finder:
         yield from sorted(found, key=lambda item: not isinstance(item, KnownEnd))
 
     def _behind(self, item: KnownEnd) -> Iterator[Item]:
-        """The facts and instances that a known end rests on; itself, where nobody can say."""
+        """The facts and instances on which a known end rests; itself if there is no proof."""
         value = self._ground.known.box(item.key)[item.end]
         for given in self._ground.known.origins.of(*item.key):
             if (given.upper <= value) if item.end else (given.lower >= value):

@@ -1,4 +1,4 @@
-"""A question, and all that it is asked of."""
+"""A question, and the context in which it is decided."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Ground:
-    """What questions of one reading are asked of: the program, what inference knows of it, its statements."""
+    """The context of questions in one reading: the program, its statements, and the results of inference."""
 
     world: World
     lifted: LiftedGraph
     reading: GroundReading
     index: StatementIndex
-    explain: Callable[[str, list[str]], Proof] | None  # the proof of an atom's bounds; None: none was recorded
+    explain: Callable[[str, list[str]], Proof] | None  # the proof of an atom's bounds; None if nothing was recorded
     whole: frozenset[str] = frozenset()  # numbers that are integers
-    conflict: Callable[[], Sequence[CoreMember]] | None = None  # what meets in a contradiction, if there is one
+    conflict: Callable[[], Sequence[CoreMember]] | None = None  # the members of a contradiction, if there is one
     limit: int = INSTANCES
     eager: int = EAGER
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
@@ -73,7 +73,7 @@ class Ground:
 
 
 def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> str:
-    """A formula as it is written, with entities in place of its free variables."""
+    """A formula as text, with entities in place of its free variables."""
     return format_expression(bound_formula(formula, bindings))
 
 

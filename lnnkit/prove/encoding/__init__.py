@@ -1,1 +1,1 @@
-"""Formulas and numbers as expressions of Z3."""
+"""Encodings of formulas and numbers as Z3 expressions."""

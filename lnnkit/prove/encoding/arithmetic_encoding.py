@@ -1,5 +1,5 @@
-"""Numbers, terms and comparisons for Z3. What it has no arithmetic for becomes an unknown number, or an unknown truth:
-that is sound, and says less."""
+"""Numbers, terms and comparisons for Z3. Unsupported arithmetic becomes an unknown number, or an unknown truth: sound,
+but weaker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ArithmeticEncoding:
         self._fresh = 0
 
     def number(self, key: Key) -> Fraction | Z3:
-        """A number: what it is known to be, or a variable."""
+        """A number: its known value, or a variable."""
         low, high = self._known.box(key)
         if self._folded and low == high:
             return rational(low)
@@ -84,7 +84,7 @@ class ArithmeticEncoding:
         return self._z3.RealVal(f"{value.numerator}/{value.denominator}", self._context)
 
     def unknown(self, *, whole: bool = False) -> Z3:
-        """A number of which nothing is known."""
+        """A new unconstrained number."""
         self._fresh += 1
         return (self._z3.Int if whole else self._z3.Real)(f"?number {self._fresh}", self._context)
 

@@ -18,11 +18,11 @@ from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3
 
 Truth = bool | Z3
-_MEMBER = "a "  # begins the names of the predicates that say of what sort an individual is
+_MEMBER = "a "  # prefix of predicates for the sort of an individual
 
 
 class ClassicalEncoding:
-    """``folded``: what inference has settled is a constant; else only what is closed is."""
+    """``folded``: bounds known from inference are constants; otherwise only closed-world defaults are."""
 
     def __init__(
         self, z3: Z3, context: Z3, reading: GroundReading, arithmetic: ArithmeticEncoding, *, folded: bool
@@ -77,7 +77,7 @@ class ClassicalEncoding:
         return not truth if isinstance(truth, bool) else self.z3.Not(truth)
 
     def atom(self, key: Key) -> Truth:
-        """An atom about entities with names."""
+        """An atom about named entities."""
         box = self._known.box(key)
         if self._folded and box[0] == box[1]:
             return box[0] > 0
@@ -266,7 +266,7 @@ class ClassicalEncoding:
 
 
 def _present(part: Part) -> Sequence[Part]:
-    """The operands that have a weight."""
+    """The operands with a positive weight."""
     if part.kind in ("and", "or") and part.weights:
         return [operand for operand, weight in zip(part.operands, part.weights, strict=True) if weight]
     return part.operands

@@ -21,9 +21,9 @@ from lnnkit.prove.solving import Z3
 
 Truth = Fraction | Z3
 ZERO, ONE = Fraction(0), Fraction(1)
-_GRID = 9  # decimals: bounds that are so many, but for rounding, are that number
+_GRID = 9  # decimals: a bound that is a number of so many decimals, up to rounding, is read as that number
 _ROUNDED = 1e-13
-_WIDER = 1e-12  # by so much are others widened, for they were rounded
+_WIDER = 1e-12  # other bounds are widened by this, since they were rounded
 _ROOT = 4  # the greatest denominator of an exponent
 
 
@@ -73,7 +73,7 @@ class GradedEncoding:
         return self._equal(self.atom(item.key), found)
 
     def within(self, part: Part, bindings: Assignment, lower: float, upper: float) -> Z3 | bool:
-        """That the truth of a statement is in ``[lower, upper]``."""
+        """The constraint that the truth of a statement is in ``[lower, upper]``."""
         said: list[Z3 | bool] = []
         found = self._unclamped(part, bindings)
         least, most = rational(lower) - self._slack, rational(upper) + self._slack
@@ -84,12 +84,12 @@ class GradedEncoding:
         return self._all(said)
 
     def said(self, key: Key, end: int, value: float) -> Z3 | bool:
-        """That an atom's end is no worse than ``value``."""
+        """The constraint that an atom's end is at least as tight as ``value``."""
         made = self.atom(key)
         return self.at_most(made, self.end(value, 1)) if end else self.at_least(made, self.end(value, 0))
 
     def ends(self, key: Key) -> list[Z3 | bool]:
-        """What is known of an atom that is a variable."""
+        """The known bounds of an atom that is a variable, as constraints."""
         low, high = self._known.box(key)
         return [self.said(key, 0, low), self.said(key, 1, high)]
 
@@ -133,7 +133,7 @@ class GradedEncoding:
     # --- connectives ------------------------------------------------------------------------------------------------
 
     def _unclamped(self, part: Part, bindings: Assignment) -> Truth:
-        """The truth of a formula before it is cut at 0 and 1: enough for bounds within (0, 1)."""
+        """The truth of a formula before clamping: enough for bounds within (0, 1)."""
         if part.kind not in ("and", "or", "implies", "iff", "xor"):
             return self.truth(part, bindings)
         x = [self.truth(operand, bindings) for operand in part.operands]

@@ -1,1 +1,1 @@
-"""What is to be translated: instances that may say something, read at what inference knows."""
+"""Grounding of a question: the instances on which it can depend, evaluated at known bounds."""

@@ -1,4 +1,4 @@
-"""The part of a program that a question can depend on: instances that may say something, from atom to atom."""
+"""The dependency cone: the instances on which a question can depend, followed from atom to atom."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.ground.statement_index import StatementIndex
 from lnnkit.prove.solving import Deadline, Interrupted
 
-_TOLD = 1000  # after so many instances it is told how many there are,
-_LOOKED = 64  # after so many it is seen whether there is time
+_TOLD = 1000  # progress is reported each time after this many instances,
+_LOOKED = 64  # and the clock is read after this many
 
 
 @dataclass(slots=True, eq=False)
 class Definition:
-    """A completed atom is what its ``rules`` make of it: instances, each with the place of the atom in it."""
+    """The definition of a completed atom: instances of its ``rules``, each with the position of the atom in it."""
 
     key: Key
     rules: list[tuple[Instance, Part]]
@@ -52,7 +52,7 @@ class Cone:
         return f"{which} depends on at least {len(self._seen):,} instances of statements; its bounds are from inference"
 
     def grow(self, part: Part, bindings: Assignment) -> None:
-        """Add all that a formula can depend on. Raises `TooWide`, `Interrupted`."""
+        """Add everything on which a formula can depend. Raises `TooWide`, `Interrupted`."""
         self._wait(self.unsettled(part, bindings))
         self._finish()
 
@@ -65,14 +65,14 @@ class Cone:
                     self.tell(len(self.instances), len(self.atoms))
 
     def grow_whole(self) -> None:
-        """Add all that the program says: whether it contradicts itself depends on that. Raises as `grow` does."""
+        """Add the whole program, on which its consistency depends. Raises as `grow` does."""
         for stated in self.index.every():
             for instance in self.reading.instances(stated, {}):
                 self.add(instance)
         self._finish()
 
     def add(self, instance: Instance) -> None:
-        """Add an instance, unless it is there or says nothing."""
+        """Add an instance, unless it is present or satisfied at known bounds."""
         if instance.key in self._seen:
             return
         self._seen.add(instance.key)
@@ -127,8 +127,8 @@ class Cone:
                 self._define(key)
 
     def _define_heads(self, instance: Instance) -> None:
-        """What a rule's antecedent is decides the truth of its completed heads, also where other statements settle
-        that."""
+        """Define the completed heads of a rule, since its antecedent determines their truth even if other statements
+        settle it."""
         for head in self.index.defined(instance.stated):
             key = self.reading.key(head, instance.bindings)
             if key is None or key in self.definitions or not self.reading.known.completed(key):
@@ -144,7 +144,7 @@ class Cone:
 
 
 def definition_of(key: Key, index: StatementIndex, reading: GroundReading) -> Definition:
-    """The rules of a completed atom that may make it true."""
+    """The rules that may make a completed atom true."""
     found = [
         (instance, head)
         for stated, head in index.defining(key[0])

@@ -1,4 +1,4 @@
-"""Instances of formulas read at what is known: their bounds, the rows of their quantifiers, what touches an atom."""
+"""Evaluates instances at known bounds: their bounds, the rows of their quantifiers, the instances that read an atom."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lnnkit.prove.ground.parts import Assignment, Part, Stated
 from lnnkit.prove.ground.point_arithmetic import comparison_box
 from lnnkit.prove.ground.truth_functions import Box
 
-SLACK = 1e-9  # an instance that is satisfied but for so much says nothing beyond what is known
+SLACK = 1e-9  # an instance violated by no more than this counts as satisfied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +23,7 @@ class Instance:
 
     @property
     def key(self) -> tuple[int, tuple[str, ...]]:
-        """Tells instances apart."""
+        """Identifies the instance."""
         return id(self.stated), tuple(self.bindings[name] for name, _ in self.stated.variables)
 
     def __eq__(self, other: object) -> bool:
@@ -43,7 +43,7 @@ class GroundReading:
     # --- truth ------------------------------------------------------------------------------------------------------
 
     def box(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None = None) -> Box:
-        """The bounds of a formula, from those that are ``read`` of its atoms (default: those known)."""
+        """The bounds of a formula, from the bounds ``read`` for its atoms (default: the known ones)."""
         match part.kind:
             case "true":
                 return 1.0, 1.0
@@ -64,26 +64,26 @@ class GroundReading:
         return self.algebra.box(part, [self.box(operand, bindings, read) for operand in part.operands])
 
     def satisfied(self, instance: Instance, read: Callable[[Key], Box] | None = None) -> bool:
-        """Whether an instance says nothing beyond what is known, or ``read``."""
+        """Whether an instance is satisfied at known, or ``read``, bounds."""
         low, high = self.box(instance.stated.part, instance.bindings, read)
         return low >= instance.stated.lower - SLACK and high <= instance.stated.upper + SLACK
 
     def key(self, part: Part, bindings: Assignment) -> Key | None:
-        """The atom that a leaf is; None where an argument is no entity with a name."""
+        """The atom of a leaf; None if an argument is no named entity."""
         arguments = part.arguments(bindings)
         return None if any(not isinstance(each, str) for each in arguments) else (part.name, tuple(map(str, arguments)))
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
-        """The rows of a quantifier that may be other than neutral, over entities with names."""
+        """The rows of a quantifier, over named entities, that may not be neutral."""
         named = {name: entity for name, entity in bindings.items() if isinstance(entity, str)}
         guards = [guard for guard in self.row_guards(quantifier) if _about(guard, named, quantifier)]
         for found in assignments(quantifier.bound, named, guards, self.upper_rows, self.known):
             yield {**bindings, **found}
 
     def touching(self, key: Key, statements: list[Stated]) -> Iterator[Instance]:
-        """The instances of statements that read an atom and may say something."""
+        """The instances of statements that read an atom and may be violated."""
         for stated in statements:
             sorts = dict(stated.variables)
             for leaf in stated.part.leaves:
@@ -94,7 +94,7 @@ class GroundReading:
                     yield from self.instances(stated, bound)
 
     def instances(self, stated: Stated, bound: Mapping[str, str]) -> Iterator[Instance]:
-        """The instances of a statement, some variables bound, that may say something."""
+        """The instances of a statement, some variables bound, that may be violated."""
         guards = self.guards(stated)
         for found in assignments(stated.variables, bound, guards, self.upper_rows, self.known):
             yield Instance(stated, found)
@@ -108,7 +108,7 @@ class GroundReading:
         return quantifier.guards["body"]
 
     def guards(self, stated: Stated) -> tuple[Part, ...]:
-        """The atoms of a statement without which an instance says nothing."""
+        """The atoms of a statement without which an instance is satisfied."""
         if "whole" not in stated.part.guards:
             stated.part.guards["whole"] = guards_of(
                 stated.part, lambda box: box[0] >= stated.lower and box[1] <= stated.upper, self.algebra

@@ -1,4 +1,4 @@
-"""The assignments with which a formula can be anything but what says nothing.
+"""Searches for the assignments under which a formula is not neutral.
 
 A *guard* is an atom of a formula without which the formula is neutral: a rule is satisfied, the row of an ``exists`` is
 false, that of a ``forall`` true. So assignments are joined from the rows of guards where those are few, and only
@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lnnkit.check.program import Predicate
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.prove.ground.known_values import KnownValues
-from lnnkit.prove.ground.parts import Part, sort_of
+from lnnkit.prove.ground.parts import Part
 from lnnkit.prove.ground.truth_functions import Box, classical_box, connective_box
 
 Neutral = Callable[[Box], bool]
 Rows = Callable[[Part, Mapping[int, str]], Iterable[tuple[str, ...]] | None]
-"""The rows of an atom's predicate, some places fixed, outside which the atom is false; None where there are no such."""
+"""The rows of an atom's predicate, some places fixed, outside which the atom is false; None if there is no such set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def assignments(
 
 
 def unified(leaf: Part, entities: Sequence[str], variables: Mapping[str, str]) -> dict[str, str] | None:
-    """What binds an atom's ``variables`` so that it is about these entities; other variables may be any."""
+    """The substitution of an atom's ``variables`` that gives it these entities; other variables may be any."""
     found: dict[str, str] = {}
     for term, entity in zip(leaf.terms, entities, strict=True):
         if not isinstance(term, Free):
@@ -135,7 +134,7 @@ def _leaves(part: Part) -> Iterator[Part]:
 
 
 def _without(part: Part, leaf: Part, algebra: Algebra) -> Box:
-    """The bounds of a formula of whose atoms nothing is known but that one is false."""
+    """The bounds of a formula in which one atom is false and all others are unknown."""
     if part is leaf:
         return 0.0, 0.0
     if part.kind in ("true", "false"):
@@ -148,9 +147,3 @@ def _without(part: Part, leaf: Part, algebra: Algebra) -> Box:
     if part.kind == "exists":
         return 0.0, boxes[0][1]
     return algebra.box(part, boxes)
-
-
-def variable_sort(leaf: Part, name: str, predicates: Mapping[str, Predicate]) -> str:
-    """The sort of the first place at which a variable stands in an atom."""
-    place = next(place for place, term in enumerate(leaf.terms) if isinstance(term, Free) and term.name == name)
-    return sort_of(leaf, place, predicates)

@@ -1,4 +1,4 @@
-"""What inference has found out, as the solver reads it: bounds of atoms and numbers, rows of predicates, entities."""
+"""The results of inference for the solver: bounds of atoms and numbers, rows of predicates, entities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.prove.ground.truth_functions import Box
 
-_NOISE = 1e-12  # two ends that are so near are one
+_NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # of a derived number: a thousand times what makes two numbers one (`lnnkit.numeric.interval`)
 Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 
@@ -55,7 +55,7 @@ class KnownValues:
         return name in self._derived and name not in self._open and not self.lacks(key) and not self._given(key)
 
     def lacks(self, key: Key) -> bool:
-        """Whether an entity is not of the sort of its place: no statement speaks of the atom."""
+        """Whether an entity is outside the sort of its position: no statement applies to the atom."""
         sorts = self.program.predicates[key[0]].sorts
         return any(not self.has(sort, text) for sort, text in zip(sorts, key[1], strict=True))
 
@@ -64,7 +64,7 @@ class KnownValues:
         return entity in self._domain.index and sort in self._domain.sorts and self._domain.has(sort, entity)
 
     def is_open(self, sort: str) -> bool:
-        """Whether a sort may hold individuals that nothing names."""
+        """Whether a sort may contain unnamed individuals."""
         return sort in self._domain.open_sorts
 
     def members(self, sort: str) -> list[str]:
@@ -75,7 +75,7 @@ class KnownValues:
         return self._members[sort]
 
     def count(self, sort: str) -> int:
-        """How many entities a sort has."""
+        """The number of entities of a sort."""
         ids = self._domain.sorts.get(sort)
         return 0 if ids is None else len(ids)
 
@@ -107,7 +107,7 @@ class KnownValues:
         yield from zip(*names, strict=True)
 
     def settled(self, key: Key) -> bool:
-        """Whether the two ends of a truth are one."""
+        """Whether the two ends of a truth are equal."""
         low, high = self.box(key)
         return abs(high - low) <= _NOISE
 
@@ -133,7 +133,7 @@ class KnownValues:
         return (self._state.lower.values.take(rows) > _NOISE).astype(float)
 
     def is_settled(self, name: str) -> bool:
-        """Whether the two ends of all atoms of a predicate, or values of a number, are one."""
+        """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
         table = self._atoms.tables.get(name)
         if table is None or table.default[0] != table.default[1]:
             return False
@@ -144,7 +144,7 @@ class KnownValues:
         return bool((self._state.upper.values.take(rows) - self._state.lower.values.take(rows) <= _NOISE).all())
 
     def id_of(self, entity: str) -> int:
-        """The id of an entity, -1 where it has none."""
+        """The id of an entity; -1 if it has none."""
         return self._domain.index.get(entity, -1)
 
     def ids(self, sort: str) -> np.ndarray:
@@ -156,7 +156,7 @@ class KnownValues:
         return self._names.at(ids, len(ids))
 
     def are(self, sort: str, ids: np.ndarray) -> np.ndarray:
-        """Whether the entities with these ids are of a sort."""
+        """Flags of the entities with these ids that belong to a sort."""
         own = self.ids(sort)
         if not len(own):
             return np.zeros(len(ids), bool)
@@ -169,7 +169,7 @@ class KnownValues:
         return frozenset(self._state.crossed.rows.values.tolist())
 
     def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
-        """The places of tuples that have these ids at these places."""
+        """The indices of tuples with these ids at these places."""
         if not fixed:
             return np.arange(len(columns[0]), dtype=np.int32)
         first, *others = fixed

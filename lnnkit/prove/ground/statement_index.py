@@ -1,4 +1,4 @@
-"""The statements of a program by the predicates that they mention, made ready when they are first asked for."""
+"""An index of the statements of a program by the predicates that they mention, built on first use."""
 
 from __future__ import annotations
 

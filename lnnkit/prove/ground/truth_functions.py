@@ -1,4 +1,4 @@
-"""Connectives at points and over intervals, in plain floats: what prunes instances, and what models are checked by.
+"""Connectives at points and over intervals, in plain floats, for pruning instances and checking models.
 
 The formulas are those of ``lnnkit.logic`` (semantics, Neurons). In the classical reading weights and biases are left
 out, and every logic is two-valued.

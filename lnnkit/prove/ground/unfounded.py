@@ -1,4 +1,4 @@
-"""Completed atoms that support each other and nothing else: a least fixpoint has none of them.
+"""Unfounded sets: completed atoms that only support each other, which a least fixpoint excludes.
 
 A model of the completion may hold such a set, as in ``reach(X, Y) <- reach(Y, X)``. For each that a model shows, its
 loop formula is added: an atom of the set needs a rule whose antecedent has none of them (Lin and Zhao 2004, "ASSAT").
@@ -52,14 +52,14 @@ def unfounded(
 
 
 def _external(definition: Definition, within: frozenset[Key], reading: GroundReading) -> Iterable[Instance]:
-    """The rules of a completed atom whose antecedents read none of a set."""
+    """The rules of a completed atom whose antecedents read no atom of a set."""
     for instance, _ in definition.rules:
         if not any(key in within for key in _atoms(antecedent(instance), instance, reading)):
             yield instance
 
 
 def antecedent(instance: Instance) -> Part:
-    """What a rule concludes from."""
+    """The antecedent of a rule instance."""
     return instance.stated.part.operands[0]
 
 

@@ -1,1 +1,1 @@
-"""Statements instantiated lazily: solve, find what the model violates, add it, until nothing is violated."""
+"""Lazy instantiation: solve, find the instances that the model violates, add them, until none is violated."""

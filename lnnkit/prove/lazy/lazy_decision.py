@@ -28,8 +28,8 @@ from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition
 _SHOWN = 60  # atoms of a world
-_TURNS = 100  # of a search for what refutes anyone
-_LOOKED = 64  # after so many instances it is seen whether there is time
+_TURNS = 100  # turns of the search for a refutation of *anyone*
+_LOOKED = 64  # after this many instances the clock is read
 
 
 class LazyDecision:
@@ -65,7 +65,7 @@ class LazyDecision:
 
     @property
     def count(self) -> int:
-        """How many instances and definitions went to the solver."""
+        """The number of instances and definitions given to the solver."""
         return len(self._added)
 
     def replayed(self) -> LazyEncoding:
@@ -91,7 +91,7 @@ class LazyDecision:
     # --- the solver -------------------------------------------------------------------------------------------------
 
     def _can(self, goal: Truth) -> Status:
-        """Whether the goal can hold, with a model if it can, else with what keeps it from that."""
+        """Whether the goal is satisfiable, with a model or an unsatisfiable core."""
         self._goals += 1
         assumption = self.z3.Bool(f"?goal {self._goals}", self.context)
         self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
@@ -155,7 +155,7 @@ class LazyDecision:
     # --- what a model violates --------------------------------------------------------------------------------------
 
     def _violated(self, model: Z3) -> bool:
-        """Lay a model over the world, and add what it violates; whether there is anything."""
+        """Lay a model over the world, and add the instances that it violates; returns whether there are any."""
         self._pause()
         before = len(self._added), len(self.encoding.arithmetic.asides)
         changed = self._laid(model)
@@ -235,7 +235,7 @@ class LazyDecision:
         self._solver.add(self.z3.Implies(mark, self._lifted(said)))
 
     def _complete_rows(self, model: Z3) -> None:
-        """Add rows that decide a quantifier in the world, where the model has it undecided."""
+        """Add rows that decide a quantifier in the world but not in the model."""
         for each in list(self.encoding.quantified.values()):
             if self._true(model, each.some):
                 continue

@@ -29,18 +29,18 @@ from lnnkit.prove.solving import Z3
 
 Row = dict[str, object]
 Place = tuple[int, tuple[object, ...]]
-_FIRST, _GROWTH = 1, 8  # how many rows are added, and how many times more each time
+_FIRST, _GROWTH = 1, 8  # the number of rows added first, and its growth each time
 
 
 @dataclass(eq=False)
 class Rows:
-    """A quantifier's rows: ``added`` in turns, those of a turn together; ``single`` those that a model showed;
-    ``waiting`` are the others, all of which ``anyone`` stands for."""
+    """A quantifier's rows: ``added`` in batches; ``single`` ones that a model showed; ``waiting`` are the others, all
+    represented by ``anyone``."""
 
     part: Part
     bindings: Assignment
     waiting: Iterator[Row] = field(default_factory=lambda: iter(()))
-    decided: bool = False  # whether what inference has settled decides it
+    decided: bool = False  # whether known bounds decide it
     added: list[list[Row]] = field(default_factory=list)
     single: list[Row] = field(default_factory=list)
     anyone: Row | None = None
@@ -96,7 +96,7 @@ class LazyEncoding(ClassicalEncoding):
         return found
 
     def exists(self, person: str) -> Z3:
-        """That an individual that nothing names is there."""
+        """The proposition that an unnamed individual exists."""
         if person not in self.existing:
             self.existing[person] = self.z3.Bool(f"there is {person}", self.context)
         return self.existing[person]
@@ -138,7 +138,7 @@ class LazyEncoding(ClassicalEncoding):
         return self.of_anyone[key]
 
     def _same(self, one: object, other: object) -> Truth:
-        """Anyone may be any entity."""
+        """Anyone may be equal to any entity."""
         sides = sorted(map(str, (one, other)))
         if one == other or not any(self._world.is_anyone(each) for each in sides):
             return super()._same(one, other)
@@ -161,7 +161,7 @@ class LazyEncoding(ClassicalEncoding):
         self._single(quantified)
 
     def generalise(self, quantified: Quantified) -> None:
-        """Say that rows that have not been added are of anyone."""
+        """Assert that rows that have not been added are instances of *anyone*."""
         rows = quantified.rows
         own = {name: self._world.anyone(sort) for name, sort in rows.part.bound}
         rows.anyone = {**rows.bindings, **own}

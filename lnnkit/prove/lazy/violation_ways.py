@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lnnkit.prove.ground.parts import Part, Stated
 
-_MOST = 64  # ways; a statement with more is looked at as a whole
+_MOST = 64  # ways; a statement with more is searched as a whole
 
 
 @dataclass(frozen=True)

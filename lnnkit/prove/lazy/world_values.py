@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from lnnkit.prove.ground.known_values import Key, KnownValues
 from lnnkit.prove.ground.truth_functions import Box
 
-_MARK = "\ue000"  # begins the names of individuals that nothing names: private use, so no entity of a program has it
+_MARK = "\ue000"  # prefix of the names of unnamed individuals: private use, so no entity of a program has it
 
 
 class WorldValues(KnownValues):
@@ -39,7 +39,7 @@ class WorldValues(KnownValues):
         return [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
 
     def person(self, sort: str) -> str:
-        """A new individual of an open sort, which does not exist yet."""
+        """A new unnamed individual of an open sort, which does not exist yet."""
         name = f"{_MARK}someone {len(self._sort_of) + 1}"
         self._sort_of[name] = sort
         return name
@@ -59,11 +59,11 @@ class WorldValues(KnownValues):
         return [each for own in self._existing.values() for each in own]
 
     def sort_of(self, person: str) -> str:
-        """The sort of an individual that nothing names."""
+        """The sort of an unnamed individual."""
         return self._sort_of[person]
 
     def is_person(self, entity: str) -> bool:
-        """Whether it is an individual that nothing names."""
+        """Whether it is an unnamed individual."""
         return entity in self._sort_of
 
     # --- as known values --------------------------------------------------------------------------------------------
@@ -111,8 +111,3 @@ class WorldValues(KnownValues):
     def _at(self, said: Mapping[Key, float], key: Key) -> float:
         found = said.get(key)
         return self.known.box(key)[0] if found is None else found
-
-
-def shown_name(text: str) -> str:
-    """A text without the marks of individuals that nothing names."""
-    return text.replace(_MARK, "")

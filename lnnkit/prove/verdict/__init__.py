@@ -1,1 +1,1 @@
-"""What a question comes back with, as data, text and page."""
+"""The answer to a question, as data, text and page."""

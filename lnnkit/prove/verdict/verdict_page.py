@@ -1,4 +1,4 @@
-"""Verdicts as HTML: by themselves a page or a part of one."""
+"""Verdicts as HTML, as a page or a fragment."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lnnkit.prove.verdict.verdicts import Decided
 
 
 def page(results: Sequence[Decided]) -> str:
-    """A whole document."""
+    """A whole HTML document."""
     return document("lnnkit prove", Markup("").join(Markup(fragment(decided)) for decided in results))
 
 
 def fragment(decided: Decided) -> str:
-    """The same of one question, to be put into a page."""
+    """One verdict as an HTML fragment."""
     core = [(member.text, f"{member.file}:{member.line}") for member in decided.core]
     shown = [Table("", [], core, len(core))] if core else []
     for model in decided.models:

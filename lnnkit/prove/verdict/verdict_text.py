@@ -1,4 +1,4 @@
-"""Verdicts as text to be read."""
+"""Verdicts as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BECAUSE = {
 
 
 def lines(decided: Decided) -> Iterator[str]:
-    """The verdict, what it rests on, and the models."""
+    """The verdict, its core, and the models."""
     yield f"{decided.formula}   {headline(decided)}"
     if decided.core:
         yield f"  {_BECAUSE.get(decided.verdict, 'this suffices for its bounds')}"

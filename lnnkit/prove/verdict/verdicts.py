@@ -1,4 +1,4 @@
-"""What a question comes back with: a verdict, what suffices for it, or worlds that show that nothing does."""
+"""The answer to a question as data: a verdict, its core, or worlds as counterexamples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Reading = Literal["classical", "exact"]
 
 @dataclass(frozen=True, slots=True)
 class CoreMember:
-    """A fact, a statement or a declaration that a verdict rests on, with its file and its line or row."""
+    """A fact, a statement or a declaration on which a verdict rests, with its file and its line or row."""
 
     text: str
     file: str
@@ -62,7 +62,7 @@ class Decided:
     notes: Sequence[str] = ()
     alpha: float = 1.0
     minimal: bool = True
-    settled: bool = True  # both ends, or the verdict, in time
+    settled: bool = True  # whether both ends, or the verdict, were decided in time
     interrupted: bool = False
     translated: int = field(default=0, compare=False)  # instances of statements that went to the solver
 

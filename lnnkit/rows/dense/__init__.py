@@ -1,1 +1,1 @@
-"""Columns of rows, decided side by side: a program over them, its state, its rounds, its answers."""
+"""Evaluation of rows in columns: a dense program, its state, its rounds, its answers."""

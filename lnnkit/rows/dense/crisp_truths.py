@@ -1,4 +1,4 @@
-"""The first truth of crisp comparisons, whose rows are true, false or unknown: codes in the place of bounds."""
+"""The initial truth of crisp comparisons as codes: true, false or unknown."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _UNKNOWN = 2
 
 
 def first_truth(rule: DenseRule, strip: Strip) -> Coded | None:
-    """What its numbers make of a comparison, before anything is known of its truth; None where that has to be worked
-    out with intervals: it is soft, a number has bounds of its own, or a term has no value in some row."""
+    """The truth of a comparison from its numbers alone, before anything else is known of it; None if that needs
+    intervals: it is soft, a number has two bounds, or a term is undefined in some row."""
     comparison, formula = rule.comparison, rule.formula
     operands = formula.neurons[formula.top].operands
     columns = [strip.column(rule.tables[leaf]) for leaf in operands]
@@ -44,7 +44,7 @@ def first_truth(rule: DenseRule, strip: Strip) -> Coded | None:
 
 
 def _single(column: Column) -> tuple[Tensor, Tensor | None] | None:
-    """Single values, and where they are missing."""
+    """Single values, and a mask of missing ones."""
     if column.numbers is not None:
         return column.numbers.values, column.numbers.missing
     return (column.lower, None) if column.coded is None and column.lower is column.upper else None
@@ -60,12 +60,12 @@ def _any(flags: list[Tensor]) -> Tensor:
 def _partly_known(
     rule: DenseRule, columns: list[Column], gaps: dict[int, Tensor], unknown: Tensor, codes: Tensor
 ) -> None:
-    """Write the truth of rows whose numbers that are known may suffice."""
+    """Write the truth of rows whose known numbers may suffice."""
     comparison, leaves = rule.comparison, {*rule.formula.leaves}
     assert comparison is not None
     enough: Tensor | None = None
     for own in rule.informing:
-        if own == leaves:  # such rows have no gap
+        if own == leaves:  # these rows have no missing number
             continue
         lacking = [gaps[leaf] for leaf in own if leaf in gaps]
         here = ~_any(lacking) & unknown if lacking else unknown

@@ -1,4 +1,4 @@
-"""The answers of a dense program at its fixpoint: bounds for every row, those at their default too."""
+"""The answers of a dense program at its fixpoint: bounds for every row, including rows at their default."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lnnkit.rows.dense.dense_state import Strip
 
 @dataclass(frozen=True, slots=True)
 class RowBounds:
-    """The bounds of one query, (n,) each: a row an answer. ``setters``, if they were asked for, number the statements
-    that set each end: -1 where none did. If there are ``places``, int32 (n,), the row of each is at its place."""
+    """The bounds of one query, (n,) each, by row. ``setters``, if requested, are the numbers of the statements that set
+    each end: -1 for none. If there are ``places``, int32 (n,), each row's bounds are at its place."""
 
     lower: Tensor
     upper: Tensor
@@ -32,8 +32,8 @@ class RowBounds:
 
 
 def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
-    """The query's bounds in each row of the strip; rows that differ from its default by no more than the tolerance have
-    the default, as they are left out of the answers of a knowledge base."""
+    """The query's bounds in each row of the strip; rows within the tolerance of its default have the default, as a
+    knowledge base omits them from its answers."""
     with torch.no_grad():
         value, default, apart = _beside_default(query, strip)
         if apart.all():
@@ -58,7 +58,7 @@ def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Tensor | None, Boun
 
 
 def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Pair, np.ndarray]:
-    """The query's bounds, its default, and in which rows they differ by more than the tolerance."""
+    """The query's bounds, its default, and a mask of rows that differ by more than the tolerance."""
     value, default = _value(query, strip), query.default
     if query.atom is None or not strip.column(query.atom).sound:
         value = _narrowed(value)
@@ -76,7 +76,7 @@ def _complemented(pair: Pair) -> Pair:
 
 
 def _narrowed(value: Bounds) -> Bounds:
-    """Bounds that rounding has made cross, in order."""
+    """Bounds with ends that rounding made cross swapped."""
     crossed = over(*value)
     if not any_set(crossed):
         return value

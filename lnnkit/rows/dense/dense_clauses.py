@@ -1,8 +1,8 @@
-"""Clauses over whole columns: what `lnnkit.rows.dense.row_clauses` finds, to the bit, in fewer passes.
+"""Clauses over whole columns: bitwise the results of `lnnkit.rows.dense.row_clauses`, in fewer passes.
 
-A clause of the weighted sum of Lukasiewicz (`lnnkit.logic.lukasiewicz`) tells its consequent, of which nothing is
-known, ``(L + b - 1 - w_a (1 - a)) / w_c``: of the antecedent ``a`` the lower end alone is worked out, and of each of
-its operands one end. Operations are those of the kernels in their order, so each rounds as they do.
+A Lukasiewicz clause (`lnnkit.logic.lukasiewicz`) bounds an unknown consequent from below by ``(L + b - 1 - w_a (1 -
+a)) / w_c``, which needs only the lower end of the antecedent ``a``, and one end of each of its operands. The
+operations and their order are those of the kernels, so rounding is the same.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _NOISE = noise(torch.float64)
 
 @dataclass(frozen=True, slots=True)
 class SummedClause:
-    """A clause whose connectives are all sums, with plain weights, that asks nothing of its antecedent."""
+    """A clause whose connectives are all sums with plain weights, and which bounds nothing in its antecedent."""
 
     clause: Clause
 
     @property
     def leaves(self) -> dict[int, int]:
-        """The leaves that are read, and of which side."""
+        """The leaves that are read, with the side read."""
         return dict(self.clause.sides)
 
     def proposed(self, read: Read) -> tuple[Tensor, Tensor]:
-        """Where there is news for the target, and the bounds. No end that is read has crossed the other."""
+        """Flags of rows with a proposal for the target, and the bounds. The ends read must not have crossed."""
         formula = self.clause.formula
         top = formula.neurons[formula.top]
         found = _complement(_end(formula, top.operands[0], 0, read))
@@ -55,7 +55,7 @@ class SummedClause:
 
 
 def summed(clause: Clause) -> SummedClause | None:
-    """The clause as sums, if it is so."""
+    """The clause as sums, if it has that form."""
     formula = clause.formula
     top = formula.neurons[formula.top]
     inside = [formula.neurons[index] for index in clause.antecedent]
@@ -68,7 +68,7 @@ def summed(clause: Clause) -> SummedClause | None:
     weight = float(top.weights[1])
     if isinstance(formula.lower, Tensor) or formula.lower <= _TOLERANCE or weight < SMALL_WEIGHT:
         return None
-    return SummedClause(clause) if _least(formula) <= weight else None  # else it asks something of the antecedent
+    return SummedClause(clause) if _least(formula) <= weight else None  # otherwise it could bound its antecedent
 
 
 def _is_sum(neuron: Neuron) -> bool:
@@ -82,19 +82,19 @@ def _is_sum(neuron: Neuron) -> bool:
 
 
 def _least(formula: Formula) -> float:
-    """``L + b - 1``: what the sum has to come to."""
+    """``L + b - 1``: the least value of the sum."""
     return formula.lower + (float(formula.neurons[formula.top].bias) - 1)
 
 
 def _end(formula: Formula, index: int, side: int, read: Read) -> Tensor:
-    """One end of a neuron; it is not to be written."""
+    """One end of a neuron; read-only."""
     neuron = formula.neurons[index]
     if not neuron.operands:
         return read(index, side)
     if neuron.kind == "not":
         own = _end(formula, neuron.operands[0], 1 - side, read)
         found = _complement(own)
-        if not side:  # only what is false makes it true
+        if not side:  # only a false operand makes it true
             saturated = (own.numpy() > 0) & (found.numpy() == 1)
             if saturated.any():
                 found[torch.from_numpy(saturated)] = below_one(torch.float64)
@@ -104,7 +104,7 @@ def _end(formula: Formula, index: int, side: int, read: Read) -> Tensor:
     total: Tensor | None = None
     for place, (operand, weight) in enumerate(zip(neuron.operands, neuron.weights, strict=True)):
         flip = flipped[min(place, 1)]
-        turned = flip and not conjunction  # of the antecedent the other end is read
+        turned = flip and not conjunction  # the other end of the antecedent is read
         end = _end(formula, operand, 1 - side if turned else side, read)
         term = _complement(end) if flip else end
         if total is None:
@@ -126,5 +126,5 @@ def _complement(ends: Tensor) -> Tensor:
 
 
 def _times(ends: Tensor, weight: float, *, fresh: bool = False) -> Tensor:
-    """Ends times a weight, in a tensor that may be written."""
+    """Ends times a weight, in a tensor that may be overwritten."""
     return ends * weight if fresh or weight != 1 else ends

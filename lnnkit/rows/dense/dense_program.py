@@ -1,6 +1,6 @@
-"""Needed statements -> a dense program: each atom of a row is a pair of columns, each statement a tree of neurons over
-them. Only programs can be put so whose statements have no quantifier and, beside the row, no variables but those that a
-row's own facts tie to one entity (`lnnkit.rows.dense.row_lookups`)."""
+"""Compiles needed statements to a dense program: each atom of a row is a pair of columns, each statement a tree of
+neurons over them. Requires that statements have no quantifier and, beside the row, only variables that a row's own
+facts bind to one entity (`lnnkit.rows.dense.row_lookups`)."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ class DenseTable:
 
 @dataclass(frozen=True, slots=True)
 class DenseRule:
-    """A statement, or the definition of a shared neuron. ``tables`` has the table behind each leaf, AUXILIARY among
-    them; ``reads`` the tables and sides whose moves matter, none where what it tells depends on nothing that moves;
-    ``clause`` what it tells where nothing is known of its consequent, ``summed`` the same in fewer passes. Of a
-    comparison, ``informing`` are the sets of leaves of
-    which one must be known before its numbers say anything of its truth."""
+    """A statement, or the definition of a shared neuron. ``tables`` has the table of each leaf, including AUXILIARY;
+    ``reads`` the tables and sides whose moves matter, empty if its proposals depend on nothing that moves; ``clause``
+    its form while its consequent is unknown, ``summed`` the same in fewer passes. For a comparison, ``informing`` are
+    the sets of leaves one of which must be known before its numbers imply anything about its truth."""
 
     shape: RuleShape
     tables: dict[int, str]
@@ -68,9 +67,9 @@ class DenseRule:
 
 @dataclass(frozen=True, slots=True)
 class DenseQuery:
-    """A query of one variable. The formula of ``shape`` is what stands beneath its negations, ``heard`` the shared
-    neurons that it is an instance of, ``kin`` the comparisons of its terms; ``default`` its value with every atom at
-    its default."""
+    """A query of one variable. ``shape`` has its formula without leading negations, ``heard`` the shared neurons of
+    which it is an instance, ``kin`` the comparisons of its terms; ``default`` is its value with every atom at its
+    default."""
 
     shape: RuleShape
     negated: bool
@@ -85,14 +84,15 @@ class DenseQuery:
 
     @property
     def atom(self) -> str | None:
-        """The table whose atoms it asks for, if it does."""
+        """The table whose atoms it asks for, if it is atomic."""
         return self.formula.neurons[0].source if len(self.formula.neurons) == 1 else None
 
 
 @dataclass(frozen=True)
 class DenseProgram:
-    """``comparisons`` and ``shared`` (operands first) get their first bounds from their operands; ``rules`` respond in
-    rounds; ``strata`` are completed, dependencies first; ``lookups`` are the columns of what rows name elsewhere."""
+    """A compiled program. ``comparisons`` and ``shared`` (operands first) get their first bounds from their operands;
+    ``rules`` respond in rounds; ``strata`` are completed, dependencies first; ``lookups`` are the columns that rows
+    look up in other tables."""
 
     tables: dict[str, DenseTable]
     comparisons: tuple[DenseRule, ...]
@@ -109,12 +109,12 @@ class DenseProgram:
 
     @cached_property
     def responding(self) -> frozenset[str]:
-        """The comparisons that have something to say in rounds."""
+        """The comparisons that may propose something in rounds."""
         return frozenset(rule.tables[AUXILIARY] for rule in self.rules if rule.formula.compares)
 
     @cached_property
     def moved(self) -> frozenset[str]:
-        """The tables of which statements may say something."""
+        """The tables for which statements may propose bounds."""
         rules = (*self.comparisons, *self.shared, *self.rules)
         found = {
             rule.tables[leaf] for rule in rules for leaf in (*rule.shape.targets, AUXILIARY) if leaf in rule.tables
@@ -122,12 +122,12 @@ class DenseProgram:
         return frozenset(found.union(*(names for names, _ in self.strata)))
 
     def is_untouched(self, query: DenseQuery) -> bool:
-        """Whether a query asks for what facts alone say."""
+        """Whether a query asks for facts alone."""
         return query.atom is not None and query.atom not in self.moved and not query.heard and not query.kin.relatives
 
     @cached_property
     def read_later(self) -> tuple[str, ...]:
-        """The tables that are read once comparisons have their first truth, but for untouched queries."""
+        """The tables that are read after comparisons have their first truth, except by untouched queries."""
         rules = (*self.shared, *self.rules, *(each for _, own in self.strata for each in own))
         found = {name for rule in rules for name in rule.tables.values()}
         found |= {name for names, _ in self.strata for name in names}
@@ -138,7 +138,7 @@ class DenseProgram:
         return tuple(sorted(found))
 
     def first_defining(self, rules: Sequence[DenseRule]) -> int:
-        """The place among the ``statements`` of the first of the rules of a stratum."""
+        """The index among the ``statements`` of the first of the rules of a stratum."""
         first = len(self.rules)
         for _, own in self.strata:
             if own is rules:
@@ -148,8 +148,8 @@ class DenseProgram:
 
 
 def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups | None = None) -> DenseProgram | None:
-    """The dense form of a row-local program; None where it has none. With ``lookups``, statements may read what rows
-    name in reference tables."""
+    """The dense form of a row-local program; None if it has none. With ``lookups``, statements may read reference
+    tables through entities that rows name."""
     asked = [_positive(needs, root) for root in needs.lifted.queries]
     queried = [unfold(needs.lifted, root, world=needs.world) for root, _ in asked]
     if needs.observers:
@@ -182,7 +182,7 @@ def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups | Non
 
 @dataclass(frozen=True)
 class _Columned:
-    """Formulas with the columns behind their leaves; those of shared neurons once for each of their columns."""
+    """Formulas with the columns of their leaves; those of shared neurons once for each of their columns."""
 
     readings: tuple[tuple[Formula, Columns], ...]
     definitions: tuple[tuple[Formula, Columns], ...]
@@ -201,7 +201,7 @@ class _Columned:
 
 
 def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None) -> _Columned | None:
-    """The columns behind all leaves; None where some instance is not about one row and what it names."""
+    """The columns of all leaves; None if some instance is not about one row and the entities that it names."""
 
     def found(formula: Formula, variables: Mapping[int, Place] | None = None) -> Columns | None:
         if _is_of_one_row(formula) and not variables:
@@ -246,7 +246,8 @@ def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None)
         return None
     told = tuple(pair for formula in readings for pair in several(formula))
     exact = frozenset[str]() if lookups is None else lookups.exact
-    if any(_tells_others(needs, *pair, exact) for pair in told):  # what a row says of others would have to be kept
+    # Bounds that a row proposes for others would have to be kept
+    if any(_tells_others(needs, *pair, exact) for pair in told):
         return None
 
     return _Columned(
@@ -261,8 +262,8 @@ def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None)
 
 
 def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[str]) -> bool:
-    """Whether an instance may say something of what a row looks up; or, where it is that of a shared neuron of the row
-    and what it names, of the row."""
+    """Whether an instance may propose bounds for what a row looks up; or, if it belongs to a shared neuron of the row
+    and such entities, for the row."""
     reading = next(each for each in needs.readings if each.formula is formula)
     of_pair = formula.auxiliary is not None and columns.atoms[AUXILIARY].places
     return any(
@@ -307,7 +308,7 @@ def _sources(formula: Formula) -> dict[int, str]:
 def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
     looked_up = [leaf for leaf, atoms in columns.atoms.items() if atoms.places and leaf != AUXILIARY]
-    modes = {**modes, **dict.fromkeys(looked_up, (0, 0))}  # nothing is said of them
+    modes = {**modes, **dict.fromkeys(looked_up, (0, 0))}  # nothing bounds them
     analysis = needs.analyses.of(formula)
     reads = _reads(RuleShape(formula, analysis, modes, (), completes=False), columns)
     modes = {leaf: (0, 0) if _sources(formula).get(leaf) in needs.idle else own for leaf, own in modes.items()}
@@ -318,8 +319,8 @@ def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
 
 
 def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: Needed) -> tuple[DenseRule, ...]:
-    """The rules that have something to say in rounds; those without ``reads`` look at rows once: whatever they tell
-    rests on what nobody moves."""
+    """The rules that may propose something in rounds. Those without ``reads`` look at rows once, since everything they
+    read is fixed."""
     moved = {rule.tables[leaf] for rule in rules for leaf in rule.shape.targets}
     moved |= {name for names, _ in needs.strata for name in names}
     found: list[DenseRule] = []
@@ -341,7 +342,8 @@ def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: N
 
 
 def _told_at_once(rule: DenseRule, moved: Set[str], tables: Mapping[str, DenseTable]) -> bool:
-    """Whether a comparison has said all before the first round: nothing moves its numbers, itself included."""
+    """Whether a comparison has proposed everything before the first round: nothing moves its numbers, itself
+    included."""
     if not rule.formula.compares or {*rule.shape.targets} - {AUXILIARY}:
         return False
     numbers = {rule.tables[leaf] for leaf in rule.formula.leaves}

@@ -1,7 +1,7 @@
-"""The rounds of a dense program over a strip of rows: what `lnnkit.engine` does, for all rows side by side.
+"""The rounds of a dense program over a strip of rows: as in `lnnkit.engine`, for all rows side by side.
 
-A round reads what the last one left; the greatest lower and the least upper end that is proposed wins; bounds that
-cross are arrested. No row hears of another, so the rounds of one are the same whatever rows stand beside it.
+A round reads what the last one left; the greatest lower and the least upper end proposed win; bounds that cross are
+arrested. Rows are independent, so the rounds of one are the same whatever rows are beside it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lnnkit.rows.dense.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense.dense_state import Column, Strip
 from lnnkit.rows.dense.row_clauses import ReadEnd, end_reader
 
-MOST = 60  # rounds: rows that still move then go to the engine, which knows when to give up
+MOST = 60  # rounds: rows that still move then go to the engine, which detects slow convergence
 
 _NOISE = noise(torch.float64)
 _WORTHWHILE = 2  # rows are picked if they are fewer than one in so many
@@ -34,12 +34,12 @@ Where = tuple[str, int]  # a table, and its lower (0) or upper (1) end
 
 
 class Unsettled(Exception):
-    """Some rows have not come to rest."""
+    """Some rows have not converged."""
 
 
 @dataclass(slots=True)
 class _Moves:
-    """Which rows moved in a round, by table and end."""
+    """The rows that moved in a round, by table and end."""
 
     rows: dict[Where, Tensor] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class _Moves:
         self.rows[where] = rows if known is None else known | rows
 
     def of(self, rule: DenseRule) -> Tensor | None:
-        """Those that a rule has to look at; None where there are none."""
+        """The rows that a rule must look at; None if there are none."""
         found: Tensor | None = None
         for where in rule.reads:
             rows = self.rows.get(where)
@@ -65,7 +65,7 @@ class _Moves:
 
 
 class _Inbox:
-    """The greatest proposal for each end so far, and which rows hear of it."""
+    """The greatest proposal for each end so far, and the rows that it moves."""
 
     def __init__(self, strip: Strip, setters: dict[Where, Tensor] | None = None) -> None:
         self.strip = strip
@@ -73,7 +73,7 @@ class _Inbox:
         self._setters = setters
 
     def add(self, where: Where, heard: Tensor, value: Tensor, setter: int = -1, *, rising: bool = False) -> None:
-        """Bounds for one end of a table, (n,), in those rows that hear them. Of equal ones the first sets the end."""
+        """Add bounds for one end of a table, (n,), in the rows that they move. Of equal ones the first sets the end."""
         known = self.found.get(where)
         column = self.strip.column(where[0])
         if known is None and column.blank and self._setters is None:
@@ -91,7 +91,7 @@ class _Inbox:
         self.found[where] = (heard if known is None else known[0] | heard, met)
 
     def settle(self) -> _Moves:
-        """Let the proposals into the bounds, and arrest what crosses."""
+        """Merge the proposals into the bounds, and arrest what crosses."""
         moves = _Moves()
         for (name, side), (heard, ends) in self.found.items():
             self.strip.column(name).put(side, ends)
@@ -110,25 +110,27 @@ class DenseRun:
     def __init__(self, program: DenseProgram, strip: Strip, *, why: bool = False) -> None:
         self.program = program
         self.strip = strip
-        self.setters: dict[Where, Tensor] | None = {} if why else None  # by end: the statement that set it
+        # By end: the number of the statement that set it
+        self.setters: dict[Where, Tensor] | None = {} if why else None
         self._silent: dict[int, Tensor] = {}  # by rule: the rows whose instance is arrested
-        self._truths: dict[str, Interval] = {}  # of comparisons, by their numbers as facts give them
-        self.rounds: list[int] = []  # between completions
+        # The truth of each comparison, from its numbers as facts give them
+        self._truths: dict[str, Interval] = {}
+        self.rounds: list[int] = []  # moves between completions
 
     def infer(self) -> None:
-        """To the fixpoint. Raises `Unsettled`."""
+        """Run to the fixpoint. Raises `Unsettled`."""
         self.begin()
         self.settle()
 
     def begin(self) -> None:
-        """Arrest what facts make cross, and give comparisons their first truth."""
+        """Arrest contradictory facts, and give comparisons their first truth."""
         with torch.no_grad():
             for column in self.strip.columns.values():
                 column.arrest()
             self._compare()
 
     def settle(self) -> None:
-        """To the fixpoint, once it has begun. Raises `Unsettled`."""
+        """Run to the fixpoint after `begin`. Raises `Unsettled`."""
         with torch.no_grad():
             self._complete(first=True)
             for rule in self.program.shared:
@@ -158,8 +160,8 @@ class DenseRun:
     # --- before the first round ---------------------------------------------------------------------------------------
 
     def _compare(self) -> None:
-        """Comparisons take the truth that their numbers give them; what contradicts it, and what they have to say to
-        their numbers, waits for a round."""
+        """Give comparisons the truth that their numbers imply; contradictions with it, and bounds for the numbers, wait
+        for a round."""
         for rule in self.program.comparisons:
             comparison = rule.comparison
             if comparison is not None and not comparison.total and self._default(AUXILIARY, rule) != (0.0, 1.0):
@@ -195,8 +197,9 @@ class DenseRun:
         return found
 
     def _parts_of_comparison(self, rule: DenseRule) -> list[tuple[Tensor | None, bool]] | None:
-        """The rows of a comparison by what is known of its numbers: all of them single values (True), or some that may
-        say something (False); of the rest nothing is known. None where all rows go together, as they are."""
+        """The rows of a comparison by what is known of its numbers: rows with single values only (True), and rows with
+        others that may imply something (False); in the remaining rows nothing is known. None if all rows are handled
+        together."""
         inputs = [self.strip.column(rule.tables[leaf]) for leaf in rule.formula.leaves]
         if not inputs or rule.comparison is None or rule.comparison.relation is None:
             return None
@@ -217,7 +220,7 @@ class DenseRun:
         return parts
 
     def _informed(self, rule: DenseRule) -> Tensor | None:
-        """The rows in which enough is known of the numbers for the comparison to be told something by them."""
+        """The rows in which enough numbers are known for the comparison to bound them."""
         known: dict[int, Tensor] = {}
         for leaf in rule.formula.leaves:
             column = self.strip.column(rule.tables[leaf])
@@ -233,7 +236,7 @@ class DenseRun:
         return torch.zeros(self.strip.length, dtype=torch.bool) if found is None else found
 
     def _truth(self, rule: DenseRule, parts: Sequence[tuple[Tensor | None, bool]]) -> Interval:
-        """The truth of a comparison of whose own truth nothing is known."""
+        """The truth of a comparison that is not bounded otherwise."""
         comparison, formula = rule.comparison, rule.formula
         assert comparison is not None
         columns = [self.strip.column(rule.tables[leaf]) for leaf in formula.neurons[formula.top].operands]
@@ -260,8 +263,8 @@ class DenseRun:
     def _truth_of_most(
         self, comparison: Comparison, columns: Sequence[Column], rows: Tensor, lower: Tensor, upper: Tensor
     ) -> None:
-        """Write the truth in most rows, whose numbers are single values; the others are worked out with any number, and
-        left as they are. To pick the rows would take longer."""
+        """Write the truth in most rows, whose numbers are single values; other rows are computed with arbitrary numbers
+        and not written. Selecting the rows would take longer."""
         here = torch.zeros(self.strip.length, dtype=torch.bool).index_fill_(0, rows, True)
         found = comparison.truth([point(torch.where(here, column.lower, 1.0)) for column in columns])
         for ends, own in zip((lower, upper), found, strict=True):
@@ -271,7 +274,7 @@ class DenseRun:
         return self.program.tables[rule.tables[leaf]].default
 
     def _initialise(self, rule: DenseRule) -> None:
-        """Give a shared neuron the bounds that its operands give it."""
+        """Give a shared neuron the bounds that its operands imply."""
         formula = rule.formula
         up = upward(formula, entering(self._reader(rule, None), formula), (None,))[formula.top]
         lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
@@ -298,7 +301,7 @@ class DenseRun:
                 raise Unsettled
 
     def _look(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> None:
-        """Leave what a rule proposes in some rows, by the part of it that they take."""
+        """Add a rule's proposals for some rows to the inbox, by the fastest path for each part of the rows."""
         silent = self._silent.get(number)
         if silent is not None:
             moved = ~silent if moved is None else moved & ~silent
@@ -317,7 +320,7 @@ class DenseRun:
         found = respond(rule.shape, read, (None,), entered=self._entering(rule, read))
         if any_set(found.bad):
             bad = self._spread(rows, found.bad)
-            bad = bad if moved is None else bad & moved  # all rows are worked out where most have moved
+            bad = bad if moved is None else bad & moved  # when most rows have moved, compute all of them
             self._silent[number] = bad if silent is None else silent | bad
         own = self.strip.column(rule.tables[AUXILIARY]) if rule.comparison is not None else None
         for (leaf, side), (news, value) in found.proposed.items():
@@ -335,8 +338,8 @@ class DenseRun:
                 inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
 
     def _forward(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> Tensor | None:
-        """Rows in which nothing is known of the consequent are told by one end of each atom of the antecedent. Returns
-        the others."""
+        """Evaluate forward the rows whose consequent is unknown, from one end of each atom of the antecedent. Returns
+        the other rows."""
         assert rule.clause is not None
         target, side = rule.clause.target
         column = self.strip.column(rule.tables[target])
@@ -351,7 +354,7 @@ class DenseRun:
         rows = self._picked(some)
         every = some is None or (rows is None and all_set(some))
         found = self._summed(rule, rule.summed) if rows is None and rule.summed is not None else None
-        if found is not None:  # all rows in few passes cost less than to pick most of them
+        if found is not None:  # a few passes over all rows cost less than selecting most of them
             found = (found[0] if some is None or every else found[0] & some), found[1]
         else:
             rows = where_set(some) if rows is None and some is not None and not every else rows
@@ -370,19 +373,19 @@ class DenseRun:
         return ~some if moved is None else moved & ~some
 
     def _summed(self, rule: DenseRule, clause: SummedClause) -> tuple[Tensor, Tensor] | None:
-        """What a clause tells in all rows; None where rounding has put some end past its other one."""
+        """The proposals of a clause in all rows; None if rounding made some ends cross."""
         read = self._end_reader(rule, None)
         ends = {leaf: end for leaf, side in clause.leaves.items() if (end := read(leaf, side)) is not None}
         return clause.proposed(lambda leaf, _side: ends[leaf]) if len(ends) == len(clause.leaves) else None
 
     def _speaking(self, rule: DenseRule, moved: Tensor | None) -> Tensor | None:
-        """Without the rows in which a comparison has no more to say: its own truth is no tighter than its numbers have
-        made it, and these are single values."""
+        """Drop the rows in which a comparison cannot propose more: its own truth is no tighter than its numbers imply,
+        and these are single values."""
         comparison = rule.comparison
         assert comparison is not None
         if self._default(AUXILIARY, rule) != (0.0, 1.0):
             return moved
-        truth = self._truths.pop(rule.tables[AUXILIARY], None)  # before the first round nothing has moved its numbers
+        truth = self._truths.pop(rule.tables[AUXILIARY], None)  # before the first round its numbers have not moved
         if truth is None:
             parts = self._parts_of_comparison(rule)
             if parts is None:
@@ -392,7 +395,7 @@ class DenseRun:
         keeps = rule.shape.modes[AUXILIARY]
         quiet = own.lower == truth.lower if keeps[0] else own.lower <= truth.lower
         quiet &= own.upper == truth.upper if keeps[1] else own.upper >= truth.upper
-        if comparison.partial:  # what is true, or false, has a value: that may say something of numbers
+        if comparison.partial:  # a true or false comparison implies that its terms are defined, which may bound numbers
             single = torch.ones(self.strip.length, dtype=torch.bool)
             for leaf in rule.formula.leaves:
                 column = self.strip.column(rule.tables[leaf])
@@ -402,19 +405,19 @@ class DenseRun:
         return ~quiet if moved is None else moved & ~quiet
 
     def _picked(self, moved: Tensor | None) -> Tensor | None:
-        """The numbers of the rows to look at; None where it is cheaper to look at all."""
+        """The indices of the rows to look at; None if looking at all is cheaper."""
         if moved is None or int(moved.count_nonzero()) * _WORTHWHILE >= self.strip.length:
             return None
         return where_set(moved)
 
     def _spread(self, rows: Tensor | None, flags: Tensor) -> Tensor:
-        """Flags of picked rows among all."""
+        """Flags of selected rows, scattered to all."""
         if rows is None:
             return flags
         return torch.zeros(self.strip.length, dtype=torch.bool).index_copy_(0, rows, flags)
 
     def _placed(self, rows: Tensor | None, values: Tensor) -> Tensor:
-        """Values of picked rows among all; elsewhere they mean nothing."""
+        """Values of selected rows, scattered to all; other entries are undefined."""
         if rows is None:
             return values
         return torch.zeros(self.strip.length, dtype=values.dtype).index_copy_(0, rows, values)
@@ -452,7 +455,7 @@ class DenseRun:
         return read
 
     def _entering(self, rule: DenseRule, read: Read) -> Read:
-        """As `entering`, in fewer steps where ends are known to be sound."""
+        """As `entering`, in fewer steps if ends are known to be in order and in range."""
         every = entering(read, rule.formula)
 
         def entered(index: int) -> Bounds:
@@ -469,7 +472,7 @@ class DenseRun:
     # --- completion ---------------------------------------------------------------------------------------------------
 
     def _complete(self, *, first: bool) -> _Moves:
-        """Complete every stratum, dependencies first; what moved."""
+        """Complete every stratum, dependencies first; returns what moved."""
         moves = _Moves()
         for names, rules in self.program.strata:
             columns = [self.strip.column(name) for name in sorted(names)]
@@ -502,7 +505,7 @@ class DenseRun:
                     self.setters.pop((column.table.name, side), None)
 
     def _exact(self, rules: Sequence[DenseRule], columns: Sequence[Column], open_rows: Sequence[Tensor]) -> bool:
-        """Whether both ends of all that the rules read are one."""
+        """Whether everything that the rules read has equal ends."""
         completed = dict(zip((column.table.name for column in columns), open_rows, strict=True))
         for name in {name for rule in rules for name in rule.tables.values()}:
             column = self.strip.column(name)
@@ -517,8 +520,8 @@ class DenseRun:
         return True
 
     def _least_fixpoint(self, rules: Sequence[DenseRule], *, exact: bool) -> bool:
-        """Rounds to the least fixpoint. False where the two ends of what a rule says differ, though they may not if all
-        is ``exact``. Raises `Unsettled`."""
+        """Rounds to the least fixpoint. Returns False if the two ends of a proposal differ although all inputs are
+        ``exact``. Raises `Unsettled`."""
         moves: _Moves | None = None
         first = self.program.first_defining(rules)
         for _ in range(MOST):

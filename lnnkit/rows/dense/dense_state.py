@@ -1,7 +1,7 @@
 """The bounds of a strip of rows: a pair of columns for each predicate, number and shared neuron.
 
-A column whose rows have few values is kept as their codes, and numbers with gaps as values beside a mask, until someone
-asks for its ends: most are asked for by their codes alone (`lnnkit.rows.dense.distinct_rows`).
+A column with few distinct bounds is kept as codes, and numbers with missing values as values and a mask, until its
+ends are read: most columns are read by their codes alone (`lnnkit.rows.dense.distinct_rows`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lnnkit.rows.dense.dense_program import DenseTable
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """Bounds (k,) that rows have, by their ``codes``, uint8 (n,)."""
+    """Distinct bounds (k,), and the index of each row's bounds: ``codes``, uint8 (n,)."""
 
     codes: Tensor
     lower: Tensor
@@ -42,7 +42,7 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Single values (n,), and which of them are ``missing``: of those nothing is known, whatever value stands there."""
+    """Single values (n,) and a mask of ``missing`` ones, whose values are arbitrary."""
 
     values: Tensor
     missing: Tensor
@@ -56,9 +56,9 @@ class Numbers:
 
 
 class Column:
-    """One table's bounds, (n,) each. ``arrested`` rows read as unknown and hear nothing; what crossed there stands in
-    ``crossed``. ``given`` says which rows a fact lists; None where none does. ``sound`` ends are as facts have them: in
-    order, and those of truths within ``[0, 1]``."""
+    """One table's bounds, (n,) each. ``arrested`` rows read as unknown and receive nothing; their crossed bounds are in
+    ``crossed``. ``given`` marks the rows that a fact lists (None: none). ``sound`` ends are in order, and those of
+    truths within ``[0, 1]``, as facts have them."""
 
     __slots__ = ("_entered", "_lower", "_made_of", "_upper", "arrested", "crossed", "given", "sound", "table")
 
@@ -77,7 +77,7 @@ class Column:
 
     @staticmethod
     def of(table: DenseTable, made_of: Coded | Numbers, given: Tensor | None = None) -> Column:
-        """A column whose ends are worked out when they are asked for; none of them cross."""
+        """A column whose ends are computed on first use; none of them cross."""
         found = Column.__new__(Column)
         found.table, found.given, found.arrested, found.crossed, found.sound = table, given, None, None, True
         found._lower = found._upper = None
@@ -101,8 +101,7 @@ class Column:
         return self._upper if side else self._lower
 
     def entered(self, side: int) -> Tensor | None:
-        """One end of a truth as neurons read it, not to be written; None where rounding has put some end past its
-        other one."""
+        """One end of a truth as neurons read it, read-only; None if rounding made some ends cross."""
         if side not in self._entered:
             if not self.sound and self.lower is not self.upper and any_set(over(self.lower, self.upper)):
                 return None
@@ -113,7 +112,7 @@ class Column:
 
     @property
     def blank(self) -> bool:
-        """Whether it is known at once that nothing is known of any row's truth."""
+        """Whether it is known at once that no row's truth is bounded."""
         made_of = self._made_of
         if not isinstance(made_of, Coded) or len(made_of.lower) != 1:
             return False
@@ -121,12 +120,12 @@ class Column:
 
     @property
     def coded(self) -> Coded | None:
-        """The bounds by codes, where they are as they came and are known so."""
+        """The bounds by codes, if they are known so and unchanged."""
         return self._made_of if isinstance(self._made_of, Coded) else None
 
     @property
     def numbers(self) -> Numbers | None:
-        """The single values with gaps, where they are as they came and are known so."""
+        """The single values with their mask, if they are known so and unchanged."""
         return self._made_of if isinstance(self._made_of, Numbers) else None
 
     def __len__(self) -> int:
@@ -136,7 +135,7 @@ class Column:
         return len(self._made_of.codes if isinstance(self._made_of, Coded) else self._made_of.values)
 
     def part(self, start: int, stop: int) -> Column:
-        """Some rows that follow one another, before any is arrested."""
+        """A range of rows, before any is arrested."""
         given = None if self.given is None else self.given[start:stop]
         if self._made_of is not None:
             return Column.of(self.table, self._made_of.part(start, stop), given)
@@ -147,12 +146,12 @@ class Column:
 
     @property
     def bounds(self) -> Bounds:
-        """As they are read."""
+        """The bounds as they are read."""
         return Bounds(self.lower, self.upper)
 
     @property
     def shown(self) -> Bounds:
-        """The same, but arrested rows show the bounds that crossed."""
+        """The bounds as they are shown: arrested rows show the bounds that crossed."""
         if self.arrested is None or self.crossed is None:
             return self.bounds
         return Bounds(
@@ -161,7 +160,7 @@ class Column:
         )
 
     def put(self, side: int, values: Tensor) -> None:
-        """Another column for one end."""
+        """The column with one end replaced."""
         ends = [self.lower, self.upper]
         ends[side] = values
         self._lower, self._upper = ends
@@ -169,11 +168,11 @@ class Column:
         self._entered = {}
 
     def awake(self, heard: Tensor) -> Tensor:
-        """Those of the rows that hear something and are not arrested."""
+        """The flagged rows without arrested ones."""
         return heard if self.arrested is None else heard & ~self.arrested
 
     def arrest(self) -> Tensor | None:
-        """Arrest the rows whose bounds have crossed by more than the tolerance; which they are, or None."""
+        """Arrest the rows whose bounds have crossed by more than the tolerance; returns them, or None."""
         if self.sound or self.lower is self.upper:
             return None
         crossing = over(self.lower, self.upper)
@@ -197,7 +196,7 @@ class Column:
 
 
 def _is_entered(ends: Tensor, side: int) -> bool:
-    """Whether neurons read ends as they are: within [0, 1], and 0 or 1 where they are within the tolerance of these."""
+    """Whether ends need no rounding for neurons: within [0, 1], and exactly 0 or 1 if within the tolerance of these."""
     values = ends.numpy()
     if not len(values):
         return True
@@ -221,6 +220,6 @@ class Strip:
 
 
 def at_default(table: DenseTable, length: int) -> Column:
-    """A column of which no fact says anything."""
+    """A column without facts."""
     lower, upper = (torch.full((1,), end, dtype=torch.float64) for end in table.default)
     return Column.of(table, Coded(torch.zeros(length, dtype=torch.uint8), lower, upper))

@@ -1,5 +1,5 @@
-"""What reference tables say of the entities that rows name: as their facts do, or, where statements say more of an
-entity, as the engine infers it, once for each."""
+"""Look-up of reference tables for the entities that rows name: from facts or, where statements derive more about an
+entity, inferred by the engine once for each entity."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Coded, Column, Numbers, at_default
 from lnnkit.rows.dense.row_lookups import Atoms, Named, Place
 
-_KEPT = 1 << 20  # entities of which is remembered what was inferred
+_KEPT = 1 << 20  # entities whose inferred bounds are cached
 _CODES = 256
 
 Infer = Callable[[str, Sequence[str]], tuple[np.ndarray, np.ndarray]]
-"""The bounds of a predicate of one argument for each of some entities."""
+"""Returns the bounds of a predicate of one argument for some entities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What each row's fact about a predicate names: ``codes`` (n,) of ``names``, -1 where it has none."""
+    """The entity that each row's fact about a predicate names: ``codes`` (n,) index ``names``, -1 for none."""
 
     codes: np.ndarray
     names: Names
@@ -43,7 +43,7 @@ class _Known:
     infer: Callable[[Sequence[str]], tuple[np.ndarray, np.ndarray]] | None = None
 
     def of(self, keys: Sequence[tuple[str, ...]]) -> np.ndarray:
-        """The place of each key's bounds."""
+        """The index of each key's bounds."""
         if self.infer is not None:
             self._learn({key for key in keys if key not in self.places})
         absent = len(self.lower) - 1
@@ -64,7 +64,7 @@ class _Known:
 
 @dataclass(frozen=True)
 class ReferenceTables:
-    """The tables behind the columns that rows look up; of those that are ``derived`` the bounds are inferred."""
+    """The tables that rows look up; bounds of ``derived`` ones are inferred."""
 
     program: CheckedProgram
     tables: Mapping[str, DenseTable]
@@ -73,7 +73,7 @@ class ReferenceTables:
     _known: dict[str, _Known] = field(default_factory=dict)
 
     def column(self, name: str, atoms: Atoms, links: Mapping[str, Link], columns: Mapping[str, Column]) -> Column:
-        """The column of some atoms; of rows that have none it is at the default."""
+        """The column of some atoms; rows that have none have the default."""
         table = self.tables[name]
         length = len(next(iter(links.values())).codes) if links else len(next(iter(columns.values())))
         if atoms.own:
@@ -84,7 +84,7 @@ class ReferenceTables:
         return _gathered(table, np.where(codes < 0, len(keys), codes), known.lower[places], known.upper[places])
 
     def _own(self, table: DenseTable, atoms: Atoms, links: Mapping[str, Link], column: Column) -> Column:
-        """The row's own fact where it names the entity at the place."""
+        """The row's own fact, if it names the entity at the place."""
         mine, place = links[atoms.table], atoms.places[0]
         if isinstance(place, Named):
             other = links[place.predicate]
@@ -119,7 +119,7 @@ def _or_absent(place: int | None) -> int:
 
 
 def _keys(places: Sequence[Place], links: Mapping[str, Link], length: int) -> tuple[np.ndarray, list[tuple[str, ...]]]:
-    """The key of each row's atom, as a number (n,) among those that occur, -1 where a place of it is empty."""
+    """The key of each row's atom as an index (n,) into the distinct keys, -1 if one of its entities is missing."""
     named = [place.predicate for place in places if isinstance(place, Named)]
     if not named:
         return np.zeros(length, np.int64), [tuple(str(place) for place in places)]
@@ -165,7 +165,7 @@ def _gathered(table: DenseTable, codes: np.ndarray, lower: np.ndarray, upper: np
 
 
 def _stated(program: CheckedProgram, name: str, table: DenseTable) -> _Known:
-    """What facts say: those about one atom have met, and where they contradict each other nothing is known."""
+    """The bounds of facts, met per atom; contradictory ones are unknown."""
     met: dict[tuple[str, ...], tuple[float, float]] = {}
     for fact in program.facts:
         if fact.predicate == name:

@@ -1,5 +1,5 @@
-"""Rules with one atom for a consequent, where nothing is known of it: only it hears of anything, and what it hears
-follows from one end of each atom of the antecedent."""
+"""Rules with an atomic consequent that is unknown: only it is bounded, and its bound follows from one end of each atom
+of the antecedent."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lnnkit.logic import Lukasiewicz, Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
 
 ReadEnd = Callable[[int, int], Tensor | None]
-"""The lower (0) or upper (1) end of a leaf as a neuron reads it; None where rounding has put it past the other one."""
+"""The lower (0) or upper (1) end of a leaf as a neuron reads it; None if rounding made its ends cross."""
 
 
 class Clause(NamedTuple):
-    """A formula whose ``target`` alone hears anything while nothing is known of it. ``antecedent`` are its neurons,
-    operands first; of its leaves one of the ``sides`` is read."""
+    """A formula that bounds its ``target`` only, while the target is unknown. ``antecedent`` are its neurons, operands
+    first; for each of its leaves one of the ``sides`` is read."""
 
     formula: Formula
     target: Target
@@ -33,9 +33,8 @@ class Clause(NamedTuple):
     sides: Mapping[int, int]
 
     def proposed(self, read: ReadEnd, length: int) -> tuple[Tensor, Tensor] | None:
-        """Where instances have news for the target, and the bounds: as ``respond`` finds them, to the bit. None where
-        all has to be looked at: an instance leaves something of its antecedent, or cannot be satisfied, or ``read``
-        returns None."""
+        """Flags of rows with a proposal for the target, and the bounds: bitwise those of ``respond``. None if the full
+        pass is needed: an instance bounds its antecedent, or is unsatisfiable, or ``read`` returns None."""
         top = self.formula.neurons[self.formula.top]
         assert top.logic is not None
         values: dict[int, Bounds] = {}
@@ -47,10 +46,10 @@ class Clause(NamedTuple):
             end = read(index, self.sides[index])
             if end is None:
                 return None
-            side = self.sides[index]  # of the other, nothing is read: it is unknown, and stands once for all
+            side = self.sides[index]  # the other end is not read: it is unknown, one value for all rows
             values[index] = Bounds(end.new_zeros(1), end) if side else Bounds(end, end.new_ones(1))
         end = values[top.operands[0]].lower
-        unknown = Bounds(end.new_zeros(1), end.new_ones(1))  # what all rows have in common stands once
+        unknown = Bounds(end.new_zeros(1), end.new_ones(1))  # a value common to all rows is stored once
         node = Bounds(end.new_full((1,), self.formula.lower), unknown.upper)
         weights = (top.weights[0], top.weights[1])
         found = top.logic.implication_inverse(node, Bounds(end, unknown.upper), unknown, weights, top.bias)
@@ -64,7 +63,7 @@ class Clause(NamedTuple):
 
 
 def clause(batch: RuleShape) -> Clause | None:
-    """A batch's formula as a clause, if it is one."""
+    """A batch's formula as a clause, if it has that form."""
     formula = batch.formula
     top = formula.neurons[formula.top]
     if batch.completes or batch.observed or formula.auxiliary is not None or len(formula.blocks) > 1:
@@ -88,13 +87,13 @@ def clause(batch: RuleShape) -> Clause | None:
 
 
 def _reads_in_full(neuron: Neuron) -> bool:
-    """Whether its kernel looks at both ends of rows that it picks: what all rows have in common cannot stand once."""
+    """Whether its kernel indexes both ends by row, so that a common value cannot be stored once."""
     strict = isinstance(neuron.logic, Lukasiewicz) and neuron.logic.strict
     return strict or isinstance(neuron.logic, Product)
 
 
 def _beneath(formula: Formula, top: int) -> tuple[int, ...]:
-    """A neuron and all those under it, operands first."""
+    """A neuron and all below it, operands first."""
     found = {top}
     for index in range(top, -1, -1):
         if index in found:

@@ -1,8 +1,9 @@
-"""Statements that read reference tables, row by row: what a row names there is looked up.
+"""Statements that join rows with reference tables, evaluated row by row as look-ups.
 
-``LivesIn(X, R) & Risky(R) -> Review(X)``: where each row has at most one fact about ``LivesIn`` and no statement
-derives more, the instances of a row and a region that it does not name say nothing, if each of their supports needs
-that ``LivesIn`` is known. Then the statement is about the row alone, and ``Risky`` of its region is one of its columns.
+``LivesIn(X, R) & Risky(R) -> Review(X)``: if each row has at most one fact about ``LivesIn``, no statement derives
+more, and every support of the statement needs a known ``LivesIn`` atom, then instances of a row and a region that
+it does not name propose nothing. So the statement is about the row alone, and ``Risky`` of its region is one of its
+columns.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from lnnkit.rows.needed_statements import Needed
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The entity that the row's fact about a ``predicate`` names."""
+    """The entity named by the row's fact about a ``predicate``."""
 
     predicate: str
 
 
-Place = Named | str  # what a row names, or an entity that the program's text names
+Place = Named | str  # an entity that a row names, or that the program's text names
 
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
-    """A column: the atoms of a ``table`` that rows have at these ``places``; without any, that of the row alone. With
-    ``own``, the table is a predicate of the row and one other entity, which stands in its fact: what its fact says
-    where that is the entity at the place, the default elsewhere."""
+    """A column: the atoms of a ``table`` with these ``places`` as arguments; without any, the atom of the row alone.
+    With ``own``, the table is a predicate of the row and one other entity: the bounds of the row's fact if that names
+    the entity at the place, the default otherwise."""
 
     table: str
     places: tuple[Place, ...] = ()
@@ -43,14 +44,14 @@ class Atoms:
 
     @property
     def name(self) -> str:
-        """Of the column. No table has the name of another's column: it holds what no name does."""
+        """The column's name; it contains characters that no table name has, so names do not clash."""
         if not self.places:
             return self.table
         shown = ["its " + each.predicate if isinstance(each, Named) else repr(each) for each in self.places]
         return f"{self.table}({', '.join(shown)})"
 
     def is_looked_up(self, shared: Collection[str]) -> bool:
-        """Whether other tables, or other facts of the row, tell it: no rule does."""
+        """Whether it is filled from other tables or other facts of the row, so that no rule bounds it."""
         return bool(self.places) and self.table not in shared
 
 
@@ -66,16 +67,16 @@ class Lookups:
     exact: frozenset[str] = frozenset()
 
     def is_about_rows(self, needs: Needed, formula: Formula) -> bool:
-        """Whether a statement, or the definition of a shared neuron, speaks of rows at all; what does not is about
-        reference tables alone."""
+        """Whether a statement, or the definition of a shared neuron, is about rows at all, rather than reference tables
+        alone."""
         if self.sort in formula.sorts or ENTITY in formula.sorts:
             return True
         read = {formula.neurons[leaf].source for leaf in formula.leaves}
         return not read or any({self.sort, ENTITY} & {*needs.lifted.graph.nodes[name]["sorts"]} for name in read)
 
     def columns(self, needs: Needed, formula: Formula, variables: Mapping[int, Place] | None = None) -> Columns | None:
-        """The column behind each leaf of a statement or a query, or of the definition of a shared neuron, whose other
-        ``variables`` than the row are told; None where some instance is not about what the row names."""
+        """The column of each leaf of a statement or a query, or of the definition of a shared neuron, whose
+        ``variables`` other than the row are given; None if some instance is not about entities that the row names."""
         if len(formula.blocks) != 1 or any(neuron.kind == "same" for neuron in formula.neurons):
             return None
         rows = [place for place, sort in enumerate(formula.sorts) if sort == self.sort]
@@ -118,8 +119,8 @@ class Lookups:
         return Atoms(neuron.source, others)
 
     def _linked(self, needs: Needed, formula: Formula, row: int) -> dict[int, Place] | None:
-        """What stands for each variable beside the row; None where an instance may say something of what the row does
-        not name."""
+        """The place of each variable other than the row; None if an instance may propose something for entities that
+        the row does not name."""
         found: dict[int, Place] = {}
         for variable in range(len(formula.sorts)):
             if variable == row:
@@ -144,7 +145,7 @@ class Lookups:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The column behind each leaf of a formula, AUXILIARY among them; ``row`` is the variable of the row."""
+    """The column of each leaf of a formula, including AUXILIARY; ``row`` is the variable of the row."""
 
     atoms: Mapping[int, Atoms]
     row: int
@@ -155,7 +156,7 @@ class Columns:
 
 
 def _decides(needs: Needed, formula: Formula, leaf: int) -> bool:
-    """Whether an instance says nothing that matters where a leaf is at its default."""
+    """Whether an instance proposes nothing relevant if a leaf is at its default."""
     if formula.heads and not _defines_nothing(needs, formula, leaf):
         return False
     analysis = needs.analyses.of(formula)
@@ -176,7 +177,7 @@ def _decides(needs: Needed, formula: Formula, leaf: int) -> bool:
 
 
 def _defines_nothing(needs: Needed, formula: Formula, leaf: int) -> bool:
-    """Whether a defining statement asks nothing of its heads where a closed leaf is false."""
+    """Whether a defining statement requires nothing of its heads if a closed leaf is false."""
     default = needs.atoms.tables[formula.neurons[leaf].source].default
     if tuple(default) != (0.0, 0.0):
         return False
@@ -213,13 +214,13 @@ def lookups(
 
 
 def _moved(needs: Needed) -> set[str]:
-    """The tables that some statement moves: no side that does not matter is moved."""
+    """The tables that some statement moves on a side that matters."""
     found = {name for (name, _), mode in needs.relevance.kept.items() if mode}
     return found | {name for names, _ in needs.strata for name in names}
 
 
 def _is_still(needs: Needed, table: str) -> bool:
-    """Whether what is read of a reference table is what facts say, or all that can be found out about it."""
+    """Whether the bounds read of a reference table are those of facts, or final."""
     derived = [side for side in SIDES if (table, side) in needs.relevance.derived]
     modes = [needs.relevance.mode(table, side) for side in derived]
     return table in needs.atoms.tables and (all(modes) or not any(modes))

@@ -1,4 +1,4 @@
-"""One strip of rows on its way to the fixpoint: rows that nothing tells apart are decided once, if they are many."""
+"""Runs one strip of rows to its fixpoint, with equal rows deduplicated if there are many."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ fifths more, 2^15 a tenth; 2^17 cost up to a third more."""
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A ``run`` at rest. If there are ``places``, int32 (n,), its rows are combinations, and that of each row of the
-    strip is at its place. ``begun`` has all rows, and what no statement moves."""
+    """A ``run`` at its fixpoint. If there are ``places``, int32 (n,), its rows are combinations, and ``places`` has the
+    index of each row's combination. ``begun`` has all rows, with the columns that no statement moves."""
 
     run: DenseRun
     begun: DenseRun
     places: Tensor | None = None
 
     def of(self, query: DenseQuery) -> tuple[DenseRun, Tensor | None]:
-        """The run in which a query is answered, and the places of rows there, if not their own."""
+        """The run that answers a query, and the places of rows there (None: the rows themselves)."""
         return (self.begun, None) if self.run.program.is_untouched(query) else (self.run, self.places)
 
 
 def settled(program: DenseProgram, strip: Strip, *, why: bool = False, consistent: bool = False) -> Settled:
-    """The strip at its fixpoint. Combinations of which one contradicts itself will not do if all rows are to be
-    ``consistent``: it may be one that no row has. Raises `Unsettled`."""
+    """The strip at its fixpoint. If all rows are to be ``consistent``, contradictory combinations force a run of all
+    rows, since the contradiction may be in a combination that no row has. Raises `Unsettled`."""
     run = DenseRun(program, strip, why=why)
     run.begin()
     distinct = distinct_rows(strip, program.read_later)
@@ -42,7 +42,7 @@ def settled(program: DenseProgram, strip: Strip, *, why: bool = False, consisten
             one.settle()
             if not (consistent and one.contradicts):
                 return Settled(one, run, distinct.places)
-        except Unsettled:  # it may be of a combination that no row has
+        except Unsettled:  # the contradiction may be in a combination that no row has
             pass
     run.settle()
     return Settled(run, run)

@@ -1,1 +1,1 @@
-"""Arrays: those that grow, their memory, numberings of their rows."""
+"""Growing arrays, their memory, and numberings of their rows."""

@@ -15,32 +15,32 @@ _REAL = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32
 
 
 class Ends(NamedTuple):
-    """Lower and upper ends, of one shape; one entry a row."""
+    """Lower and upper ends, of one shape; one entry for each row."""
 
     lower: Array
     upper: Array
 
 
 def real(dtype: torch.dtype) -> np.dtype:
-    """What bounds are kept as whose kernels take ``dtype``."""
+    """The numpy type of bounds whose kernels take ``dtype``."""
     return _REAL[dtype]
 
 
 def tensors(ends: Ends) -> Bounds:
-    """The same ends for a kernel."""
+    """The ends as torch tensors in the same memory."""
     return Bounds(torch.from_numpy(ends.lower), torch.from_numpy(ends.upper))
 
 
 def arrays(bounds: Bounds) -> Ends:
-    """What a kernel has found; nothing is differentiated."""
+    """The bounds as numpy arrays in the same memory; detached from gradients."""
     return Ends(bounds.lower.numpy(), bounds.upper.numpy())
 
 
 def spelled_out(values: Array | range) -> Array:
-    """Numbers, written down."""
+    """A range as an array; an array unchanged."""
     return np.arange(values.start, values.stop, dtype=np.int32) if isinstance(values, range) else values
 
 
 def wide(rows: Array) -> Array:
-    """What numpy writes by: with narrower numbers it is four times as slow."""
+    """Row numbers in numpy's index type: writing with narrower ones is four times as slow."""
     return rows.astype(np.intp, copy=False)

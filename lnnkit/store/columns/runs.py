@@ -1,4 +1,4 @@
-"""Numberings that keep to each other for long: from each start on, a number's image is the number plus a shift."""
+"""Piecewise shifts: maps between numberings in which consecutive numbers mostly stay consecutive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from lnnkit.store.columns.growing import Growing
 
 
 class Runs:
-    """Maps the numbers from 0 on, piece by piece; each piece bears a ``label``."""
+    """Maps the numbers from 0 on by pieces: within each, the image is the number plus a shift. Each piece has a
+    ``label``."""
 
     __slots__ = ("_begins", "_labels", "_length", "_pieces", "_shifts", "_starts")
 
@@ -20,14 +21,14 @@ class Runs:
         self._shifts = Growing(np.int32)
         self._labels = Growing(np.int32)
         self._begins: list[int] = []
-        self._pieces: list[tuple[int, int]] = []  # the shift and the label
+        self._pieces: list[tuple[int, int]] = []  # the shift and the label of each piece
         self._length = 0
 
     def __len__(self) -> int:
         return self._length
 
     def add(self, count: int, image: int, label: int = 0) -> None:
-        """The next ``count`` numbers map to ``image`` and what follows it."""
+        """Map the next ``count`` numbers to ``image``, ``image + 1``, ..."""
         pieces, piece = self._pieces, (image - self._length, label)
         if count and (not pieces or piece != pieces[-1]):
             self._begins.append(self._length)
@@ -38,13 +39,13 @@ class Runs:
         self._length += count
 
     def at(self, number: int) -> tuple[int, int]:
-        """What one number maps to, and its label."""
+        """The image of one number, and its label."""
         shift, label = self._pieces[bisect_right(self._begins, number) - 1]
         return number + shift, label
 
     def alike(self, start: int, stop: int) -> tuple[int, int] | None:
-        """What the first of some numbers that follow one another maps to, and its label, if the others follow it and
-        have the same."""
+        """The image and the label of ``start``, if the numbers up to ``stop`` have consecutive images and the same
+        label."""
         place = bisect_right(self._begins, start)
         if place < len(self._begins) and self._begins[place] < stop:
             return None
@@ -53,11 +54,11 @@ class Runs:
 
     @property
     def shift(self) -> int | None:
-        """What is added to every number, if it is the same to all."""
+        """The shift, if all numbers have the same."""
         return self._pieces[0][0] if len(self._pieces) == 1 else None
 
     def image(self, numbers: Array) -> Array:
-        """(n,) int32, what numbers map to."""
+        """(n,) int32, the images of numbers."""
         if len(self._pieces) == 1:
             return np.add(numbers, self._pieces[0][0], dtype=np.int32, casting="same_kind")
         piece = self._piece(numbers)
@@ -69,21 +70,21 @@ class Runs:
         return numbers.astype(np.int32, copy=False) + self._shifts.values.take(piece)
 
     def labels(self, numbers: Array) -> int | Array:
-        """(n,) int32, the labels of numbers; one where all have the same. There is one number at least."""
+        """(n,) int32, the labels of numbers; a single entry if all have the same label. ``numbers`` is not empty."""
         piece = self._piece(numbers)
         assert piece is not None
         return self._pieces[piece][1] if isinstance(piece, int) else self._labels.values.take(piece)
 
     @property
     def run(self) -> range | None:
-        """What all numbers map to, if it follows one another."""
+        """The images of all numbers as a range, if they are consecutive."""
         if len(self._pieces) > 1:
             return None
         start = self._pieces[0][0] if self._pieces else 0
         return range(start, start + self._length)
 
     def images(self) -> Array:
-        """(length,) int32, what all numbers map to."""
+        """(length,) int32, the images of all numbers."""
         ends = np.array([*self._begins[1:], self._length] if self._begins else [], dtype=np.int32)
         counts = ends - self._starts.values
         shifts = self._shifts.values.repeat(counts)
@@ -91,7 +92,7 @@ class Runs:
         return shifts
 
     def _piece(self, numbers: Array) -> int | Array | None:
-        """The piece of each number, or the one that all lie in."""
+        """The piece of each number, or the single piece that contains all of them."""
         if not numbers.size:
             return None
         if len(self._begins) == 1:

@@ -1,4 +1,4 @@
-"""Keys in order."""
+"""Sorting of integer keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def in_order(key: Array, size: int) -> tuple[Array, Array]:
 
 
 def first_places(keys: Array, size: int) -> Array | None:
-    """Where each of (n,) keys, all from 0 to below ``size``, stands first, ascending; None where all differ."""
+    """The ascending positions at which each of (n,) keys, from 0 to below ``size``, first occurs; None if all are
+    distinct."""
     order, ordered = in_order(keys, size)
     first = np.ones(len(keys), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])

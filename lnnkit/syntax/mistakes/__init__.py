@@ -31,7 +31,7 @@ from lnnkit.syntax.mistakes import (
 
 Recogniser = Callable[[Fault], Diagnostic | None]
 
-# Order matters where one text has two readings: the surer or more telling one comes first.
+# Order matters where two recognisers match: the more certain or more specific one comes first.
 MISTAKES: tuple[Recogniser, ...] = (
     brackets.unclosed_string,
     brackets.single_quotes,

@@ -12,7 +12,7 @@ from lnnkit.syntax.rewrite import as_rule, by_cases
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
 
 
-# What stands at the fault -> code, what to write instead. The longest first.
+# Text at the fault -> code, what to write instead. Longest first.
 _SYMBOLS = (
     ("==>", "broken-arrow", "->"),
     ("&&", "double-and", "&"),

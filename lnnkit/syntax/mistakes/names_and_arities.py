@@ -67,7 +67,7 @@ def unquoted_path(fault: Fault) -> Diagnostic | None:
     word = re.split(r"[\s(]", fault.rest, maxsplit=1)[0]
     end = fault.start + len(word)
     if fault.source.text[end : fault.piece.end].lstrip().startswith('"'):
-        return None  # a word too many before the path
+        return None  # an extra word before the path
     if previous.text in ("from", "import"):
         return fault.report("unquoted-path", f"the path `{word}` needs quotes", f'write "{word}"', end=end)
     return None

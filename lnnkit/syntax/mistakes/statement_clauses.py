@@ -83,7 +83,9 @@ def load_condition(fault: Fault) -> Diagnostic | None:
         return None
     end = fault.start + condition.end()
     hint = f"write it after the columns: `where {fault.previous.text} {condition[0]}`"
-    return fault.report("load-words", "a condition is not among the columns", hint, fault.previous.start, end)
+    return fault.report(
+        "load-words", "a condition cannot stand in the list of columns", hint, fault.previous.start, end
+    )
 
 
 def sort_members(fault: Fault) -> Diagnostic | None:

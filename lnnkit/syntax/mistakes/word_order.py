@@ -1,4 +1,4 @@
-"""Statements whose parts stand in the order of speech: the head first, the entity before its predicate, a question with
+"""Statements in the word order of natural language: the head first, the entity before its predicate, a question with
 its question word."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def head_first(fault: Fault) -> Diagnostic | None:
         end = bounds[0] if bounds else ""
         hint = f"write `{fault.keyword} {name}{body.removesuffix(end)} -> {head}{end}`"
     end = fault.start + word.end()
-    return fault.report("if-then", f"a rule runs forward, and `{word[0]}` is no word of it", hint, end=end)
+    return fault.report("if-then", f"`{word[0]}` is not a keyword: a rule is written with its head last", hint, end=end)
 
 
 def spoken_fact(fault: Fault) -> Diagnostic | None:
@@ -65,7 +65,7 @@ def truth_first(fault: Fault) -> Diagnostic | None:
     if fault.keyword not in ("fact", "label") or len(fault.before) != 1 or found is None:
         return None
     hint = f"write `{fault.keyword} {found[2]} = {found[1]}`"
-    return fault.report("leading-truth", f"the truth of a {fault.keyword} stands at its end", hint)
+    return fault.report("leading-truth", f"the truth of a {fault.keyword} is written at its end", hint)
 
 
 def about(fault: Fault) -> Diagnostic | None:
@@ -80,7 +80,7 @@ def about(fault: Fault) -> Diagnostic | None:
         return fault.report("wrong-bounds", "a margin is written as bounds", hint, start, end)
     if re.fullmatch(r"(?:~|≈|about|around|approx\.?)\s*-?[\d.]+\s*", fault.rest):
         hint = "write what it lies between: `in [l, u]`"
-        return fault.report("wrong-bounds", "a value is a number, not about a number", hint)
+        return fault.report("wrong-bounds", "a value is exact: a margin is written as bounds", hint)
     return None
 
 
@@ -157,7 +157,9 @@ def order_of_answers(fault: Fault) -> Diagnostic | None:
     said = " ".join(word[0].lower().split())
     hint = "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown"
     end = fault.start + word.end()
-    return fault.report("query-words", f"`{said}` is no part of a query: it has all answers", hint, end=end)
+    return fault.report(
+        "query-words", f"`{said}` cannot be part of a query: a query returns all answers", hint, end=end
+    )
 
 
 def asked_argument(fault: Fault) -> Diagnostic | None:

@@ -119,7 +119,7 @@ def test_another_program_does_not_prove_it() -> None:
     assert replace(one, _world=other._world).verify() != []
 
 
-def test_what_inference_says_itself_has_no_exact_step() -> None:
+def test_bounds_of_inference_need_no_exact_step() -> None:
     kb = lnnkit.loads("fact A in [0.7, 1]\naxiom A -> B in [0.8, 1]\n")
     explanation = kb.explain("B", exact=True)
     assert exact_steps(explanation) == []

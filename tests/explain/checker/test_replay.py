@@ -44,7 +44,7 @@ def test_random_programs(block: range) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(0, 120, BLOCK))
-def test_quantifiers_that_stand_for_themselves(block: int) -> None:
+def test_quantifiers_as_whole_formulas(block: int) -> None:
     replay_random(range(block, block + BLOCK), ground=0.3)
 
 

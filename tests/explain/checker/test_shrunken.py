@@ -139,7 +139,7 @@ def test_every_atom(text: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_what_holds_of_all_others_is_checked_of_each() -> None:
+def test_conclusions_about_all_others_are_checked_for_each() -> None:
     text = "predicate D(entity) closed\nfact E(anna)\nfact E(bob)\naxiom (exists U: D(U)) | S\nrule F(Y) -> D(cleo)\n"
     text += "predicate F(entity) closed\n"
     one, other = lnnkit.loads(text).explain("S"), lnnkit.loads(text + "rule E(Y) -> D(Y)\n").explain("S")

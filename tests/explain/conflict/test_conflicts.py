@@ -127,7 +127,7 @@ def test_one_for_every_entity_has_no_instance_to_explain(tmp_path: Path, capsys:
 TRAINED = "rule r: A(X) -> C(X)\nfact A(a)\nfact A(b)\nfact C(a) in [0, 0.5]\nlabel C(b) = 0.7\n"
 
 
-def test_repairs_let_out_what_has_been_learned() -> None:
+def test_repairs_weaken_learned_rules() -> None:
     kb = lnnkit.loads(TRAINED)
     kb.module().load({name: 0.7 for name in kb.module().names if "lower" in name})
     found, again = (each.conflicts()[0].repairs() for each in (kb, lnnkit.loads(kb.text)))
@@ -157,7 +157,7 @@ def test_proofs_of_completed_predicates_read_what_has_been_learned() -> None:
         ("fact n(a) = 5 trust 0.5\nfact n(b) = 30000\naxiom n(a) >= 10000\n", "n(a) = 5", (5, 10000), 1 / 6),
     ],
 )
-def test_repairs_of_numbers_let_out_the_side_that_is_nearer(
+def test_repairs_of_numbers_widen_the_nearer_side(
     text: str, member: str, bounds: tuple[float, float], cost: float
 ) -> None:
     kb = lnnkit.loads("number n(e)\nnumber m(e)\npredicate Small(e)\n" + text)

@@ -40,7 +40,7 @@ def lower(kb: lnnkit.KnowledgeBase, atom: str) -> float:
     return answer.lower
 
 
-def test_better_knowledge_goes_on_from_what_is_there() -> None:
+def test_tighter_assumptions_continue_from_the_fixpoint() -> None:
     kb = lnnkit.loads(SPREAD)
     kb.infer()
     with mock.patch.object(inference, "prepare", side_effect=AssertionError("inferred anew")):
@@ -225,7 +225,7 @@ def test_a_slider_infers_anew_but_once() -> None:
     assert lower(kb.assume({"Infected(anna)": 0.7}), "Infected(cleo)") == pytest.approx(0.5)
 
 
-def test_a_copy_stays_what_it_was_when_its_source_is_told_more() -> None:
+def test_a_copy_is_unaffected_by_facts_told_to_its_source() -> None:
     kb = lnnkit.loads(SPREAD)
     supposed = kb.assume({"Infected(bob)": 1.0})
     kb.tell("Infected", [["dora"]])
@@ -246,7 +246,7 @@ def test_numbers_may_be_assumed() -> None:
         kb.assume({"age(anna)": (2, 1)})
 
 
-def test_what_a_copy_learns_its_source_does_not() -> None:
+def test_a_copy_learns_independently_of_its_source() -> None:
     kb = lnnkit.loads(SCORED)
     kb.module()  # it has a learner already
     before = kb.text

@@ -75,7 +75,7 @@ def test_what_is_known_to_be_otherwise_promises_nothing() -> None:
     assert "would need, to give >= 0.8," in str(found)
 
 
-def test_what_nothing_makes_false_is_said() -> None:
+def test_negated_atoms_that_are_never_false_are_reported() -> None:
     found = lnnkit.loads(DISEASE).why_not("Infected(dora)")
     assert "Vaccinated(dora) <= 0, now 1, lacks 1; nothing makes it false" in str(found)
     assert "nothing makes `Vaccinated` false: if its facts are complete, declare it `closed`" in str(found)
@@ -104,7 +104,7 @@ def test_numbers_that_come_nearer_come_first() -> None:
         assert missing(kb.why_not(atom)) == [[f"(total(c{i}) > 100)"] for i in (1, 2, 0)]
 
 
-def test_a_rule_gives_no_more_than_it_says() -> None:
+def test_a_rule_derives_no_more_than_its_truth() -> None:
     text = "fact A(x) = 0.7\npredicate C(t)\nfact C(y)\nrule r2: A(X) | C(X)@0.6 -> G(X) in [0.9, 1]\n"
     (way,) = lnnkit.loads(text).why_not("G(x)").ways
     assert (way.gives, [(each.atom, each.needed) for each in way.missing]) == (0.9, [('C("x")', 0.5)])

@@ -41,7 +41,7 @@ def lower(kb: lnnkit.KnowledgeBase, atom: str) -> float:
 
 
 @pytest.mark.parametrize("seed", at_length(range(40), plain=4))
-def test_what_is_missing_is_enough_and_no_less_is(seed: int) -> None:
+def test_missing_premises_suffice_and_are_minimal(seed: int) -> None:
     kb = lnnkit.loads(drawn(seed))
     atom = f"Goal({random.Random(seed).choice(PEOPLE)})"
     found = kb.why_not(atom)
@@ -86,14 +86,14 @@ def test_why_not_false() -> None:
     assert "only a fact" in str(kb.why_not("C"))
 
 
-def test_what_is_excluded_is_said_so() -> None:
+def test_excluded_premises_are_marked() -> None:
     kb = lnnkit.loads("predicate Vip(p) closed\nfact Vip(ann)\nfact Paid(bob)\nrule Paid(X) & Vip(X) -> Free(X)\n")
     (way,) = kb.why_not("Free(bob)").ways
     (missing,) = way.missing
     assert (missing.atom, missing.against) == ("Vip(bob)", 0.0)
 
 
-def test_a_premise_that_contradicts_itself_is_said_to() -> None:
+def test_contradictory_premises_are_marked() -> None:
     kb = lnnkit.loads("predicate C\nfact A\nfact ~A\nfact B in [0.5, 1]\nrule A & B -> C\n")
     (way,) = kb.why_not("C").ways
     assert [(each.atom, each.contradictory) for each in way.missing] == [("A", True), ("B", False)]
@@ -150,7 +150,7 @@ BOTH = "predicate A(e)\npredicate B(e)\npredicate Z(e)\nfact Z(ann)\nrule A(X) &
         (BOTH, "C(ann)", "lower", 0.5),
     ],
 )
-def test_what_is_missing_gives_what_is_said_all_together(text: str, atom: str, side: Side, goal: float) -> None:
+def test_missing_premises_together_give_the_promised_bound(text: str, atom: str, side: Side, goal: float) -> None:
     found = list(assumed(text, atom, side, goal))
     assert found
     for said, got in found:
@@ -210,7 +210,7 @@ def test_numbers_are_neither_true_nor_false() -> None:
         kb.why_not("age(ann)")
 
 
-def test_comparisons_that_nothing_needed_are_looked_at() -> None:
+def test_unneeded_comparisons_are_evaluated_on_demand() -> None:
     kb = lnnkit.loads(
         "number age(p)\npredicate Old(p)\npredicate R(p)\nfact age(anna) = 70\nfact age(bob) = 20\n"
         "rule age(X) >= 60 & R(X) -> Old(X)\n"
@@ -237,7 +237,7 @@ def test_nothing_is_promised_that_what_is_known_rules_out(program: str, atom: st
         assert lower(kb.assume({each.atom: (each.needed, 1.0) for each in way.missing}), atom) >= way.gives - 1e-4
 
 
-def test_a_bound_that_rules_the_goal_out_is_said() -> None:
+def test_a_bound_that_rules_the_goal_out_is_shown() -> None:
     kb = lnnkit.loads("fact P(a) in [0.1, 0.4]\nfact A(a)\nrule A(X) & Q(X) -> P(X)\npredicate Q(e)\n")
     found = kb.why_not("P(a)")
     assert (found.against, [way.gives for way in found.ways]) == (0.4, [0.4])

@@ -56,7 +56,7 @@ def shown(explanation: Explanation) -> list[str]:
     return [explanation.text(), found, explanation.to_html(), explanation.to_dot()]
 
 
-def test_what_a_module_says_is_a_fact_of_its_input(kb: lnnkit.KnowledgeBase) -> None:
+def test_module_outputs_are_facts_about_their_inputs(kb: lnnkit.KnowledgeBase) -> None:
     explanation = kb.explain("Two(first)")
     assert explanation.lower == pytest.approx(0.7)
     for text in shown(explanation):

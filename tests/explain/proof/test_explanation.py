@@ -84,7 +84,7 @@ def test_json_has_the_published_form(file: Path, capsys: pytest.CaptureFixture[s
     assert contact["file"] == str(file.parent / "contacts.csv")
 
 
-def test_what_is_used_twice_stands_once() -> None:
+def test_a_repeated_step_is_shown_once() -> None:
     kb = lnnkit.loads("fact A\naxiom A -> B\naxiom B & C -> D\naxiom B -> C\n")
     explanation = kb.explain("D")
     assert len(explanation.steps) == 5  # A, B, C, D, and that nothing bounds D from above
@@ -161,7 +161,7 @@ class _Balanced(HTMLParser):
         self.texts.append(data)
 
 
-def test_the_page_stands_alone_and_escapes() -> None:
+def test_the_page_is_self_contained_and_escapes() -> None:
     kb = lnnkit.loads('fact P("<b>&x")\naxiom P(X) -> Q(X)\n')
     page = kb.explain('Q("<b>&x")').to_html()
     parser = _Balanced()

@@ -23,7 +23,7 @@ def test_of_two_ways_to_write_one_the_same_is_shown_in_either_order() -> None:
         assert 'exists U: E("a", U) >= 1' in str(kb.explain("P(a)"))
 
 
-def test_a_name_that_stands_around_it_is_none() -> None:
+def test_a_name_bound_around_it_is_not_reused() -> None:
     kb = lnnkit.loads(
         "predicate E(n, n) closed\nfact E(a, b)\nfact B(a)\nfact ~R(a)\n"
         "rule (exists Y: E(X, Y)) -> P(X)\nrule (exists Y: B(Y) & (exists Z: E(Y, Z))) & B(X) -> R(X)\n"

@@ -52,12 +52,12 @@ def test_judged_together_it_is_the_same_part(seed: int) -> None:
     assert minimal_at_once(items, lambda parts: [enough(part) for part in parts]) == minimal(items, enough)
 
 
-def test_of_what_is_not_enough_all_is_kept() -> None:
+def test_an_insufficient_collection_is_kept_whole() -> None:
     items = [*range(100)]
     assert minimal_at_once(items, lambda parts: [False] * len(parts)) == items
 
 
-def test_it_asks_seldom() -> None:
+def test_it_makes_few_calls() -> None:
     asked = 0
 
     def enough(parts: Sequence[Sequence[int]]) -> list[bool]:

@@ -48,7 +48,7 @@ def test_a_lone_row_is_rounded_as_it_is() -> None:
     assert whole_rows(SQUARE, row).tolist() == [[0, 1, 1, -1]]
 
 
-def test_signs_that_may_be_turned_are() -> None:
+def test_signs_are_normalised_where_possible() -> None:
     x = -torch.ones(5, 2, dtype=torch.float64)
     down, up = torch.tensor([[-1.0, -1.0]]).double(), torch.tensor([[1.0, 1.0]]).double()
     assert torch.equal(oriented(SQUARE, down, x), up)

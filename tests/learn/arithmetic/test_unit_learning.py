@@ -216,7 +216,7 @@ KEPT = {
 
 @pytest.mark.parametrize("suffix", at_length(["lnn", "safetensors"], plain=1))
 @pytest.mark.parametrize("formula", at_length([*KEPT.values()], plain=2))
-def test_what_was_learned_is_kept(formula: str, suffix: str, tmp_path: Path) -> None:
+def test_learned_values_are_kept(formula: str, suffix: str, tmp_path: Path) -> None:
     some = rows({"a": whole(1, 9), "b": whole(1, 9)}, 80, seed=7)
     labels = truths(some, lambda row: row["a"] - row["b"] > 1, noise=0.1)
     kb = lnnkit.loads(facts(some) + labels + f"rule r: {formula}\nquery P(X)\n")
@@ -281,13 +281,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_nothing_tells_is_refused(case: str) -> None:
+def test_parameters_without_information_are_refused(case: str) -> None:
     known, formula, message = REFUSED[case]
     with pytest.raises(lnnkit.Error, match=message):
         lnnkit.loads(f"{NUMBERS}{known}rule r: {formula}\n").fit(epochs=2)
 
 
-def test_before_training_a_unit_is_refused_and_a_register_says_nothing() -> None:
+def test_before_training_a_unit_is_refused_and_a_register_is_unknown() -> None:
     kb = lnnkit.loads(f"{NUMBERS}{KNOWN}rule r: a(X) <?> b(X) -> P(X)\n")
     assert [each.code for each in kb.warnings] == ["untrained-relation"]
     assert not len(kb.ask("P(X)"))

@@ -116,7 +116,7 @@ def test_comparisons_that_do_not_hold_are_named() -> None:
         "fact A(a) = 0.8\nfact A(b) = 0.3\nrule A(X) -> P(X) in [0.5, 1]\nlabel P(a)\nlabel ~P(b)\n",
     ],
 )
-def test_nothing_is_said_where_there_is_nothing_to_say(text: str) -> None:
+def test_no_warnings_without_cause(text: str) -> None:
     assert codes(fitted(text)) == []
 
 
@@ -135,7 +135,7 @@ def test_labels_of_numbers_may_be_alike() -> None:
     assert codes(fitted(text)) == []
 
 
-def test_the_command_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_shows_the_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "small.lnn"
     path.write_text(SMALL)
     assert main(["train", str(path), "-o", str(tmp_path / "out.lnn"), "--epochs", "3", "--format", "json"]) == 0
@@ -144,7 +144,7 @@ def test_the_command_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert [each["code"] for each in json.loads(shown.out)["warnings"]] == ["no-gradient"]
 
 
-def test_learned_weights_are_not_told_by_labels_that_are_all_alike() -> None:
+def test_equal_labels_do_not_determine_weights() -> None:
     facts = "".join(f"fact A(x{i}) = {0.5 + i / 20}\nfact C(x{i}) = {1 - i / 40}\nlabel B(x{i})\n" for i in range(8))
     (warning,) = fitted(facts + "rule r: A(X) & C(X) -> B(X)\n").warnings
     assert warning.code == "alike-labels"
@@ -152,7 +152,7 @@ def test_learned_weights_are_not_told_by_labels_that_are_all_alike() -> None:
     assert codes(fitted(facts.replace("label B(x0)", "label ~B(x0)") + "rule r: A(X) & C(X) -> B(X)\n")) == []
 
 
-def test_labels_of_other_rules_do_not_tell_of_one() -> None:
+def test_labels_of_other_rules_do_not_identify_a_rule() -> None:
     text = FACTS + "rule a(X) > ? -> P(X)\nrule b(X) > ? -> Q(X)\nlabel P(p)\nlabel P(q)\nlabel Q(p)\nlabel ~Q(q)\n"
     (warning,) = fitted(text).warnings
     assert warning.code == "alike-labels"

@@ -332,7 +332,7 @@ def test_what_lies_outside_a_band_is_found() -> None:
 
 
 @pytest.mark.parametrize("rule", ["a(X) <?> ?t=10 -> H(X)", "H(X) <-> a(X) <?> ?t=50"])
-def test_a_start_does_not_keep_a_register_from_the_threshold_that_tells(rule: str) -> None:
+def test_a_start_does_not_keep_a_register_from_the_best_threshold(rule: str) -> None:
     said = "".join(f"fact a(p{i}) = {i}\nlabel H(p{i}) = {float(i > 30)}\n" for i in range(1, 61))
     kb = lnnkit.loads(f"number a(p)\npredicate H(p)\n{said}rule {rule}\n")
     found = kb.fit(epochs=20)

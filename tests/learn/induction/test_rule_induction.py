@@ -35,7 +35,7 @@ def told(columns: list[TableColumn], text: str) -> np.ndarray:
     return found
 
 
-def test_a_planted_disjunction_is_found_and_says_what_it_scores() -> None:
+def test_a_planted_disjunction_is_found_and_its_text_has_its_score() -> None:
     columns = table(400, 0)
     age, _, purpose = (column.values for column in columns)
     positive = ((age >= 40) & (purpose == "car")) | (purpose == "house")
@@ -50,7 +50,7 @@ def test_a_planted_disjunction_is_found_and_says_what_it_scores() -> None:
     assert ((told(new, text) > 0.5) == (rule.score(new) > 0)).all()
 
 
-def test_a_weighed_rule_says_what_it_scores() -> None:
+def test_the_text_of_a_weighted_rule_has_its_score() -> None:
     columns = table(60, 2)
     found = literals(columns)[::12]
     single = (((number, True),) for number in range(len(found) - 1))
@@ -81,7 +81,7 @@ def test_unknown_cells_hold_to_the_share() -> None:
     assert all(0.0 < each.share < 1.0 for each in found)
 
 
-def test_a_soft_threshold_says_what_it_scores() -> None:
+def test_the_text_of_a_soft_threshold_has_its_score() -> None:
     columns = table(60, 2)
     found = [each for each in soft_literals(columns) if each.column == 0][::4]
     weights = np.array([1.6, -0.8, 0.4])[: len(found)]
@@ -92,7 +92,7 @@ def test_a_soft_threshold_says_what_it_scores() -> None:
 
 
 @pytest.mark.parametrize("start", [-2.0, 0.4, 6.0])
-def test_a_rule_without_terms_says_what_it_scores(start: float) -> None:
+def test_the_text_of_an_empty_rule_has_its_score(start: float) -> None:
     columns = table(5, 2)
     rule = Induced((), (), np.zeros(0), start, plain=False)
     text = "\n".join(["number age(row)", *statements(rule, columns, "Good")])

@@ -49,7 +49,7 @@ def codes(found: lnnkit.Fit) -> list[str]:
         several=True,
     ),
 )
-def test_a_literal_that_tells_nothing_apart_is_named_and_dropped(body: str, left: str, tmp_path: Path) -> None:
+def test_a_constant_literal_is_reported_and_dropped(body: str, left: str, tmp_path: Path) -> None:
     kb = program(f"rule r: {body} -> Good(X)")
     before = kb.ask("Good(X)")
     found = kb.fit(epochs=3, validation=0.0)
@@ -64,7 +64,7 @@ def test_a_literal_that_tells_nothing_apart_is_named_and_dropped(body: str, left
         assert np.array_equal(after.lower, again.lower) and after.columns == again.columns
 
 
-def test_the_finding_says_which_literal_of_which_rule_and_stands_in_the_report() -> None:
+def test_the_finding_names_literal_and_rule_and_is_in_the_report() -> None:
     found = program("rule r: income(X) > ?low=-1000 & age(X) >= ?cut=40 -> Good(X)").fit(epochs=3, validation=0.0)
     (warning,) = found.warnings
     assert "`income(X) > -1000` of `r` is always true (40 rows)" in warning.message
@@ -101,12 +101,12 @@ def test_a_literal_comes_back_with_other_values_and_with_another_fit() -> None:
     assert kb.module() is module
 
 
-def test_literals_that_tell_rows_apart_are_not_named() -> None:
+def test_informative_literals_are_not_reported() -> None:
     found = program("rule r: income(X) >= ?low=1000 & age(X) >= ?cut=40 -> Good(X)").fit(epochs=1, rate=1e-9)
     assert codes(found) == []  # the former is false of p0 to p9
 
 
-def test_a_fit_that_is_no_better_than_the_majority_class_says_so() -> None:
+def test_a_fit_no_better_than_the_majority_class_warns() -> None:
     rare = [row % 8 == 0 for row in range(ROWS)]
     found = program("rule r: age(X) >= ?cut=30 -> Good(X)", good=rare).fit(epochs=5, validation=0.0)
     (warning,) = [each for each in found.warnings if each.code == "majority-class"]
@@ -150,7 +150,7 @@ def test_nothing_is_nothing() -> None:
     assert set(found.values.values()) == {1.0}  # as the rule begins
 
 
-def test_a_rule_that_is_not_trained_yet_does_not_stand_in_the_way() -> None:
+def test_an_untrained_rule_does_not_prevent_fitting_others() -> None:
     text = program("rule r: income(X) > ?low=-1000 & age(X) >= ?cut=40 -> Good(X)").text
     kb = lnnkit.loads(text + "rule s: age(X) > ?other -> Old(X)\n")
     found = kb.fit(only="r", epochs=2, validation=0.0)

@@ -40,7 +40,7 @@ def test_it_is_refused(module: Any, inputs: Any, classes: Any, said: str, hint: 
     assert said in found.message and hint in found.hint
 
 
-def test_a_function_in_a_module_is_bound_as_the_hint_says() -> None:
+def test_the_hint_for_binding_a_function_works() -> None:
     class Mean(nn.Module):
         def forward(self, rows: torch.Tensor) -> torch.Tensor:
             return rows.mean(dim=1)

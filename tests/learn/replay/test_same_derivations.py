@@ -16,7 +16,7 @@ FACTS = "predicate Q(row) closed\n" + "".join(
 )
 
 
-def test_what_only_moves_numbers_is_the_same() -> None:
+def test_replays_with_moved_numbers_agree() -> None:
     program = learning(FACTS + "rule r: A(X)@? & B(X)@? -> Q(X)\nask Q(X)\n")
     first, other = program.starts, {**program.starts, "r/weight1": 0.6}
     one, two = program.infer(first), program.infer(other)
@@ -61,7 +61,7 @@ def test_random_programs_are_the_same_only_where_one_replay_does_for_both() -> N
     assert same > 5
 
 
-def test_fitting_replays_what_stays_the_same_and_comes_to_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reusing_replays_gives_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
         FACTS
         + "rule r: A(X)@? & B(X)@? -> Q(X)\n"

@@ -20,7 +20,7 @@ query B(X)
 """
 
 
-def test_all_instances_that_tell_an_atom_are_found() -> None:
+def test_all_supports_of_an_atom_are_found() -> None:
     program = learning(TEXT)
     found = program.infer(program.starts)
     table = found.fixpoint.prepared.grounding.atoms.tables["B"]
@@ -44,7 +44,7 @@ def test_all_instances_that_tell_an_atom_are_found() -> None:
     ("logic", "wanted"),
     [("lukasiewicz", [0.5, 0.05, 0.2, 0.3]), ("product", [0.5, 0.27, 0.36, 0.42]), ("godel", [0.5, 0.45, 0.6, 0.6])],
 )
-def test_each_support_says_its_own(logic: str, wanted: list[float]) -> None:
+def test_each_support_has_its_own_value(logic: str, wanted: list[float]) -> None:
     """Not what the winner, or a fact, has made of the atom."""
     program = learning(f"""
 logic {logic}
