@@ -3,17 +3,26 @@ contradiction speaks of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from lnnkit.engine.contested import Flags
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.formula.unfolding import Formula, Neuron, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.unrolled import unroll
 from lnnkit.store.columns.arrays import Array
+
+
+class _Spoken(NamedTuple):
+    """Atoms of one predicate or number: their rows, and their ids where they are known."""
+
+    source: str
+    columns: Sequence[Array] | None
+    rows: Array
 
 
 def marked(fixpoint: Fixpoint) -> Flags:
@@ -22,14 +31,38 @@ def marked(fixpoint: Fixpoint) -> Flags:
         return fixpoint.contested  # the others are arrested themselves
     lower, upper = (flags.clone() for flags in fixpoint.contested)
     local = fixpoint.prepared.grounding.atoms.local
-    for rows in _spoken(fixpoint):
+    for _, _, rows in _spoken(fixpoint):
         own = torch.from_numpy(rows[local(rows) >= 0].astype(np.int64))
         lower[own] = upper[own] = True
     return lower, upper
 
 
-def _spoken(fixpoint: Fixpoint) -> Iterator[Array]:
-    """The atom rows behind the leaves of arrested instances."""
+def speaks_unlisted(fixpoint: Fixpoint, leaves: Collection[Neuron]) -> bool:
+    """Whether a reported contradiction may speak of an atom that has no row and is one of a query's ``leaves``, or an
+    instance of one. Atoms beneath a quantifier are read by their rows, and have none to be looked for."""
+    local = fixpoint.prepared.grounding.atoms.local
+    for source, columns, rows in _spoken(fixpoint):
+        if columns is None:
+            continue
+        absent = local(rows) < 0
+        for leaf in leaves if absent.any() else ():
+            if leaf.source == source and (absent & _instances(fixpoint, leaf, columns)).any():
+                return True
+    return False
+
+
+def _instances(fixpoint: Fixpoint, leaf: Neuron, columns: Sequence[Array]) -> Array | bool:
+    """Which tuples are instances of a leaf."""
+    index = fixpoint.prepared.grounding.domain.index
+    alike: Array | bool = True
+    for argument, column in zip(leaf.arguments, columns, strict=True):
+        if isinstance(argument, str):
+            alike = alike & (column == index[argument])
+    return alike
+
+
+def _spoken(fixpoint: Fixpoint) -> Iterator[_Spoken]:
+    """The atoms behind the leaves of arrested instances."""
     prepared, graph = fixpoint.prepared, fixpoint.prepared.lifted.graph
     for found in fixpoint.progress.arrested:
         for formula, _, ids in prepared.grounding.assignments(found.batch, found.rows):
@@ -42,10 +75,10 @@ def _spoken(fixpoint: Fixpoint) -> Iterator[Array]:
             for leaf, column in block.columns.items():
                 source = batch.formula.neurons[leaf].source if leaf >= 0 else ""
                 if graph.nodes.get(source, {}).get("kind") in ("predicate", NUMBER):
-                    yield column.values.take(rows.numpy())
+                    yield _Spoken(source, None, column.values.take(rows.numpy()))
 
 
-def _named(fixpoint: Fixpoint, formula: Formula, ids: list[Array]) -> Iterator[Array]:
+def _named(fixpoint: Fixpoint, formula: Formula, ids: list[Array]) -> Iterator[_Spoken]:
     """The atoms that the instances name, with what stands within shared formulas; ``ids`` has a column for each of the
     free variables."""
     prepared = fixpoint.prepared
@@ -62,4 +95,4 @@ def _named(fixpoint: Fixpoint, formula: Formula, ids: list[Array]) -> Iterator[A
             ids[argument].astype(np.int32) if isinstance(argument, int) else np.full(length, index[argument], np.int32)
             for argument in neuron.arguments
         ]
-        yield atoms.find(atoms.tables[neuron.source], columns, length)
+        yield _Spoken(neuron.source, columns, atoms.find(atoms.tables[neuron.source], columns, length))

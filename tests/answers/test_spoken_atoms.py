@@ -82,3 +82,22 @@ def test_the_mark_reaches_every_surface(tmp_path: Path, capsys: pytest.CaptureFi
     assert kb.ask("Bird(X)").to_arrow()["contested"].to_pylist() == [False, True]
     assert "(contested)" in str(kb.explain("Bird(tom)"))
     assert "(contested)" not in str(kb.explain("Bird(eva)"))
+
+
+UNLISTED = (
+    "predicate Guest(p) closed\nfact Holds(anna)\nfact Guest(bob)\nfact Guest(cleo)\naxiom ~(Holds(X) & ~Guest(X))\n"
+)
+
+
+@pytest.mark.parametrize(
+    "own", ["", "query Guest(X)\n", "query ~Guest(X)\n", "query exists X: ~Guest(X)\n", "query Guest(anna)\n"]
+)
+def test_an_atom_that_has_no_row_is_marked_whatever_else_is_asked(own: str) -> None:
+    """`Guest(anna)` is false by default; the contradiction names it, and no other default."""
+    kb = lnnkit.loads(UNLISTED + "fact Old(dora)\n" + own)
+    assert len(kb.contradictions) == 1
+    expected = {"Guest(anna)": True, "~Guest(anna)": True, "Guest(anna) | Guest(dora)": True, "Holds(anna)": True}
+    expected |= {"Guest(bob)": False, "Guest(dora)": False, "Guest(anna) | Guest(bob)": False}
+    assert {query: kb.ask(query)[0].contested for query in expected} == expected
+    assert {query: kb.explain(query).contested for query in expected} == expected
+    assert {row.bindings["X"] for row in kb.ask("Guest(X)")} == {"bob", "cleo"}
