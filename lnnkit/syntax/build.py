@@ -546,9 +546,9 @@ class Builder:
         if not isinstance(subtracted, Token) or subtracted.type != "NUMBER":
             return
         end = self.span(subtracted).end
-        found = DATE.search(self.source.text, max(0, end - 10), end + 40)
-        if found and found.start("day") < end == found.end("day"):
-            raise Rejected(date_as_number(found[0], Span(self.source, *found.span())))
+        for found in DATE.finditer(self.source.text, max(0, end - 10), end + 40):
+            if found.start("day") < end == found.end("day"):
+                raise Rejected(date_as_number(found[0], Span(self.source, *found.span())))
 
     # --- places -------------------------------------------------------------------------------------------------
 

@@ -36,6 +36,8 @@ MISTAKES: tuple[Recogniser, ...] = (
     brackets.unclosed_string,
     brackets.single_quotes,
     date_literals.date_literal,
+    date_literals.time_of_day,
+    date_literals.called_date,
     table_clauses.capitals,
     table_clauses.alternative,
     table_clauses.null,
