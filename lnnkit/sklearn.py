@@ -56,7 +56,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     target: the predicate that the ``rules`` conclude; its truth is that of the class ``positive``.
     positive: the class, one of two, whose truth the target is; None: the one that sorts last.
     max_rules, max_literals: of an induced rule: at most so many conjunctions (a weighted rule: terms), and literals in
-        each; None: as many as pay on rows held back.
+        each; None: as many as pay on rows held back. Of two classes, ``max_rules=1`` gives a rule without weights: the
+        conjunction that is right most often.
     epochs, rate: of the training of ``rules``, as in ``KnowledgeBase.fit``.
     random_state: the seed of all that is drawn.
 
@@ -248,7 +249,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
         columns, codes, weight = in_order(columns, codes, weight)
         kinds = range(len(self.classes_)) if self._positive is None else [self._positive]
-        seed, limits = self._seed, Limits(self.max_rules, self.max_literals)
+        two = self._positive is not None  # of more classes, the surest of several rules is wanted
+        seed, limits = self._seed, Limits(self.max_rules, self.max_literals, plain=two)
         self.donors_ = donors(columns, np.random.default_rng(seed))
         self.rules_: list[Induced] = [induce(columns, codes == kind, weight, seed, limits) for kind in kinds]
         self.targets_ = _heads([self.classes_[kind] for kind in kinds], [each.name for each in columns])
