@@ -311,3 +311,13 @@ def test_one_rule_each_of_three_classes_is_weighed() -> None:
     kinds = np.repeat(["a", "b", "c"], 30)
     model = RuleClassifier(max_rules=1, random_state=0).fit(table, kinds)
     assert model.score(table, kinds) > 0.6
+
+
+def test_a_value_that_no_row_has_is_an_error() -> None:
+    table = pd.DataFrame({"town": ["rome", "oslo"] * 20})
+    kinds = np.where(table.town == "rome", "good", "bad")
+    with pytest.raises(
+        ValueError, match=r"no row has 'romee' in the column 'town'; its values are 'oslo', 'rome'; did "
+    ):
+        RuleClassifier("rule town(X, romee) -> Good(X)", "Good", positive="good").fit(table, kinds)
+    RuleClassifier("rule town(X, rome) -> Good(X)", "Good", positive="good", epochs=1).fit(table, kinds)

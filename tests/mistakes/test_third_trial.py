@@ -35,3 +35,23 @@ def test_a_weight_at_the_end_of_a_rule(tmp_path: Path) -> None:
     assert findings(truth, tmp_path) == []
     assert answers(truth, tmp_path) == [[(("ann",), 0.8, 1.0)]]
     assert findings(wrong.replace("P(X) ->", "P(X)@1 ->"), tmp_path) == []
+
+
+def test_a_blank_in_a_fact(tmp_path: Path) -> None:
+    (found,) = findings("fact Parent(ann, _)\n", tmp_path)
+    said = re.search(r"`(axiom [^`]*)`", found.hint)
+    assert (found.code, found.column) == ("reserved-underscore", 18) and said is not None
+    text = f"fact Parent(bob, ann)\n{said[1]}\nquery exists Y: Parent(ann, Y)\n"
+    assert answers(text, tmp_path) == [[((), 1.0, 1.0)]]
+
+
+@pytest.mark.parametrize("line", ["rule count(T) > 3 -> Many(T)", "rule sum(amount(T)) > 3 -> Many(T)"])
+def test_all_aggregates_have_one_message(line: str, tmp_path: Path) -> None:
+    (found,) = findings(f"number amount(t)\nfact amount(a) = 3\n{line}\n", tmp_path)
+    assert found.code == "aggregate" and found.message.endswith(
+        "would aggregate rows, and the language has no aggregates yet"
+    )
+    (tmp_path / "total.csv").write_text("account,amount\na,5\n")
+    number, load = re.findall(r"`((?:number|load) [^`]*)`", found.hint)
+    text = f"{number}\n{load}\nrule total(T) > 3 -> Many(T)\nquery Many(T)\n"
+    assert answers(text, tmp_path) == [[(("a",), 1.0, 1.0)]]

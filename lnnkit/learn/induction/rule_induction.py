@@ -3,7 +3,7 @@
 Two ways are tried. *Covering* (`lnnkit.learn.induction.covering`) gives a plain disjunction, which is kept where it is
 all but always right. *Weighing* (`lnnkit.learn.induction.weighted_rules`) gives a weighted disjunction of few terms,
 whose truth is linear in a score. A rule that may have one conjunction alone is the one that is right most often
-(`lnnkit.learn.induction.single_conjunction`)."""
+(`covering.single`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.learn.induction.covering import covering
+from lnnkit.learn.induction.covering import covering, single
 from lnnkit.learn.induction.hot_deck import Donors, expected, missing
 from lnnkit.learn.induction.logistic_regression import sigmoid
-from lnnkit.learn.induction.single_conjunction import single
 from lnnkit.learn.induction.stratified_splits import folds, split
 from lnnkit.learn.induction.table_literals import (
     Conjunction,

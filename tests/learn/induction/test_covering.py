@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from lnnkit.learn.induction.single_conjunction import single
+from lnnkit.learn.induction.covering import single
 
 
 def right(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, chosen: tuple[tuple[int, bool], ...]) -> float:
