@@ -12,7 +12,7 @@ from torch import Tensor
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.atomic_queries import Evaluated, atomic, differ
 from lnnkit.answers.row_order import arranged
-from lnnkit.answers.spoken_atoms import marked, speaks_unlisted
+from lnnkit.answers.spoken_atoms import marked, speaks, speaks_unlisted
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.contested import Flags, defaulted, doubted
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
@@ -57,7 +57,7 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
         return False
     formula = unfold(lifted, root, world=world)
     leaves = [neuron for neuron in formula.neurons if neuron.kind == LEAF]
-    if not _any_atom(formula) and fixpoint.progress.arrested and speaks_unlisted(fixpoint, leaves):
+    if not _any_atom(formula) and speaks(fixpoint) and speaks_unlisted(fixpoint, leaves):
         return False
     tables = {
         leaf.source for leaf in leaves if not world.lacks(lifted.graph.nodes[leaf.source]["sorts"], leaf.arguments)

@@ -11,6 +11,7 @@ import torch
 
 from lnnkit.engine.contested import Flags
 from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.formula.unfolding import Formula, Neuron, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.unrolled import unroll
@@ -27,14 +28,19 @@ class _Spoken(NamedTuple):
 
 def marked(fixpoint: Fixpoint) -> Flags:
     """A flag an atom row, for its lower and its upper side. Atoms that have no row are not marked."""
-    if not fixpoint.progress.arrested:
-        return fixpoint.contested  # the others are arrested themselves
+    if not speaks(fixpoint):
+        return fixpoint.contested
     lower, upper = (flags.clone() for flags in fixpoint.contested)
     local = fixpoint.prepared.grounding.atoms.local
     for _, _, rows in _spoken(fixpoint):
         own = torch.from_numpy(rows[local(rows) >= 0].astype(np.int64))
         lower[own] = upper[own] = True
     return lower, upper
+
+
+def speaks(fixpoint: Fixpoint) -> bool:
+    """Whether a contradiction is reported."""
+    return bool(fixpoint.progress.arrested) or len(fixpoint.prepared.state.crossed) > 0
 
 
 def speaks_unlisted(fixpoint: Fixpoint, leaves: Collection[Neuron]) -> bool:
@@ -62,11 +68,22 @@ def _instances(fixpoint: Fixpoint, leaf: Neuron, columns: Sequence[Array]) -> Ar
 
 
 def _spoken(fixpoint: Fixpoint) -> Iterator[_Spoken]:
-    """The atoms behind the leaves of arrested instances."""
+    """The atoms behind the leaves of arrested instances and of arrested shared neurons; atoms that are arrested are
+    marked already."""
     prepared, graph = fixpoint.prepared, fixpoint.prepared.lifted.graph
+    atoms, crossed = prepared.grounding.atoms, prepared.state.crossed
+    for table, mine in atoms.by_table(crossed.rows.values):
+        if graph.nodes[table.name]["kind"] in ("predicate", NUMBER) or table.name in prepared.observers.values():
+            continue
+        local = atoms.local(crossed.rows.values if mine is None else crossed.rows.values.take(mine))
+        whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
+        yield from _named(fixpoint, whole, [column.take(local) for column in table.tuples.columns])
     for found in fixpoint.progress.arrested:
         for formula, _, ids in prepared.grounding.assignments(found.batch, found.rows):
-            yield from _named(fixpoint, formula, ids)
+            whole = formula
+            if formula.root is not None and formula.auxiliary is None:
+                whole = unfold(prepared.lifted, formula.root, through_shared=True)
+            yield from _named(fixpoint, whole, ids)
         batch = prepared.grounding.batches[found.batch]
         if len(batch.blocks) == 1:
             continue
@@ -78,15 +95,11 @@ def _spoken(fixpoint: Fixpoint) -> Iterator[_Spoken]:
                     yield _Spoken(source, None, column.values.take(rows.numpy()))
 
 
-def _named(fixpoint: Fixpoint, formula: Formula, ids: list[Array]) -> Iterator[_Spoken]:
-    """The atoms that the instances name, with what stands within shared formulas; ``ids`` has a column for each of the
-    free variables."""
+def _named(fixpoint: Fixpoint, whole: Formula, ids: list[Array]) -> Iterator[_Spoken]:
+    """The atoms that instances of a formula name; ``ids`` has a column for each of the free variables."""
     prepared = fixpoint.prepared
     atoms, index = prepared.grounding.atoms, prepared.grounding.domain.index
     length = len(ids[0]) if ids else 1
-    whole = formula
-    if formula.root is not None and formula.auxiliary is None:
-        whole = unfold(prepared.lifted, formula.root, through_shared=True)
     for leaf in whole.leaves:
         neuron = whole.neurons[leaf]
         if neuron.block or prepared.lifted.graph.nodes.get(neuron.source, {}).get("kind") not in ("predicate", NUMBER):

@@ -10,7 +10,15 @@ from lnnkit.syntax.dates import date_hint, hours_hint, is_date
 UNSAID = "leave the cell empty where the value is unknown"
 _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
+_COMMA = re.compile(r"(?P<whole>[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+)),(?P<part>\d+)")
+_POINTS = '`pd.read_csv(path, sep=";", decimal=",").to_csv(path, sep=";", index=False)`'
 _COLUMN = "`(pd.to_datetime(column) - pd.Timestamp(0)).dt.days`, with `dayfirst=True` where the day comes first"
+
+
+def decimal_comma(text: str) -> str | None:
+    """A number with a decimal comma (`1.234,5` too), written with a point; None for any other text."""
+    match = _COMMA.fullmatch(text.strip())
+    return None if match is None else re.sub(r"[^\d+-]", "", match["whole"]) + "." + match["part"]
 
 
 def meant(text: str) -> str:
@@ -18,8 +26,8 @@ def meant(text: str) -> str:
     text = text.strip("'\" ")
     if _SEPARATED.fullmatch(text):
         return f"a number has no separators: write {re.sub(r'[^0-9.+-]', '', text)}"
-    if re.fullmatch(r"[+-]?\d+,\d+", text):
-        return f"a number has a point, not a comma: write {text.replace(',', '.')}"
+    if (pointed := decimal_comma(text)) is not None:
+        return f"a number has a point, not a comma: write {pointed}; the whole file in pandas, {_POINTS}"
     if text.lower() in ("true", "false"):
         return f"write {int(text.lower() == 'true')}"
     if is_date(text):
