@@ -224,7 +224,7 @@ PLAIN = [
     ("rule A ->⟦⟧  # to be done\nfact P(a)", "a formula"),
     ("axiom⟦⟧", "a formula"),
     ("fact P(anna) =⟦⟧", "a number"),
-    ("fact P(anna,⟦)⟧", "an argument"),
+    ("fact P(⟦,⟧ anna)", "an argument"),
     ("axiom A(x) ⟦B⟧(x)", "a connective"),
     ("rule A -> B in [0.5 ⟦0.7⟧, 1]", "`,`"),
     ('load P ⟦in⟧ "f.csv"', "`from`"),
