@@ -30,6 +30,8 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
     validate_data,
 )
 
+from lnnkit.check.nearest import nearest
+from lnnkit.check.walk import nodes
 from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.induction.hot_deck import donors, missing
@@ -43,6 +45,7 @@ from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
 
 _ROW = "row"
+_SHOWN = 10  # values of a column, in a message
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):
@@ -56,7 +59,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     target: the predicate that the ``rules`` conclude; its truth is that of the class ``positive``.
     positive: the class, one of two, whose truth the target is; None: the one that sorts last.
     max_rules, max_literals: of an induced rule: at most so many conjunctions (a weighted rule: terms), and literals in
-        each; None: as many as pay on rows held back.
+        each; None: as many as pay on rows held back. Of two classes, ``max_rules=1`` gives a rule without weights: the
+        conjunction that is right most often.
     epochs, rate: of the training of ``rules``, as in ``KnowledgeBase.fit``.
     random_state: the seed of all that is drawn.
 
@@ -247,7 +251,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
         columns, codes, weight = in_order(columns, codes, weight)
         kinds = range(len(self.classes_)) if self._positive is None else [self._positive]
-        seed, limits = self._seed, Limits(self.max_rules, self.max_literals)
+        two = self._positive is not None  # of more classes, the surest of several rules is wanted
+        seed, limits = self._seed, Limits(self.max_rules, self.max_literals, plain=two)
         self.donors_ = donors(columns, np.random.default_rng(seed))
         self.rules_: list[Induced] = [induce(columns, codes == kind, weight, seed, limits) for kind in kinds]
         self.targets_ = _heads([self.classes_[kind] for kind in kinds], [each.name for each in columns])
@@ -309,6 +314,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         rules = self.rules or ""
         used = [each for each in columns if each.name in rules or format_string(each.name) in rules]
         text = "".join(f"{format_statement(declaration(each, _ROW))}\n" for each in used) + rules + "\n"
+        _refuse_unknown_values(text, used)
         kb = self._told(text, columns)
         truth = (codes == self._positive).astype(float)
         kb.label(self.target, {"row": _ids(len(codes)), "truth": truth})
@@ -402,6 +408,28 @@ def _refuse_infinite(columns: Sequence[TableColumn]) -> None:
                 f"column {column.name!r} holds infinity (row {row}); give a finite number, or leave the "
                 "cell missing (NaN) where the value is unknown"
             )
+
+
+def _refuse_unknown_values(text: str, columns: Sequence[TableColumn]) -> None:
+    """A rule that asks for a value that no row of its column has says nothing of any."""
+    values = {
+        each.name: sorted({value for value in each.values.tolist() if value is not None})
+        for each in columns
+        if not each.numeric
+    }
+    program, _ = parse(text)
+    for statement in program.statements:
+        if not isinstance(statement, ast.RuleStatement | ast.AxiomStatement):
+            continue
+        for atom in (each for each in nodes(statement.formula) if isinstance(each, ast.Atom)):
+            value = atom.arguments[1] if len(atom.arguments) == 2 else None
+            known = values.get(atom.name)
+            if known is None or not isinstance(value, ast.Constant) or value.text in known:
+                continue
+            near = nearest(value.text, known)
+            shown = ", ".join(map(repr, known[:_SHOWN])) + (", ..." if len(known) > _SHOWN else "")
+            meant = f"; did you mean {near!r}?" if near else ""
+            raise ValueError(f"no row has {value.text!r} in the column {atom.name!r}; its values are {shown}{meant}")
 
 
 def _plain(frame: Any) -> Any:

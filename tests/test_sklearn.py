@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -12,6 +13,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is an extra")
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import lnnkit
@@ -284,3 +286,38 @@ def test_features_are_named_and_rules_exported() -> None:
     found = RuleClassifier(random_state=0).fit(PEOPLE, KINDS)
     assert list(found.feature_names_in_) == ["age", "purpose"]  # pyright: ignore[reportAttributeAccessIssue]  # of a mixin
     assert found.export_text() == "good if\n  age >= 40\nelse bad\n"
+
+
+@pytest.mark.parametrize("positive", ["good", "bad"])
+def test_one_rule_of_one_literal_is_a_threshold(positive: str) -> None:
+    """What a tree of depth 1 says, as a rule without weights."""
+    draw = np.random.default_rng(3)
+    table = pd.DataFrame({"age": draw.integers(18, 80, 300), "size": draw.normal(170, 10, 300)})
+    kinds = np.where((table.age >= 41) ^ (draw.random(300) < 0.1), "good", "bad")
+    model = RuleClassifier(positive=positive, max_rules=1, max_literals=1, random_state=0).fit(table, kinds)
+    stump = DecisionTreeClassifier(max_depth=1).fit(table, kinds)
+    assert model.score(table, kinds) >= stump.score(table, kinds) - 0.01  # its thresholds are sixteen quantiles
+    sign = ">=" if positive == "good" else "<"
+    assert re.fullmatch(rf"{positive} if\n  age {sign} (?:39|4[0123])[.\d]*\nelse (good|bad)\n", model.export_text())
+    assert f" -> {positive}(X)" in model.program_ and "@" not in model.program_
+    answers = model.knowledge_base(table.iloc[:20]).ask(f"{positive}(X)")
+    named = {each.bindings["X"] for each in answers if each.lower == 1}
+    assert named == {f"row{place}" for place in range(20) if model.predict(table.iloc[[place]])[0] == positive}
+
+
+def test_one_rule_each_of_three_classes_is_weighed() -> None:
+    """Crisp rules would leave rows to no class, or to two."""
+    table = pd.DataFrame({"size": np.arange(90.0)})
+    kinds = np.repeat(["a", "b", "c"], 30)
+    model = RuleClassifier(max_rules=1, random_state=0).fit(table, kinds)
+    assert model.score(table, kinds) > 0.6
+
+
+def test_a_value_that_no_row_has_is_an_error() -> None:
+    table = pd.DataFrame({"town": ["rome", "oslo"] * 20})
+    kinds = np.where(table.town == "rome", "good", "bad")
+    with pytest.raises(
+        ValueError, match=r"no row has 'romee' in the column 'town'; its values are 'oslo', 'rome'; did "
+    ):
+        RuleClassifier("rule town(X, romee) -> Good(X)", "Good", positive="good").fit(table, kinds)
+    RuleClassifier("rule town(X, rome) -> Good(X)", "Good", positive="good", epochs=1).fit(table, kinds)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lnnkit.check.findings import error, find, place, warning
 from lnnkit.check.nearest import nearest
@@ -12,11 +14,12 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_statement
 
+_VARIABLE = re.compile(r"[A-Z]\d?")
 Declaration = ast.PredicateStatement | ast.NumberStatement
 
 
 def declarations(symbols: Symbols) -> list[Diagnostic]:
-    return [*_names(symbols), *_logics(symbols), *_sorts(symbols)]
+    return [*_names(symbols), *_logics(symbols), *_sorts(symbols), *_variables(symbols)]
 
 
 def _names(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -88,6 +91,26 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
             message = f"no predicate or number has the sort `{sort}`; some have the sort `{near}`"
             span = find(statement.span, sort, len("sort"))
             yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else take this line out")
+
+
+def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
+    """`predicate Likes(X, Y)` makes two sorts, named X and Y, so that nobody who likes can be liked."""
+    stated = {each.name for each in symbols.statements() if isinstance(each, ast.SortStatement)}
+    for statement in symbols.statements():
+        if not isinstance(statement, Declaration):
+            continue
+        letters = [sort for sort in statement.sorts if _VARIABLE.fullmatch(sort) and sort not in stated]
+        if letters:
+            span = find(statement.span, letters[0], len("number") + 1 + len(statement.name))
+            sorts = tuple(ENTITY if sort in letters else sort for sort in statement.sorts)
+            meant = format_statement(replace(statement, sorts=sorts))
+            message = (
+                f"`{letters[0]}` is a sort here, and looks like a variable: a declaration names sorts of arguments"
+            )
+            hint = (
+                f"write `{meant}`, or a kind of thing such as `person`; if the sort is meant, add `sort {letters[0]}`"
+            )
+            yield warning("variable-like-sort", span, message, hint)
 
 
 def _openness(statement: ast.SortStatement) -> str:

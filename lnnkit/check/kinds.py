@@ -19,7 +19,7 @@ from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.syntax import ast
-from lnnkit.syntax.dates import date_hint, days
+from lnnkit.syntax.dates import date_as_number, date_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, NULLS
 from lnnkit.syntax.printer import format_expression, format_predicate
@@ -203,6 +203,8 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
         message = f"`{atom.name}` is not a function: there are `abs` and `sqrt`"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
+    if len(atom.arguments) == 1 and isinstance(atom.arguments[0], ast.Constant) and is_date(atom.arguments[0].text):
+        return date_as_number(atom.arguments[0].text, atom.span)
     if atom.name.lower() in NULLS and not atom.arguments:
         hint = "leave it out: a number without a value is unknown"
     elif "-" in atom.name and not atom.arguments:
@@ -328,7 +330,7 @@ def _mixed(
         return error("no-null", entity.span, "there is no null: whatever is not stated is unknown", hint)
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"write a number without quotes: `{quoted}`"
-    elif days(quoted) is not None:
+    elif is_date(quoted):
         hint = f"a date is not a number: {date_hint(quoted)}"
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
         own = replace(holder, arguments=holder.arguments[:-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from lnnkit.check.findings import error
+from lnnkit.check.findings import error, warning
 from lnnkit.check.kinds import may_be_numeric
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.program import LogicName
@@ -20,6 +20,32 @@ _KEYS = frozenset({"bias", "logic", *RELATION_ATTRIBUTES}).union(*UNIT_ATTRIBUTE
 
 
 def weights(symbols: Symbols) -> list[Diagnostic]:
+    return [*_of_nodes(symbols), *(found for formula in symbols.formulas for found in _last(formula))]
+
+
+def _last(formula: Formula) -> Iterator[Diagnostic]:
+    """`rule P(X) -> Q(X) @ 0.8`, without any other weight, and without bounds: the truth of the rule may be meant."""
+    statement, weighed = (
+        formula.statement,
+        [each.node for each in formula.visits if isinstance(each.node, ast.Weighted)],
+    )
+    if isinstance(statement, ast.QueryStatement) or statement.bounds is not None or len(weighed) != 1:
+        return
+    weight, operand = weighed[0].weight, weighed[0].operand
+    if not isinstance(weight, ast.Number) or not 0 < weight.value < 1 or weight.span.end < statement.span.end:
+        return
+    root = formula.root
+    while isinstance(root, ast.Forall):
+        root = root.body
+    if not isinstance(root, ast.Implies):
+        return
+    operand_text, value = " ".join(operand.span.text.split()), weight.span.text
+    message = f"`@{value}` weighs `{operand_text}` alone: it does not say how far the rule holds"
+    hint = f"for that write `in [{value}, 1]`; if the weight is meant, give another operand one too, if it is `@1`"
+    yield warning("weighted-conclusion", weight.span, message, hint)
+
+
+def _of_nodes(symbols: Symbols) -> list[Diagnostic]:
     return [
         finding
         for formula in symbols.formulas
@@ -39,7 +65,8 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
     value = weight.value if isinstance(weight, ast.Number) else weight.initial
     if not isinstance(parent, Connective):
         message = f"the weight `@{weight.span.text}` has no operand: there is not a connective around it"
-        hint = "weigh an operand, `A@0.7 & B`; the truth of a whole statement is `in [l, u]` at its end"
+        truth = f"in [{weight.span.text}, 1]" if value is not None and 0 < value <= 1 else "in [l, u]"
+        hint = f"weigh an operand, `A@0.7 & B`; the truth of a whole statement is written `{truth}` at its end"
         yield error("misplaced-weight", weight.span, message, hint)
     elif isinstance(node.operand, ast.Weighted):
         yield error("repeated-weight", weight.span, "an operand has one weight", "take one of the two out")

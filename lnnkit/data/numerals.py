@@ -5,12 +5,20 @@ from __future__ import annotations
 import math
 import re
 
-from lnnkit.syntax.dates import date_hint, days
+from lnnkit.syntax.dates import date_hint, hours_hint, is_date
 
 UNSAID = "leave the cell empty where the value is unknown"
 _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_COMMA = re.compile(r"(?P<whole>[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+)),(?P<part>\d+)")
+_POINTS = '`pd.read_csv(path, sep=";", decimal=",").to_csv(path, sep=";", index=False)`'
+_COLUMN = "`(pd.to_datetime(column) - pd.Timestamp(0)).dt.days`, with `dayfirst=True` where the day comes first"
+
+
+def decimal_comma(text: str) -> str | None:
+    """A number with a decimal comma (`1.234,5` too), written with a point; None for any other text."""
+    match = _COMMA.fullmatch(text.strip())
+    return None if match is None else re.sub(r"[^\d+-]", "", match["whole"]) + "." + match["part"]
 
 
 def meant(text: str) -> str:
@@ -18,14 +26,14 @@ def meant(text: str) -> str:
     text = text.strip("'\" ")
     if _SEPARATED.fullmatch(text):
         return f"a number has no separators: write {re.sub(r'[^0-9.+-]', '', text)}"
-    if re.fullmatch(r"[+-]?\d+,\d+", text):
-        return f"a number has a point, not a comma: write {text.replace(',', '.')}"
+    if (pointed := decimal_comma(text)) is not None:
+        return f"a number has a point, not a comma: write {pointed}; the whole file in pandas, {_POINTS}"
     if text.lower() in ("true", "false"):
         return f"write {int(text.lower() == 'true')}"
-    if days(text) is not None:
-        return f"a date is not a number: {date_hint(text)}"
-    if _DATE.match(text):
-        return "a date is not a number: write how many days, or years, it is after another"
+    if is_date(text):
+        return f"a date is not a number: {date_hint(text)}; a column in pandas, {_COLUMN}"
+    if re.fullmatch(r"\d{1,2}:\d{2}(?::\d{2})?", text):
+        return f"a time is not a number: {hours_hint(text)}"
     if _WRITTEN.fullmatch(text) and math.isfinite(float(text)):
         return f"it is text: give the number {text} itself"
     if _WRITTEN.fullmatch(text):

@@ -164,7 +164,7 @@ def _queries(
     if truth:
         yield f"query {head}{shown}({arguments})"
     elif numeric:
-        middle = int(column.median) if column.median.is_integer() else column.median
+        middle = int(column.median) if column.median.is_integer() else float(f"{column.median:.12g}")
         yield f"query exists {arguments}: {shown}({arguments}) >= {middle!r}"
     else:
         rarest = column.commonest(CATEGORIES)[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.marks import without_marks
 from lnnkit.data.names import Names
 from lnnkit.data.numbers import reals_of
+from lnnkit.data.numerals import decimal_comma
 from lnnkit.data.parquet import open_parquet
 from lnnkit.data.source import read_source
 from lnnkit.data.table_fault import Unreadable
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from lnnkit.data.arrow import Column as Cells
 
+_WHOLE = re.compile(r"[+-]?\d+")
 Kind = Literal["empty", "truth", "number", "text", "unread"]
 
 _MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".", "..", "unknown")
@@ -136,6 +139,9 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     values = _numbers(cells, title) if numeric is not None else _truths(cells, title)
     if not known.any():
         return SurveyedColumn(column, title, "empty", texts.codes, 0, marks, texts.names)
+    if values is None and _decimal_commas(texts.names):
+        reason = 'its numbers have decimal commas; write points, as pandas does: `pd.read_csv(..., decimal=",")`'
+        return SurveyedColumn(column, title, "unread", texts.codes, distinct, marks, reason=reason)
     if values is None:
         return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
     if not isinstance(cells, list) and pa.types.is_boolean(cells.type):  # one of them alone is a truth too
@@ -146,6 +152,13 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     if np.abs(values[known]).max() >= 2.0**53:  # a number that float64 cannot hold names something
         return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
     return described
+
+
+def _decimal_commas(names: Names) -> bool:
+    """Whether half of the values or more are numbers with a decimal comma, or all are numbers and some have one."""
+    with_comma = sum(decimal_comma(name) is not None for name in names)
+    plain = sum(_WHOLE.fullmatch(name) is not None for name in names)
+    return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
 
 
 def _described(

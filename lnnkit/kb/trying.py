@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import islice
 
 from lnnkit.answers.query_rows import answer
 from lnnkit.check.program import Assertion, Fact, Query
@@ -25,7 +26,7 @@ from lnnkit.syntax.span import Span
 _NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
 _OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 _MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
-_KNOWN = 2  # entities that a free variable is tried as, if a new one will not do
+_KNOWN = 2  # entities that a free variable is tried as, all of which must do, if a new one will not
 _COMPARED = 1000  # contradictions that are told from those before
 
 
@@ -33,27 +34,55 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
     """A function from a way (a set of missing premises) to the bound that the atom of a query would get on one
     ``side``; ``before`` is the fixpoint without the premises."""
 
-    def added(way: Way) -> Came | None:
+    arguments = query.formula.arguments if isinstance(query.formula, ast.Atom) else ()
+    own = {each.text for each in arguments if isinstance(each, ast.Constant)}
+
+    def tried(way: Way, free: dict[str, str]) -> Came | None:
         came: Came | None = None
-        for entity in _entities(before, way.free):
-            for pinned in (False, True) if any(each.numbers for each in way.missing) else (False,):
-                facts, axioms = _stated(before, way.missing, dict.fromkeys(way.free, entity), pinned=pinned)
-                came = _came(session, query, before, facts, axioms)
-                if came is None or came.reaches(way, side):
-                    return came
+        for pinned in (False, True) if any(each.numbers for each in way.missing) else (False,):
+            facts, axioms = _stated(before, way.missing, free, pinned=pinned)
+            came = _came(session, query, before, facts, axioms)
+            if came is None or came.reaches(way, side):
+                break
         return came
+
+    def added(way: Way) -> Came | None:
+        came = tried(way, dict.fromkeys(way.free, _fresh(before, way.free)))
+        if came is None or not way.free or came.reaches(way, side):
+            return came
+        others = [tried(way, free) for free in _known(before, way, own)]
+        if None in others:
+            return None
+        all_reach = bool(others) and all(each is not None and each.reaches(way, side) for each in others)
+        return others[0] if all_reach else came
 
     return added
 
 
-def _entities(before: Rested, free: Sequence[str]) -> Iterator[str]:
-    """The entities to try for free variables: first one that nothing else mentions."""
+def _fresh(before: Rested, free: Sequence[str]) -> str:
+    """An entity that nothing else mentions."""
     fresh = "some " + " ".join(free)
     while free and fresh in before.fixpoint.prepared.grounding.domain.index:
         fresh += "'"
-    yield fresh
-    if free:
-        yield from (before.names[number] for number in range(min(_KNOWN, len(before.names))))
+    return fresh
+
+
+def _known(before: Rested, way: Way, own: Collection[str]) -> Iterator[dict[str, str]]:
+    """Entities that there are, in place of free variables, each of its variable's sort: where a new one will not do
+    since a `forall` ranges over it too, these may. None is among ``own``, the atom's entities: they may bring it about
+    in other ways."""
+    predicates, sorts = before.program.predicates, before.fixpoint.prepared.grounding.domain.sorts
+    members: dict[str, list[str]] = {}
+    for each in way.missing:
+        for atom in nodes(each.formula) if each.formula is not None else ():
+            if not isinstance(atom, ast.Atom):
+                continue
+            for argument, sort in zip(atom.arguments, predicates[atom.name].sorts, strict=True):
+                if isinstance(argument, ast.Variable) and argument.name in way.free:
+                    named = (before.names[number] for number in sorts[sort].tolist())
+                    members[argument.name] = list(islice((name for name in named if name not in own), _KNOWN))
+    for place in range(min(map(len, members.values()), default=0)):
+        yield {name: found[place] for name, found in members.items()}
 
 
 def _came(

@@ -333,6 +333,7 @@ class Builder:
         name = self._name(children[0])
         if len(children) > 1:
             self._check_called(tree)
+            self._check_aggregate(children[0])
             self._check_free(children[0])
             self._check_blanks(tree)
             arguments = tuple([self._argument(cast(Token, child), scope) for child in children[2:-1:2]])
@@ -349,6 +350,13 @@ class Builder:
                 hint = f"write `{cases}`"
             raise self._fault("if-then", message, tree.children[0], hint)
 
+    def _check_aggregate(self, name: Branch) -> None:
+        """Rejects `count(T) > 3` with what to write instead, as the checker does `sum(amount(T)) > 3`."""
+        text = self.text(name)
+        if text in AGGREGATES:
+            message = f"`{text}` would aggregate rows, and the language has no aggregates yet"
+            raise self._fault("aggregate", message, name, f'{AGGREGATE_HINT}; a predicate of that name: `"{text}"`')
+
     def _check_blanks(self, tree: Tree[Token]) -> None:
         """Rejects the reserved name in `Parent(X, _)`, and says what to write instead."""
         places = [child for child in tree.children[2:-1:2] if self.text(child) == "_"]
@@ -358,7 +366,9 @@ class Builder:
         shown = [next(names) if child in places else self.text(child) for child in tree.children[2:-1:2]]
         bound = ", ".join(name for name, child in zip(shown, tree.children[2:-1:2], strict=True) if child in places)
         atom = f"{self.text(tree.children[0])}({', '.join(shown)})"
-        hint = f"write `(exists {bound}: {atom})`, of a number around its comparison; a fact names an entity"
+        hint = f"write `(exists {bound}: {atom})`, of a number around its comparison"
+        if re.match(r"\s*(fact|label)\b", self.source.text[self.offset :]):
+            hint = f"a fact names its entities; that there is one is written `axiom exists {bound}: {atom}`"
         raise self._fault("reserved-underscore", "`_` is reserved and cannot be an argument", places[0], hint)
 
     def _argument(self, token: Token, scope: Scope) -> ast.Argument:
@@ -546,9 +556,9 @@ class Builder:
         if not isinstance(subtracted, Token) or subtracted.type != "NUMBER":
             return
         end = self.span(subtracted).end
-        found = DATE.search(self.source.text, max(0, end - 10), end + 40)
-        if found and found.start("day") < end == found.end("day"):
-            raise Rejected(date_as_number(found[0], Span(self.source, *found.span())))
+        for found in DATE.finditer(self.source.text, max(0, end - 10), end + 40):
+            if found.start("day") < end == found.end("day"):
+                raise Rejected(date_as_number(found[0], Span(self.source, *found.span())))
 
     # --- places -------------------------------------------------------------------------------------------------
 

@@ -3,48 +3,99 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH, _DATE_OF_MONTH = r"(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"
-_DAY = (
-    r"\d{4}-\d{2}-\d{2}|\d{4}/\d{2}/\d{2}|\d\d?([./])\d\d?\2(?:19|20)\d{2}"
-    rf"|\d{{4}}-{_MONTH}-{_DATE_OF_MONTH}"
+_NAME = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+_NAME = f"(?i:{_NAME}|Nov(?:ember)?|Dec(?:ember)?))"
+_NTH = rf"{_DATE_OF_MONTH}(?:st|nd|rd|th)?"
+_DAY = "|".join(
+    (
+        r"\d{4}-\d{2}-\d{2}",
+        rf"\d{{4}}(?P<sign>[-/.]){_MONTH}(?P=sign){_DATE_OF_MONTH}",
+        r"\d\d?(?P<between>[-/.])\d\d?(?P=between)(?:19|20)\d{2}",
+        rf"{_DATE_OF_MONTH}/{_DATE_OF_MONTH}/\d{{2}}",
+        r"\d{2}-0[1-9]-\d{2}|\d{2}-\d{2}-0[1-9]|0[1-9]-\d{2}-\d{2}",
+        rf"{_NTH}[-. ]\s?{_NAME}[-., ]\s?\d{{4}}",
+        rf"{_NAME}[-. ]\s?{_NTH}[-, ]\s?\d{{4}}",
+        rf"{_NAME}[- ]\d{{4}}|(?:19|20)\d{{2}}-(?:0[1-9]|1[0-2])(?!-)",
+    )
 )
 _TIME = r"[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?Z|[+-]\d{2}:?\d{2})?"
 DATE = re.compile(rf"(?<![\w.])(?P<day>{_DAY})(?P<time>{_TIME})?(?![\w.])")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def is_date(text: str) -> bool:
+    """Whether a text is written as a date, with a time or without; there may be no such day."""
+    return DATE.fullmatch(text.strip()) is not None
+
+
 def days(text: str) -> float | None:
-    """The days from 1970-01-01 to a date, with a fraction for its time; None if there is no such date."""
+    """The days from 1970-01-01 to a date, with a fraction for its time; None if there is no such date, or if nobody
+    knows which of its numbers is the month."""
+    found = _readings(text)
+    return found[0] if len(found) == 1 else None
+
+
+def _readings(text: str) -> list[float]:
+    """The days from 1970-01-01 to each date that may be meant: `03/04/2024` may be in March or in April."""
     match = DATE.fullmatch(text.strip())
     if match is None:
-        return None
-    parts = re.split("[-/.]", match["day"])
-    if len(parts[0]) < 4:
-        return None  # nobody knows whether the month or the day is first
-    year, month, day = parts
+        return []
     time = (match["time"] or "").replace(",", ".").replace(" Z", "Z")
     if time[2:3] == ":":
         time = f"{time[0]}0{time[1:]}"
-    try:
-        found = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{time}")
-    except ValueError:
-        return None
-    if found.tzinfo is None:
-        found = found.replace(tzinfo=UTC)
-    return (found - _EPOCH).total_seconds() / 86400
+    found: list[float] = []
+    for year, month, day in _orders(match["day"]):
+        try:
+            at = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{time}")
+        except ValueError:
+            continue
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+        number = (at - _EPOCH).total_seconds() / 86400
+        if number not in found:
+            found.append(number)
+    return found
+
+
+def _orders(date: str) -> list[tuple[str, str, str]]:
+    """The year, month and day of a date, in each order that is in use."""
+    parts = [part for part in re.findall(r"\d+|[^\W\d_]+", date) if part not in ("st", "nd", "rd", "th")]
+    named = [place for place, part in enumerate(parts) if part[0].isalpha()]
+    if named:
+        month = str(_MONTHS.index(parts.pop(named[0])[:3].lower()) + 1)
+        return [(parts[-1], month, parts[0] if len(parts) == 2 else "1")]
+    if len(parts) == 2:
+        return [(parts[0], parts[1], "1")]
+    first, second, last = parts
+    if len(first) == 4:
+        return [(first, second, last)]
+    if len(last) < 4:
+        return []  # of two digits any may be the year
+    return [(last, second, first)] if "." in date else [(last, second, first), (last, first, second)]
 
 
 def date_hint(text: str) -> str:
     """What to write for a date among numbers; the language has no type for dates yet."""
-    number = days(text)
-    if number is None:
+    numbers = _readings(text)
+    if not numbers:
         return "write the days since 1970-01-01, as `18262` for 2020-01-01, and use that unit for all dates"
-    return f"write `{number:.15g}`, the days since 1970-01-01, and use that unit for all dates"
+    if len(numbers) > 1:
+        first, second = (f"`{number:.15g}`, {(_EPOCH + timedelta(number)):%d %B}" for number in numbers)
+        return f"write {first}, or {second}, as days since 1970-01-01, and use that unit for all dates"
+    return f"write `{numbers[0]:.15g}`, the days since 1970-01-01, and use that unit for all dates"
+
+
+def hours_hint(text: str) -> str:
+    """What to write for a time of day, as `10:30`."""
+    hours, minutes, *seconds = map(int, text.split(":"))
+    number = hours + minutes / 60 + sum(seconds) / 3600
+    return f"write `{number:.15g}` in hours, or `{number * 60:.15g}` in minutes, and use that unit for all times"
 
 
 def date_as_number(text: str, span: Span) -> Diagnostic:

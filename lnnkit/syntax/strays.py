@@ -99,7 +99,17 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
     if moved:
         end = " closed" if moved[1] == "closed" else ""
         return "declaration", f"`{moved[1]}` comes after the predicate", f"write `{moved[2]}{end}`", len(moved[1])
+    marked = re.match(r"--+|;+|\"{3}|'{3}|%|\*|REM\b|<!--", line)
+    if marked:
+        return "foreign-comment", f"`{marked[0]}` does not start a comment", "a comment starts with `#`", len(marked[0])
     word, _, rest = line.partition(" ")
+    shown = re.fullmatch(r"(explain|why|print|display|run|check|eval)(?:\s+([^\W\d][\w-]*\([^()]*\)))?\.?", line)
+    if shown and word in ("print", "display") and shown[2]:
+        return "missing-keyword", f"`{word}` is not a keyword", f"write `query {shown[2]}`", len(word)
+    if shown:
+        command = "explain" if word in ("explain", "why") else word if word in ("check", "eval") else "run"
+        hint = f"remove it; `lnnkit {command} FILE" + (f" '{shown[2]}'`" if shown[2] else "`") + " does that"
+        return "missing-keyword", f"`{word}` is not a keyword", hint, len(word)
     if instead := _declared(line):
         return "missing-keyword", f"`{word}` is not a keyword", instead, len(word)
     instead = _KEYWORDS_ELSEWHERE.get(word.lower())

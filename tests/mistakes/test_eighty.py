@@ -9,6 +9,7 @@ import pytest
 import lnnkit
 from tests.mistakes.eighty import FILES, IN_FILES, MISTAKES, PRELUDE, Mistake
 from tests.mistakes.forty_more import FORTY_MORE
+from tests.mistakes.third_forty import THIRD_FORTY
 from tests.mistakes.trying import findings
 
 
@@ -34,9 +35,13 @@ def mended(mistake: Mistake, folder: Path) -> None:
 def test_there_are_eighty_and_forty_more() -> None:
     assert len({mistake.wrong for mistake in (*MISTAKES, *IN_FILES)}) >= 80
     assert len({mistake.wrong for mistake in FORTY_MORE} - {mistake.wrong for mistake in MISTAKES}) >= 40
+    known = {mistake.wrong for mistake in (*MISTAKES, *FORTY_MORE)}
+    assert len({mistake.wrong for mistake in THIRD_FORTY} - known) >= 40
 
 
-@pytest.mark.parametrize("mistake", [pytest.param(each, id=shown(each)) for each in (*MISTAKES, *FORTY_MORE)])
+@pytest.mark.parametrize(
+    "mistake", [pytest.param(each, id=shown(each)) for each in (*MISTAKES, *FORTY_MORE, *THIRD_FORTY)]
+)
 def test_a_mistake_is_pointed_at_and_mended_by_its_hint(mistake: Mistake, folder: Path) -> None:
     text = PRELUDE + mistake.wrong + "\n"
     start, end = text.index("⟦"), text.index("⟧") - 1

@@ -2,7 +2,8 @@
 
 Two ways are tried. *Covering* (`lnnkit.learn.induction.covering`) gives a plain disjunction, which is kept where it is
 all but always right. *Weighing* (`lnnkit.learn.induction.weighted_rules`) gives a weighted disjunction of few terms,
-whose truth is linear in a score."""
+whose truth is linear in a score. A rule that may have one conjunction alone is the one that is right most often
+(`covering.single`)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.learn.induction.covering import covering
+from lnnkit.learn.induction.covering import covering, single
 from lnnkit.learn.induction.hot_deck import Donors, expected, missing
 from lnnkit.learn.induction.logistic_regression import sigmoid
 from lnnkit.learn.induction.stratified_splits import folds, split
@@ -89,10 +90,13 @@ class Induced:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a rule may become: conjunctions at most, and literals of a conjunction; None: as many as pay."""
+    """How large a rule may become: conjunctions at most, and literals of a conjunction; None: as many as pay. Where it
+    may have one conjunction it is ``plain`` if that is right more often than the commoner class: a weight would say
+    nothing but how sure it is."""
 
     conjunctions: int | None = None
     literals: int | None = None
+    plain: bool = True
 
 
 def induce(
@@ -111,9 +115,13 @@ def induce(
     plain = covering(known, positive, weight, held_back, limits.conjunctions, limits.literals)
     if plain is not None:
         return _needed(Induced(tuple(crisp), plain, np.ones(len(plain)), 0.0, plain=True))
+    parts = [held_back] if len(positive) > _MANY else folds(positive, rng)
+    if limits.conjunctions == 1 and limits.plain:
+        only = single(known, positive, weight, parts, limits.literals)
+        if only:
+            return _needed(Induced(tuple(crisp), (only,), np.ones(1), 0.0, plain=True))
     every = (*crisp, *soft_literals(columns))
     known = np.concatenate([known, truths(every[len(crisp) :], columns)], axis=1)
-    parts = [held_back] if len(positive) > _MANY else folds(positive, rng)
     return _needed(
         _rounded(
             weighed(every, known, positive, weight, parts, rng, limits.conjunctions, limits.literals), every, weight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lnnkit.syntax.dates import date_as_number, days
+from lnnkit.syntax.dates import date_as_number, days, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS
@@ -134,7 +134,7 @@ def value_of_fact(fault: Fault) -> Diagnostic | None:
         return None
     word, last, sign = fault.keyword, fault.before[-1], fault.before[-2].text
     if last.text == "=" and fault.token in ("NAME", "ENTITY", "STRING"):
-        if fault.token == "STRING" and days(fault.text[1:-1]) is not None:
+        if fault.token == "STRING" and is_date(fault.text[1:-1]):
             return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
         message = f"`{fault.shown}` is not a number; a {word} gives a number after `=`"
         hint = f"write it in digits; leave the {word} out where the value is not known"

@@ -176,8 +176,9 @@ def fact_value(fault: Fault) -> Diagnostic | None:
             else "write `= 0`, or `~` before the atom"
         )
         return fault.report("truth-as-value", f"a value is a number, not `{truth[1]}`", hint)
-    if fault.token in ("NUMBER", "LEARNABLE", "COLON") and fault.previous.text == ")":
-        match = re.fullmatch(r":?\s*([-\d.]+)\s*", fault.rest)
+    weighed = re.fullmatch(r"@\s*[\d.]+\s*", fault.rest)
+    if (weighed or fault.token in ("NUMBER", "LEARNABLE", "COLON")) and fault.previous.text == ")":
+        match = re.fullmatch(r"[:@]?\s*([-\d.]+)\s*", fault.rest)
         hint = f"write `= {match[1]}`" if match else "write `= v` or `in [l, u]`"
         return fault.report("missing-equals", f"the value of a {fault.keyword} follows `=`", hint)
     return None

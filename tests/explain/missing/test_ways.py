@@ -214,7 +214,8 @@ def written(each: Missing, free: tuple[str, ...], entity: str) -> str | None:
 
 def promises(text: str, atom: str, side: Side) -> Iterator[tuple[float, lnnkit.Answer]]:
     """What each way promises of an atom, and the atom in the program with the premises written beneath it. ``some K``
-    is an entity of its own, or, where that will not do (a `forall` ranges over it too), one that there is."""
+    is an entity of its own; where that will not do (a `forall` ranges over it too), any one that there is, but for
+    the atom's own."""
     found = lnnkit.loads(text).why_not(atom, side=side)
     rules = [id(way.statement) for way in found.ways]
     assert len(set(rules[: len(set(rules))])) == len(set(rules))
@@ -222,14 +223,19 @@ def promises(text: str, atom: str, side: Side) -> Iterator[tuple[float, lnnkit.A
         assert atom not in {each.atom for each in way.missing}
         if way.blocked or None in [written(each, way.free, "zed") for each in way.missing]:
             continue
-        tried: list[lnnkit.Answer] = []
-        for entity in ("zed", *PEOPLE) if way.free else ("",):
-            facts = [written(each, way.free, entity) for each in way.missing]
-            tried += lnnkit.loads(text + "\n".join(map(str, facts)) + "\n").ask(atom)
+        others = [each for each in PEOPLE if f"({each})" not in atom]
+        fresh, *rest = [
+            lnnkit.loads(text + "\n".join(str(written(each, way.free, entity)) for each in way.missing) + "\n").ask(
+                atom
+            )[0]
+            for entity in (("zed", *others) if way.free else ("",))
+        ]
         if side == "lower":
-            yield way.gives, max(tried, key=lambda each: each.lower)
+            worst = min(rest, key=lambda each: each.lower, default=fresh)
+            yield way.gives, max(fresh, worst, key=lambda each: each.lower)
         else:
-            yield way.gives, min(tried, key=lambda each: each.upper)
+            worst = max(rest, key=lambda each: each.upper, default=fresh)
+            yield way.gives, min(fresh, worst, key=lambda each: each.upper)
 
 
 @pytest.mark.parametrize("seed", at_length([*range(24), 54, 81], plain=2))
