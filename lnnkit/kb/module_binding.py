@@ -56,7 +56,7 @@ def _require_module(name: str, module: object) -> None:
             "holds its weights; of fixed results tell facts: `kb.tell(name, table)`"
         )
         raise _refused(name, "a function that is not a torch module", hint)
-    what = "a tensor" if isinstance(module, torch.Tensor) else f"what is a `{type(module).__name__}`"
+    what = "a tensor" if isinstance(module, torch.Tensor) else f"a value of type `{type(module).__name__}`"
     hint = "give a `torch.nn.Module` that maps inputs to truths; tell truths that are known: `kb.tell(name, table)`"
     raise _refused(name, what, hint)
 

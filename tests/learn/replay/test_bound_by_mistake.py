@@ -17,7 +17,7 @@ ONE = {"a": torch.zeros(2), "b": torch.ones(2)}
     ("module", "inputs", "classes", "said", "hint"),
     [
         (torch.ones(2), ONE, (), "a tensor cannot be bound to `P`", "kb.tell"),
-        ([0.1, 0.2], ONE, (), "a list cannot be bound to `P`", "kb.tell"),
+        ([0.1, 0.2], ONE, (), "a value of type `list` cannot be bound to `P`", "kb.tell"),
         (lambda rows: rows.mean(dim=1), ONE, (), "a function that is not a torch module", "`forward`"),
         (nn.Linear, ONE, (), "the class `Linear`", "`Linear(...)`"),
         (nn.Linear(2, 1), torch.zeros(3, 2), (), "inputs in a tensor, which name no entities,", "map each entity"),
