@@ -1,1 +1,1 @@
-"""The server behind ``lnnkit lsp``: it speaks the Language Server Protocol; what it says is from `lnnkit.editor`."""
+"""The server behind ``lnnkit lsp``: speaks the Language Server Protocol, and answers by the functions of `lnnkit.editor`."""

@@ -1,4 +1,4 @@
-"""The language server's end of the process that infers."""
+"""The client of the inference process, on the server's side."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class InferenceClient:
         return await asyncio.shield(self.start())
 
     def start(self) -> asyncio.Task[asyncio.subprocess.Process]:
-        """Start a process, unless one is being started."""
+        """Start the process, unless it is starting already."""
         if self._starting is None:
             self._starting = asyncio.create_task(self._started())
         return self._starting
@@ -58,13 +58,13 @@ class InferenceClient:
         return self._turn.locked()
 
     def cancel(self) -> None:
-        """End what is being asked, if anything is; another process starts at once, to be ready for the next."""
+        """Cancel the current request, if any; another process starts at once for the next one."""
         if self._asking:
             self.end()
             self.start()
 
     def end(self) -> None:
-        """End the process; the next question starts another."""
+        """End the process; the next request starts another."""
         child, self._process = self._child, None
         if child is not None and child.returncode is None:
             with contextlib.suppress(ProcessLookupError):

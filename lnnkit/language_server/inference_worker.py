@@ -24,7 +24,7 @@ class Answering:
         self._kb: tuple[str, KnowledgeBase] | None = None
 
     def answer(self, request: dict[str, str]) -> dict[str, str]:
-        """What a request is answered with."""
+        """The answer to a request."""
         from lnnkit.answer_table import shown_bounds, shown_state
 
         try:

@@ -27,7 +27,7 @@ Publish = Callable[["OpenDocument", ProgramFile, list[Diagnostic]], None]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found; ``program`` is None where there is an error."""
+    """The result of a check; ``program`` is None if it has errors."""
 
     program: CheckedProgram | None
     findings: list[Diagnostic]
@@ -69,7 +69,7 @@ class OpenDocument:
     # --- findings ---------------------------------------------------------------------------------------------------
 
     def changed(self, *, saved: bool = False) -> None:
-        """The text has changed, or was saved: it is checked again, and bounds are known no more."""
+        """Check the text again after an edit or a save, and forget the bounds."""
         self.version += 1
         self._full = self._full or saved or not self._slow_check
         if saved:

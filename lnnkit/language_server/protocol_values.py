@@ -1,4 +1,4 @@
-"""What the editor's functions return, as the values of the protocol."""
+"""Converts what the functions of `lnnkit.editor` return into values of the protocol."""
 
 from __future__ import annotations
 

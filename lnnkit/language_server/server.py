@@ -1,4 +1,4 @@
-"""The language server: each request of the protocol to a function of `lnnkit.editor`, its answer back."""
+"""The language server: passes each request to a function of `lnnkit.editor`, and sends back its result."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ REQUEST_FAILED = -32803
 
 
 class Cursor(Protocol):
-    """A request about what stands at a position."""
+    """A request about a position in a document."""
 
     text_document: types.TextDocumentIdentifier
     position: types.Position
@@ -77,7 +77,7 @@ class LnnServer(LanguageServer):
             document.changed()
 
     def saved(self) -> None:
-        """What one document imports may be another: all are checked again."""
+        """Check all open documents again, since one may import another."""
         for document in self.documents.values():
             document.changed(saved=True)
 
@@ -155,7 +155,7 @@ class LnnServer(LanguageServer):
         return self.locations(linked, _defining(linked, place)) if place else []
 
     def references(self, params: types.ReferenceParams) -> list[types.Location]:
-        """All places, the rules that conclude the predicate first."""
+        """All occurrences; the rules that conclude the predicate come first."""
         place = at_cursor(*found) if (found := self.cursor(params)) else None
         if found is None or place is None:
             return []
@@ -222,7 +222,7 @@ class LnnServer(LanguageServer):
 
 
 def _defining(linked: Linked, place: Place) -> list[Place]:
-    """The declaration; of what has none, the rules that conclude it, else the facts and tables."""
+    """The declaration of a name; without one, the rules that conclude it; without these, its facts and tables."""
     if place.kind == "rule":
         return [place]
     every = named(linked, place.kind, place.name)
@@ -235,13 +235,13 @@ def _defining(linked: Linked, place: Place) -> list[Place]:
 
 
 def path_of(uri: str) -> Path:
-    """The file of a document; of one that has none yet, a file that does not exist in the working folder."""
+    """The file of a document. An unsaved one gets the name of a file in the working folder that does not exist."""
     path = to_fs_path(uri)
     return resolved(Path(path) if path else Path.cwd() / quote(uri, safe=""))
 
 
 def encoding(name: str) -> Encoding:
-    """What positions are counted in, as client and server have agreed."""
+    """The encoding of positions that client and server agreed on."""
     match name:
         case "utf-8" | "utf-32":
             return name
@@ -250,7 +250,7 @@ def encoding(name: str) -> Encoding:
 
 
 def make_server() -> LnnServer:
-    """The server, with all that it can do."""
+    """The server with all its features registered."""
     server = LnnServer()
     # pygls sets attributes of what it is given: of a partial it can, of a method it cannot
     add: Callable[..., Callable[[Callable[..., object]], object]] = server.feature
