@@ -1,1 +1,1 @@
-"""The server behind ``lnnkit lsp``: speaks the Language Server Protocol, and answers by the functions of `lnnkit.editor`."""
+"""The server behind ``lnnkit lsp``: the Language Server Protocol, answered by the functions of `lnnkit.editor`."""
