@@ -13,8 +13,8 @@ WORKER = (sys.executable, "-m", "lnnkit.language_server.inference_worker")
 
 
 class InferenceClient:
-    """Sends one request at a time to a process that starts when it is first needed. A request is cancelled by ending the
-    process, since inference can be in the middle of a long round."""
+    """Sends one request at a time to a process that starts when it is first needed. A request is cancelled by ending
+    the process, since inference can be in the middle of a long round."""
 
     def __init__(self, command: Sequence[str] = WORKER) -> None:
         self._command = command
