@@ -53,11 +53,12 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
         place: array for place, array in arrays.items() if pa.types.is_integer(array.type) and array.type != pa.uint64()
     }
     pieces: list[Piece] = []
-    if (texts or whole) and sum(map(len, (*texts.values(), *whole.values()))) > SMALL:
-        pieces += _from_whole_numbers(texts, whole)
+    many = sum(map(len, (*texts.values(), *whole.values()))) > SMALL
+    if whole or (texts and many):
+        pieces += _from_whole_numbers(texts if many else {}, whole)
         read = {place for piece in pieces for place in piece.columns}
         texts = {place: array for place, array in texts.items() if place not in read}
-        if texts and sum(array.nbytes for array in texts.values()) < 2**31:
+        if texts and many and sum(array.nbytes for array in texts.values()) < 2**31:
             pieces.append(_from_texts(texts))
     read = {place for piece in pieces for place in piece.columns}
     for place, ((column, _), casts) in enumerate(zip(columns, spelled, strict=True)):

@@ -63,7 +63,8 @@ def intern(
     result does not depend on ``small``."""
     named = set(texts)
     lists = list({id(table.names): table.names for table in tables if table.columns}.values())
-    if sum(map(len, lists)) <= small:
+    few = sum(map(len, lists)) <= small and any(len(held.texts) for held in lists)
+    if few or not lists:
         names, places = _in_python(lists, named)
     else:
         names, places = _in_bulk(lists, named)
