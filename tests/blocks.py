@@ -1,4 +1,4 @@
-"""Cases: a few for the plain test command, all for the slow one."""
+"""Cases: a few for the plain test command, more for the slow one, all for the long one."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ import pytest
 
 
 def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
-    """The ``seeds`` as parameters, ranges of ``size`` at most: the first ``plain`` alone, the rest marked slow."""
+    """The ``seeds`` as parameters, ranges of ``size`` at most: the first ``plain`` alone, the others marked slow and
+    long in turn."""
     first, rest = seeds[:plain], seeds[plain:]
-    blocks = [first] if first else []
-    blocks += [rest[start : start + size] for start in range(0, len(rest), size)]
+    blocks = [rest[start : start + size] for start in range(0, len(rest), size)]
+    marks = [pytest.mark.long if place % 2 else pytest.mark.slow for place in range(len(blocks))]
+    marked = [*zip(blocks, marks, strict=True)]
     return [
-        pytest.param(block, marks=pytest.mark.slow if block is not first else (), id=f"{block.start}-{block.stop - 1}")
-        for block in blocks
+        pytest.param(block, marks=mark, id=f"{block.start}-{block.stop - 1}")
+        for block, mark in ([(first, ()), *marked] if first else marked)
     ]
 
 
 def at_length(cases: Collection[object], plain: int, several: bool = False) -> list[object]:
-    """The ``cases`` as parameters; all after the first ``plain`` are marked slow. With ``several`` each is a tuple of
-    values, one for each name."""
+    """The ``cases`` as parameters; all after the first ``plain`` are marked slow, or slow and long in turn if they are a
+    range of seeds. With ``several`` each is a tuple of values, one for each name."""
 
-    def slow(case: object) -> object:
+    def marked(case: object, place: int) -> object:
         values = case if several and isinstance(case, tuple) else (case,)
-        return pytest.param(*values, marks=pytest.mark.slow)
+        is_long = isinstance(cases, range) and (place - plain) % 2
+        return pytest.param(*values, marks=pytest.mark.long if is_long else pytest.mark.slow)
 
-    return [case if place < plain else slow(case) for place, case in enumerate(cases)]
+    return [case if place < plain else marked(case, place) for place, case in enumerate(cases)]
 
 
 def all_but(share: float, block: Sequence[int]) -> int:
