@@ -6,11 +6,15 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lnnkit
 from lnnkit.cli import main
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
+from lnnkit.prove.encoding.graded_encoding import GradedEncoding
+from lnnkit.prove.verdict.verdicts import Reading
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
 
@@ -289,3 +293,21 @@ def test_a_number_that_inference_rounds_contradicts_nothing(law: str) -> None:
     kb = lnnkit.loads(f"{text}rule {law}\nrule y(X) > 4 -> Hot(X)\n")
     assert kb.prove("Hot(d)").verdict == "entailed"
     assert kb.prove("y(d) < 4").verdict == "refuted"
+
+
+@pytest.mark.parametrize(("reading", "encoding"), [("classical", ClassicalEncoding), ("exact", GradedEncoding)])
+def test_a_translation_ends_with_its_time(
+    monkeypatch: pytest.MonkeyPatch, reading: Reading, encoding: type[ClassicalEncoding | GradedEncoding]
+) -> None:
+    kb = lnnkit.loads("".join(f"axiom A{n} | A{n + 1}\n" for n in range(400)))
+    translate = encoding.held
+    counted: list[object] = []
+
+    def slowly(self: Any, item: Any) -> Any:
+        counted.append(item)
+        time.sleep(0.005)
+        return translate(self, item)
+
+    monkeypatch.setattr(encoding, "held", slowly)
+    assert kb.prove("A7", timeout=0.1, reading=reading).verdict == "timeout"
+    assert len(counted) < 200

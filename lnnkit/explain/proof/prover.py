@@ -264,8 +264,9 @@ class Prover:
 
     # --- what an instance read --------------------------------------------------------------------------------------
 
-    def _reads(self, event: Event, view: InstanceView) -> list[Read]:
-        """All informative reads of an instance for an event."""
+    def _reads(self, event: Event, view: InstanceView, *, every_end: bool = False) -> list[Read]:
+        """All informative reads of an instance for an event; without ``every_end``, those that the polarity of its
+        leaves lets bear on it."""
         formula = view.formula
         found: list[Read] = []
         every = list(self._grounding.reads(event.batch, event.leaf, event.side))
@@ -274,6 +275,8 @@ class Prover:
             every = [(leaf, sides) for leaf, sides in every if leaf != event.leaf] + [(event.leaf, (0, 1))]
         if formula.auxiliary is not None:  # its own bounds, both ends
             every = [(leaf, sides) for leaf, sides in every if leaf != AUXILIARY] + [(AUXILIARY, (0, 1))]
+        if every_end:
+            every = [(leaf, (0, 1)) for leaf in (*formula.leaves, AUXILIARY) if leaf in view.rows]
         if formula.compares:  # a number that occurs twice is narrowed by its own ends
             every = [(leaf, (0, 1)) for leaf in (*formula.leaves, AUXILIARY)]
         for leaf, sides in every:
@@ -321,6 +324,11 @@ class Prover:
 
         every = for_every_entity(self._grounding, reads, said) if view.inner else said
         kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), every)}
+        if len(kept) == len(reads) and not said([reads])[0]:
+            # In Goedel logic an implication that is less than true fixes its consequent from both sides.
+            wider = self._reads(event, view, every_end=True)
+            if len(wider) > len(reads):
+                return self._necessary(event, view, place, wider)
         positions = tuple(position for position, each in enumerate(reads) if id(each) in kept)
         if key is not None:
             self._needed[key] = positions

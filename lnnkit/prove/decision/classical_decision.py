@@ -19,6 +19,7 @@ from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module, v
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition | Loop | Blanket
+_LOOKED = 64  # after this many instances the clock is read
 _SHOWN = 30  # atoms of unnamed individuals shown
 _PATTERNS = 2000  # formulas about unnamed individuals beside named ones
 
@@ -73,7 +74,9 @@ class ClassicalDecision:
 
     def _translate(self) -> None:
         encoding = self.encoding
-        for item in (*self.cone.instances, *self.cone.definitions.values()):
+        for count, item in enumerate((*self.cone.instances, *self.cone.definitions.values())):
+            if count % _LOOKED == 0 and self._deadline.passed:
+                raise TooWide
             self._mark(item, encoding.held(item))
         if encoding.unnamed is not None:
             for stated in self._mentioned():

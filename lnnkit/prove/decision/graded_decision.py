@@ -12,11 +12,12 @@ from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.decision.shown_worlds import shown_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
-from lnnkit.prove.ground.dependency_cone import Cone
+from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, fraction, solver_module
 from lnnkit.prove.verdict.verdicts import ShownWorld
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
+_LOOKED = 64  # after this many instances the clock is read
 _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum
 
 
@@ -35,7 +36,8 @@ class Found:
 
 
 class GradedDecision:
-    """The cone of a question in an optimiser; all that is said ``slack`` wider than it stands."""
+    """The cone of a question in an optimiser; all that is said ``slack`` wider than it stands. Raises `TooWide` where
+    the time is over before all is translated."""
 
     def __init__(
         self,
@@ -96,7 +98,9 @@ class GradedDecision:
 
     def _translate(self) -> None:
         encoding = self.encoding
-        for item in (*self.cone.instances, *self.cone.definitions.values()):
+        for count, item in enumerate((*self.cone.instances, *self.cone.definitions.values())):
+            if count % _LOOKED == 0 and self._deadline.passed:
+                raise TooWide
             said = encoding.held(item)
             if said is not True:
                 self._said.append(self._lifted(said))
