@@ -72,7 +72,9 @@ def score(
     parts = Parts.beside(output)
     try:
         require_known(output)
-        found = Scored(resumed=parts.prepare(_plan(scorer, stream, lenient=bad_rows is not None)))
+        identity = stream.identity
+        parts, resumed = parts.prepared(_plan(scorer, identity, lenient=bad_rows is not None))
+        found = Scored(resumed=resumed)
         job = _Job(scorer, parts, lenient=bad_rows is not None)
         with ExitStack() as stack:
             whole = stack.enter_context(OutputFile(output, parts.folder))
@@ -89,6 +91,7 @@ def score(
                     found.left_out = left.count
                 found.add(summary)
                 told(found)
+            _require_unchanged(stream, identity)
             found.scattered = not keys.rising and found.batches > 1
             if not found.rows and not found.left_out:
                 raise Unreadable("no-rows", "the stream has no rows")
@@ -110,15 +113,21 @@ def score(
         parts.remove_empty()
 
 
-def _plan(scorer: RowScorer, stream: RowStream, *, lenient: bool) -> str | None:
-    """What tells that an earlier run was one of the same program over the same stream."""
-    identity = stream.identity
+def _plan(scorer: RowScorer, identity: str | None, *, lenient: bool) -> str | None:
+    """What tells that an earlier run was one of the same program over the stream of this ``identity``."""
     if identity is None:
         return None
     model = scorer.model
     told = [each.span.source.text for each in (*model.program.assertions, *model.program.queries)]
     told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient), PARTS]
     return hashlib.sha256("\0".join(told).encode()).hexdigest()
+
+
+def _require_unchanged(stream: RowStream, identity: str | None) -> None:
+    """Raises `Unreadable` for a stream that is not what it was when the run began: some rows may be missing."""
+    if stream.identity != identity:
+        message = f'"{stream.path}" was changed while it was read'
+        raise Unreadable("changed-stream", message, "nothing is written: run it again when the stream is whole")
 
 
 def _follow_on(summary: Summary, keys: KeyRange) -> None:
