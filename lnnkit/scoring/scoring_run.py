@@ -69,7 +69,7 @@ def score(
     Raises `DataError` for a bad row, unless ``bad_rows`` takes them, and for a stream that cannot be read; `Error`
     where nothing more can be written, or a worker dies.
     """
-    parts = Parts.beside(output)
+    parts, identity = Parts.beside(output), None
     try:
         require_known(output)
         identity = stream.identity
@@ -97,9 +97,8 @@ def score(
                 raise Unreadable("no-rows", "the stream has no rows")
         parts.remove()
         return found
-    except Unreadable as problem:
-        fault = problem.fault
-        raise DataError([Diagnostic(fault.code, fault.message, fault.hint)]) from None
+    except (Unreadable, DataError) as problem:
+        raise _explained(problem, stream, identity) from None
     except BrokenProcessPool:
         message = "a worker ended before its rows were decided: it was killed, or there was no memory left"
         hint = "what was decided is kept: run it again, with fewer workers where memory is short"
@@ -128,6 +127,19 @@ def _require_unchanged(stream: RowStream, identity: str | None) -> None:
     if stream.identity != identity:
         message = f'"{stream.path}" was changed while it was read'
         raise Unreadable("changed-stream", message, "nothing is written: run it again when the stream is whole")
+
+
+def _explained(problem: Unreadable | DataError, stream: RowStream, identity: str | None) -> DataError:
+    """The error of a run; that the stream has changed, where that may be why its rows are wrong."""
+    if identity is not None and not (isinstance(problem, Unreadable) and problem.fault.code == "missing-file"):
+        try:
+            _require_unchanged(stream, identity)
+        except Unreadable as cause:
+            problem = cause
+    if isinstance(problem, DataError):
+        return problem
+    fault = problem.fault
+    return DataError([Diagnostic(fault.code, fault.message, fault.hint)])
 
 
 def _follow_on(summary: Summary, keys: KeyRange) -> None:
