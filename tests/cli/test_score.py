@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lnnkit.cli.command_line import main
+from lnnkit.cli import main
 
 PROGRAM = """sort loan
 predicate Late(loan)
