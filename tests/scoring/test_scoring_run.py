@@ -138,17 +138,17 @@ def test_a_worker_that_dies_is_one_clear_error(scorer: RowScorer, loans: Path, t
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
 
-def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int) -> int:
+def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int, workers: int) -> int:
     """Run in a child that is killed at random moments so often, and then let finish; how often it was killed midway."""
     rng = random.Random(0)
     met = 0
     for number in range(kills + 1):
         child = os.fork()
         if not child:
-            score(scorer, RowStream(stream, batch=100), output)
+            run(scorer, stream, output, workers)
             os._exit(0)
         if number < kills:
-            time.sleep(rng.random() * 0.08)
+            time.sleep(rng.random() * (0.08 if workers == 1 else 4))
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         met += os.WIFSIGNALED(status)
@@ -157,11 +157,31 @@ def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int)
     return met
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_killed_run_goes_on_to_the_same_file(scorer: RowScorer, loans: Path, tmp_path: Path, kills: int) -> None:
-    score(scorer, RowStream(loans, batch=100), tmp_path / "whole.parquet")
-    killed_until_done(scorer, loans, tmp_path / "out.parquet", kills)
-    assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+def run(scorer: RowScorer, stream: Path, output: Path, workers: int = 1) -> None:
+    score(scorer, RowStream(stream, batch=100), output, workers=workers, bad_rows=output.with_suffix(".bad.csv"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kills", "workers"),
+    [
+        (".parquet", 4, 1),
+        *(pytest.param(suffix, 100, 1, marks=pytest.mark.slow) for suffix in (".parquet", ".csv", ".arrow")),
+        pytest.param(".csv", 6, 3, marks=pytest.mark.slow),
+    ],
+)
+def test_a_killed_run_goes_on_to_the_same_file(
+    scorer: RowScorer, tmp_path: Path, suffix: str, kills: int, workers: int
+) -> None:
+    loans = tmp_path / "loans.parquet"
+    risks = [7.0 if row % 90 == 5 else risk for row, risk in enumerate(table()["risk"].to_pylist())]
+    pq.write_table(table().set_column(1, "risk", pa.array(risks)), loans, row_group_size=100)
+    whole, output = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
+    run(scorer, loans, whole)
+    killed_until_done(scorer, loans, output, kills, workers)
+    assert output.read_bytes() == whole.read_bytes()
+    bad = output.with_suffix(".bad.csv").read_bytes()
+    assert bad == whole.with_suffix(".bad.csv").read_bytes()
+    assert bad.count(b"\n") == 1 + len(range(5, ROWS, 90))
     assert [each.name for each in tmp_path.glob(".out*")] == []
 
 
