@@ -15,6 +15,8 @@ from lnnkit.cli.shared_options import add_alpha, add_queries
 from lnnkit.output import require_apart, require_writable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lnnkit.rows.scorer import RowScorer
     from lnnkit.scoring.row_streams import RowStream
     from lnnkit.scoring.scoring_run import Scored
@@ -79,14 +81,13 @@ def command(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     require_writable(output)
     shown = not arguments.quiet
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
-        scorer, header, delimiter = _scorer(arguments, sort, place)
-        stream = _stream(place, header, delimiter)
-    if place != STANDARD_INPUT:
-        require_apart(output, [Path(place)])
     bad = None if arguments.bad_rows is None else Path(arguments.bad_rows)
     if bad is not None:
         require_writable(bad)
+    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
+        scorer, header, delimiter, sources = _scorer(arguments, sort, place)
+        stream = _stream(place, header, delimiter)
+    _require_apart([output, *([] if bad is None else [bad])], sources, place)
     use_threads(1)
     began = time.monotonic()
     with ProgressLine("deciding rows", shown=shown) as line:
@@ -101,8 +102,9 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowScorer, bool, str | None]:
-    """The scorer, and how the program's statements have its table: with a header or not, and a delimiter."""
+def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowScorer, bool, str | None, list[Path]]:
+    """The scorer; how the program's statements have its table, with a header or not, and a delimiter; and the files
+    that the program is read from."""
     from lnnkit.cli.program_file import STANDARD_INPUT, Text, read
     from lnnkit.errors import ProgramError
     from lnnkit.kb.loading import load, loads
@@ -119,7 +121,27 @@ def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowSc
     streams.findings(kb.warnings)
     scorer = kb.scorer(sort, alpha=arguments.alpha, why=arguments.why, stream=None if place == "-" else place)
     first = scorer.model.loads[0].table
-    return scorer, first.header, first.delimiter
+    own = [] if arguments.file == STANDARD_INPUT else [Path(arguments.file)]
+    return scorer, first.header, first.delimiter, [*own, *kb.files]
+
+
+def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) -> None:
+    """Raises `Error` for a file to write that is read, or stands in the folder that is, or is written twice."""
+    from lnnkit.data.source import is_table
+    from lnnkit.errors import Error
+    from lnnkit.scoring.row_streams import STANDARD_INPUT
+    from lnnkit.syntax.diagnostic import Diagnostic
+
+    stream = Path(place)
+    for path in written:
+        require_apart(path, [*read, *([] if place == STANDARD_INPUT else [stream])])
+        within = stream.is_dir() and path.resolve().parent == stream.resolve()
+        if place != STANDARD_INPUT and within and is_table(path):
+            message = f'"{path}" would be one of the tables of the stream "{place}" when it is read again'
+            raise Error([Diagnostic("overwritten-source", message, "nothing was changed; write to another folder")])
+    if len({path.resolve() for path in written}) < len(written):
+        message = f'"{written[0]}" would be both the output and the list of bad rows'
+        raise Error([Diagnostic("overwritten-source", message, "nothing was changed; name another file")])
 
 
 def _stream(place: str, header: bool, delimiter: str | None) -> RowStream:

@@ -28,7 +28,7 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     """The sheet of a CSV (RFC 4180, quoted values may contain line breaks) or TSV (no quoting) text in UTF-8, with or
     without a byte order mark. Blank lines are ignored. Text is kept as written, including blanks. With a ``delimiter``
     other than a tab the text is read as CSV."""
-    layout = _layout(raw.format, delimiter)
+    layout = layout_of(raw.format, delimiter)
     text, source = raw.data, f'"{raw.path}"'
     if text[:2] in _WIDE:
         raise Unreadable("unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", "save it as UTF-8")
@@ -44,15 +44,16 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     def read(wanted: Sequence[int]) -> Grid:
         return _read(Text(text, body), len(cells), wanted, raw, layout, first)
 
-    return Sheet(source, cells if header else _numbered(cells), header, read, raw.format, layout.delimiter)
+    return Sheet(source, cells if header else numbered(cells), header, read, raw.format, layout.delimiter)
 
 
-def _layout(kind: str, delimiter: str | None) -> Layout:
+def layout_of(kind: str, delimiter: str | None) -> Layout:
+    """How a text of a format is divided, with a delimiter that may be told."""
     tabs = kind == "tsv"
     return Layout(delimiter or ("\t" if tabs else ","), quoting=not tabs or delimiter not in (None, "\t"))
 
 
-def _numbered(cells: Sequence[str]) -> tuple[str, ...]:
+def numbered(cells: Sequence[str]) -> tuple[str, ...]:
     """Column names for a table without a header. A single column is named by its first row, so that a wrong delimiter
     is visible; otherwise columns are named by position."""
     return tuple(cells) if len(cells) == 1 else tuple(str(position + 1) for position in range(len(cells)))

@@ -75,13 +75,13 @@ def record_lines(text: Text, records: int, first: int, layout: Layout) -> tuple[
     import numpy as np
 
     quoting = layout.quoting and text.holds(b'"')
-    doubtful = quoting and _doubtful(text, ord(layout.delimiter))
-    if _line_count(text) == records and not doubtful:
+    strange = quoting and doubtful(text, ord(layout.delimiter))
+    if _line_count(text) == records and not strange:
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, ends = _line_ends(text)
     begins = ends > starts  # lines that begin a record: at first all that are not blank
     faults: dict[int, Fault] = {}
-    if doubtful:
+    if strange:
         faults = dict(_join_quoted(text, starts, begins, record(layout.delimiter)))
     elif quoting:
         quotes = np.flatnonzero(text.codes() == 34)
@@ -121,7 +121,7 @@ def _line_ends(text: Text) -> tuple[np.ndarray, np.ndarray]:
     return starts, ends - crlf
 
 
-def _doubtful(text: Text, delimiter: int) -> bool:
+def doubtful(text: Text, delimiter: int) -> bool:
     """Whether a quote stands where RFC 4180 allows none. Decided by runs of quotes: after an even number of quotes a
     run must start a cell (and an even run must be the whole cell); after an odd number, an odd run must end the
     cell."""

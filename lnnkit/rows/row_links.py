@@ -124,19 +124,21 @@ class _Links:
                     yield self._growing(statement, formula, variable)
                     return
         own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
-        own += sorted(
-            {
-                argument
-                for leaf in formula.leaves
-                if formula.neurons[leaf].source in self.rows.predicates
-                for argument, sort in zip(
-                    formula.neurons[leaf].arguments, self._place_sorts(formula.neurons[leaf].source), strict=True
-                )
-                if isinstance(argument, str) and sort == self.rows.name
-            }
-        )
+        own += self._named(statement)
         if len(own) > 1:
             yield self._two(statement, own)
+
+    def _named(self, statement: Statement) -> list[str]:
+        """The rows that a statement names, in its comparisons too, which have formulas of their own."""
+        return sorted(
+            {
+                argument.text
+                for node in _expressions(statement)
+                if isinstance(node, ast.Atom) and node.name in self.rows.predicates
+                for argument, sort in zip(node.arguments, self.rows.predicates[node.name].sorts, strict=True)
+                if not isinstance(argument, ast.Variable) and sort == self.rows.name
+            }
+        )
 
     def _statement(self, root: Root) -> Statement:
         """The statement of a root, or one that contains the comparisons of a law."""
@@ -178,7 +180,7 @@ class _Links:
     def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
         """A statement about a row that may move an atom of something else."""
         formula = reading.formula
-        if not self._about_rows(formula, formula.top):
+        if not (self._about_rows(formula, formula.top) or self._named(self._holder(formula))):
             return
         for leaf in formula.leaves:
             neuron = formula.neurons[leaf]

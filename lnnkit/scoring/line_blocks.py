@@ -3,10 +3,12 @@ way. Memory does not grow with the file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lnnkit.data.lines import Layout, Text, doubtful, record
 from lnnkit.data.source import nearest_name
 from lnnkit.data.table_fault import Unreadable
 
@@ -15,47 +17,57 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 24  # bytes of a block, or more where a record is longer
 _LONGEST = 1 << 30
+_LINE = re.compile(rb"[^\r\n]*+")
 
 
-def blocks(path: Path, compression: str | None, *, header: bool, quoting: bool) -> Iterator[tuple[bytes, bytes, int]]:
-    """The ``header`` line (empty if there is none), and lines behind it with the number of the first. A line break
-    within quotes ends no record where values may be quoted (``quoting``). Raises `Unreadable`."""
+def blocks(
+    path: Path, compression: str | None, *, header: bool, layout: Layout, size: int = BLOCK
+) -> Iterator[tuple[bytes, bytes, int]]:
+    """The first line, and lines with the number of the first of them: about ``size`` bytes each, those behind the first
+    line if it is the ``header``, and otherwise all. A line break within a quoted value ends no record. Raises
+    `Unreadable`."""
     import pyarrow as pa
 
     top, rest, line = b"", b"", 1
-    begun = not header
+    begun = False
     try:
         with _opened(path, compression) as stream:
-            while more := stream.read(BLOCK):
+            while more := stream.read(max(size, len(rest))):  # twice as much where a record is longer
                 rest += more
                 if line == 1 and not top:
                     rest = rest.removeprefix(b"\xef\xbb\xbf")
                 if not begun:
                     lead = len(rest) - len(rest.lstrip(b"\r\n"))
-                    end = _end(rest, quoting=quoting, least=lead + 1, first=True)
+                    end = _walked(rest, layout, lead, first=True)
                     if end == 0:
                         _check_length(path, rest)
                         continue
-                    top, rest, begun = rest[:end], rest[end:], True
-                    line += top.count(b"\n")
-                end = _end(rest, quoting=quoting)
+                    top, begun = rest[:end], True
+                    if header:
+                        rest = rest[end:]
+                        line += breaks(top)
+                end = _end(rest, layout)
                 if end == 0:
                     _check_length(path, rest)
                     continue
                 text, rest = rest[:end], rest[end:]
                 yield top, text, line
-                line += text.count(b"\n")
+                line += breaks(text)
     except FileNotFoundError:
         raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Unreadable("unreadable-file", f'"{path}" cannot be read: {error}') from None
     if not begun:
-        top, rest = rest, b""
-        if not top.strip():
+        if not rest.strip(b"\r\n"):
             raise Unreadable("empty-file", f'"{path}" is empty')
-        yield top + b"\n", b"", line + 1
+        yield rest + b"\n", b"" if header else rest, line + header
     elif rest:
         yield top, rest, line
+
+
+def breaks(text: bytes) -> int:
+    r"""How many lines end in a text: by ``\n``, ``\r\n`` or a lone ``\r``."""
+    return text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
 def missing(path: Path) -> Unreadable:
@@ -72,17 +84,39 @@ def _opened(path: Path, compression: str | None) -> Any:
     return pa.CompressedInputStream(raw, compression) if compression else raw
 
 
-def _end(text: bytes, *, quoting: bool, least: int = 0, first: bool = False) -> int:
-    """Where the last (or the ``first``) whole record ends; 0 where none does."""
-    if not quoting or b'"' not in text:
-        return (text.find(b"\n", least) if first else text.rfind(b"\n")) + 1
+def _end(text: bytes, layout: Layout) -> int:
+    """Where the last whole record ends; 0 where none does."""
     import numpy as np
 
+    if not layout.quoting or b'"' not in text:
+        found = text.rfind(b"\n") + 1
+        return found or text.rfind(b"\r", 0, max(len(text) - 1, 0)) + 1  # a last one may be half of a line break
     codes = np.frombuffer(text, np.uint8)
-    breaks = np.flatnonzero(codes == ord("\n"))
-    within = np.searchsorted(np.flatnonzero(codes == ord('"')), breaks) % 2 == 1
-    ends = breaks[~within & (breaks >= least)]
-    return int(ends[0 if first else -1]) + 1 if len(ends) else 0
+    ends = np.flatnonzero(codes == ord("\n"))
+    within = np.searchsorted(np.flatnonzero(codes == ord('"')), ends) % 2 == 1
+    ends = ends[~within]
+    end = int(ends[-1]) + 1 if len(ends) else 0
+    if end and not doubtful(Text(text[:end], 0), ord(layout.delimiter)):
+        return end
+    return _walked(text, layout)  # some quote is a character of its value: they say nothing by their number
+
+
+def _walked(text: bytes, layout: Layout, place: int = 0, *, first: bool = False) -> int:
+    """Where the last (or the ``first``) whole record behind ``place`` ends, by reading one after the other."""
+    pattern = record(layout.delimiter) if layout.quoting else _LINE
+    end = 0
+    while place < len(text):
+        match = pattern.match(text, place)
+        assert match is not None  # also matches the empty text
+        stop = match.end()
+        opened = layout.quoting and (match["open1"] is not None or match["open2"] is not None)
+        # the last byte may be half of a line break, or of a quote that is written twice
+        if opened or stop >= len(text) - (text[-1:] == b"\r"):
+            break
+        end = place = stop + (2 if text[stop : stop + 2] == b"\r\n" else 1)
+        if first:
+            break
+    return end
 
 
 def _check_length(path: Path, text: bytes) -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from lnnkit.data.delimited import open_delimited
+from lnnkit.data.delimited import layout_of, numbered, open_delimited
 from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.source import RawTable, format_of, is_table
 from lnnkit.data.table_fault import Fault, Unreadable
-from lnnkit.scoring.line_blocks import blocks, missing
+from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,22 +24,22 @@ STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class RowGroup:
-    """One row group of a Parquet file; ``first`` is the number of its first row, ``columns`` are those to read."""
+class RowGroups:
+    """Row groups of a Parquet file that follow one another; ``first`` is the number of their first row."""
 
     path: Path
-    number: int
+    numbers: tuple[int, ...]
     first: int
-    rows: int
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Some whole lines of a CSV or TSV file behind its ``header``, the first of them that of number ``first``; where
-    the file has none, ``header`` is empty."""
+    """Some whole lines of a CSV or TSV file, the first of them that of number ``first``. The ``top`` line of the file
+    says how many columns there are, and is their ``header`` or not."""
 
     path: Path
-    header: bytes
+    top: bytes
+    header: bool
     text: bytes
     first: int
     delimiter: str | None
@@ -54,18 +54,21 @@ class Batches:
     name: str
 
 
-Unit = RowGroup | Lines | Batches
+Unit = RowGroups | Lines | Batches
 
 
 @dataclass(frozen=True, slots=True)
 class RowStream:
     """A Parquet or CSV file, a folder of such files in the order of their names, or an Arrow stream on standard input
-    (``-``). CSV files have a ``header`` or not, and a ``delimiter``, as the program's statements have it."""
+    (``-``). CSV files have a ``header`` or not, and a ``delimiter``, as the program's statements have it. A unit has
+    about ``batch`` rows, or ``block`` bytes of a CSV file."""
 
     path: Path
     header: bool = True
     delimiter: str | None = None
     standard_input: IO[bytes] | None = None
+    batch: int = BATCH
+    block: int = BLOCK
 
     @property
     def files(self) -> list[Path]:
@@ -73,7 +76,10 @@ class RowStream:
         if self.standard_input is not None:
             return []
         if self.path.is_dir():
-            found = sorted(each for each in self.path.iterdir() if each.is_file() and is_table(each))
+            try:
+                found = sorted(each for each in self.path.iterdir() if each.is_file() and is_table(each))
+            except OSError as error:
+                raise _unreadable(self.path, error) from None
             if not found:
                 raise Unreadable("missing-file", f'the folder "{self.path}" holds no table')
             return found
@@ -83,11 +89,13 @@ class RowStream:
 
     @property
     def identity(self) -> str | None:
-        """What tells that the stream is the one of an earlier run; None where nothing does."""
+        """What tells that the stream is the one of an earlier run; None where nothing does. Raises `Unreadable`."""
         if self.standard_input is not None:
             return None
-        told = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in self.files]
-        return hashlib.sha256(json.dumps([told, self.header, self.delimiter]).encode()).hexdigest()
+        told = [(str(path.resolve()), *_state(path)) for path in self.files]
+        return hashlib.sha256(
+            json.dumps([told, self.header, self.delimiter, self.batch, self.block]).encode()
+        ).hexdigest()
 
     @property
     def rows(self) -> int | None:
@@ -101,25 +109,45 @@ class RowStream:
     def units(self) -> Iterator[Unit]:
         """All units, in order. Raises `Unreadable`."""
         if self.standard_input is not None:
-            yield from _batches(self.standard_input)
+            yield from _batches(self.standard_input, self.batch)
             return
         for path in self.files:
             kind, compression = format_of(path)
             if kind == "parquet":
-                yield from _row_groups(path)
+                yield from _row_groups(path, self.batch)
             else:
-                for header, text, first in blocks(path, compression, header=self.header, quoting=kind != "tsv"):
-                    yield Lines(path, header, text, first, self.delimiter)
+                layout = layout_of(kind, self.delimiter)
+                for top, text, first in blocks(path, compression, header=self.header, layout=layout, size=self.block):
+                    yield Lines(path, top, self.header, text, first, self.delimiter)
 
 
-def _row_groups(path: Path) -> Iterator[RowGroup]:
+def _state(path: Path) -> tuple[int, int, int]:
+    """The size of a file, when it was changed, and its number on the disk."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise missing(path) from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _unreadable(path: Path, error: OSError) -> Unreadable:
+    return Unreadable("unreadable-file", f'"{path}" cannot be read: {error.strerror or error}')
+
+
+def _row_groups(path: Path, size: int) -> Iterator[RowGroups]:
+    """Small row groups are put together: each unit opens the file, and reads its whole footer."""
     metadata = _opened(path).metadata
-    first = 1
+    first, held, rows = 1, [], 0
     for number in range(metadata.num_row_groups):
-        rows = metadata.row_group(number).num_rows
-        if rows:
-            yield RowGroup(path, number, first, rows)
-        first += rows
+        held.append(number)
+        rows += metadata.row_group(number).num_rows
+        if rows >= size:
+            yield RowGroups(path, tuple(held), first)
+            first, held, rows = first + rows, [], 0
+    if rows:
+        yield RowGroups(path, tuple(held), first)
 
 
 def _opened(path: Path) -> Any:
@@ -127,26 +155,27 @@ def _opened(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path, memory_map=True)
+        return pq.ParquetFile(path)  # not mapped: a file that is cut short meanwhile would end the process by a signal
     except FileNotFoundError:
         raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
 
 
-def _batches(stream: IO[bytes]) -> Iterator[Batches]:
+def _batches(stream: IO[bytes], size: int) -> Iterator[Batches]:
     import pyarrow as pa
 
     name, first = "standard input", 1
     try:
         with pa.ipc.open_stream(stream) as reader:
             held: list[pa.RecordBatch] = []
-            for batch in reader:
-                held.append(batch)
-                if sum(each.num_rows for each in held) >= BATCH:
-                    yield Batches(_in_bytes(held), first, name)
-                    first += sum(each.num_rows for each in held)
-                    held = []
+            for whole in reader:
+                for start in range(0, whole.num_rows, size):  # one batch may be a table of any size
+                    held.append(whole.slice(start, size))
+                    if sum(each.num_rows for each in held) >= size:
+                        yield Batches(_in_bytes(held), first, name)
+                        first += sum(each.num_rows for each in held)
+                        held = []
             if held:
                 yield Batches(_in_bytes(held), first, name)
     except (pa.ArrowException, OSError) as error:
@@ -174,19 +203,21 @@ def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sh
 
     match unit:
         case Lines():
-            raw = RawTable(unit.path, format_of(unit.path)[0], unit.header + unit.text)
-            sheet = open_delimited(raw, bool(unit.header), unit.delimiter)
-            behind = unit.first - (1 + unit.header.count(b"\n"))
-            yield replace(sheet, read=lambda positions: _moved(sheet.read(positions), behind)), str(unit.path)
+            top = unit.top.rstrip(b"\r\n") + b"\n"  # its own break may be half of one with what follows
+            raw = RawTable(unit.path, format_of(unit.path)[0], top + unit.text)
+            sheet = open_delimited(raw, True, unit.delimiter)
+            if not unit.header:
+                sheet = replace(sheet, names=numbered(sheet.names), named=False)
+            yield _numbered(sheet, unit.first - (1 + breaks(top))), str(unit.path)
         case Batches():
             with pa.ipc.open_stream(unit.data) as reader:
                 table = reader.read_all()
             yield _numbered(arrow_sheet(table, unit.name), unit.first - 1), unit.name
-        case RowGroup():
-            yield from _of_row_group(unit, wanted)
+        case RowGroups():
+            yield from _of_row_groups(unit, wanted)
 
 
-def _of_row_group(unit: RowGroup, wanted: Sequence[str] | None) -> Iterator[tuple[Sheet, str]]:
+def _of_row_groups(unit: RowGroups, wanted: Sequence[str] | None) -> Iterator[tuple[Sheet, str]]:
     import pyarrow as pa
 
     file, first = _opened(unit.path), unit.first
@@ -194,7 +225,7 @@ def _of_row_group(unit: RowGroup, wanted: Sequence[str] | None) -> Iterator[tupl
     plain = len(set(names)) == len(names) and not any("." in name for name in names)
     try:
         columns = [*wanted] if wanted is not None and plain and {*wanted} <= {*names} else None
-        for batch in file.iter_batches(BATCH, row_groups=[unit.number], columns=columns, use_threads=False):
+        for batch in file.iter_batches(BATCH, row_groups=[*unit.numbers], columns=columns, use_threads=False):
             held = pa.Table.from_batches([batch])
             yield _numbered(_widened(arrow_sheet(held, f'"{unit.path}"'), names), first - 1), str(unit.path)
             first += len(batch)

@@ -69,10 +69,12 @@ def score(
     Raises `DataError` for a bad row, unless ``bad_rows`` takes them, and for a stream that cannot be read; `Error`
     where nothing more can be written, or a worker dies.
     """
-    parts = Parts.beside(output)
+    parts, identity = Parts.beside(output), None
     try:
         require_known(output)
-        found = Scored(resumed=parts.prepare(_plan(scorer, stream, lenient=bad_rows is not None)))
+        identity = stream.identity
+        parts, resumed = parts.prepared(_plan(scorer, identity, lenient=bad_rows is not None))
+        found = Scored(resumed=resumed)
         job = _Job(scorer, parts, lenient=bad_rows is not None)
         with ExitStack() as stack:
             whole = stack.enter_context(OutputFile(output, parts.folder))
@@ -89,14 +91,14 @@ def score(
                     found.left_out = left.count
                 found.add(summary)
                 told(found)
+            _require_unchanged(stream, identity)
             found.scattered = not keys.rising and found.batches > 1
             if not found.rows and not found.left_out:
                 raise Unreadable("no-rows", "the stream has no rows")
         parts.remove()
         return found
-    except Unreadable as problem:
-        fault = problem.fault
-        raise DataError([Diagnostic(fault.code, fault.message, fault.hint)]) from None
+    except (Unreadable, DataError) as problem:
+        raise _explained(problem, stream, identity) from None
     except BrokenProcessPool:
         message = "a worker ended before its rows were decided: it was killed, or there was no memory left"
         hint = "what was decided is kept: run it again, with fewer workers where memory is short"
@@ -110,15 +112,34 @@ def score(
         parts.remove_empty()
 
 
-def _plan(scorer: RowScorer, stream: RowStream, *, lenient: bool) -> str | None:
-    """What tells that an earlier run was one of the same program over the same stream."""
-    identity = stream.identity
+def _plan(scorer: RowScorer, identity: str | None, *, lenient: bool) -> str | None:
+    """What tells that an earlier run was one of the same program over the stream of this ``identity``."""
     if identity is None:
         return None
     model = scorer.model
     told = [each.span.source.text for each in (*model.program.assertions, *model.program.queries)]
     told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient), PARTS]
     return hashlib.sha256("\0".join(told).encode()).hexdigest()
+
+
+def _require_unchanged(stream: RowStream, identity: str | None) -> None:
+    """Raises `Unreadable` for a stream that is not what it was when the run began: some rows may be missing."""
+    if stream.identity != identity:
+        message = f'"{stream.path}" was changed while it was read'
+        raise Unreadable("changed-stream", message, "nothing is written: run it again when the stream is whole")
+
+
+def _explained(problem: Unreadable | DataError, stream: RowStream, identity: str | None) -> DataError:
+    """The error of a run; that the stream has changed, where that may be why its rows are wrong."""
+    if identity is not None and not (isinstance(problem, Unreadable) and problem.fault.code == "missing-file"):
+        try:
+            _require_unchanged(stream, identity)
+        except Unreadable as cause:
+            problem = cause
+    if isinstance(problem, DataError):
+        return problem
+    fault = problem.fault
+    return DataError([Diagnostic(fault.code, fault.message, fault.hint)])
 
 
 def _follow_on(summary: Summary, keys: KeyRange) -> None:

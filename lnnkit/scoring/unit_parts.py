@@ -21,8 +21,7 @@ from lnnkit.scoring.output_files import PartWriter
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PLAN = "plan.json"
-PARTS = "2"
+PARTS = "3"
 """The format of parts: those of another are not gone on from."""
 
 
@@ -66,37 +65,38 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one ``output``, in a ``folder`` beside it, each in its format."""
+    """The parts of one ``output``, in a ``folder`` beside it, each in its format. Those of a run stand in a folder of
+    their own, which its ``plan`` names: a worker that outlives a run that was killed writes into no other one."""
 
     output: Path
+    plan: str = ""
 
     @property
     def folder(self) -> Path:
         return self.output.with_name(f".{self.output.name}.parts")
 
+    @property
+    def _own(self) -> Path:
+        return self.folder / self.plan
+
     @staticmethod
     def beside(output: Path) -> Parts:
         return Parts(output)
 
-    def prepare(self, plan: str | None) -> int:
-        """Make the folder ready for a run of this ``plan``: what another one has left is removed, and so is whatever
-        is there if the plan is not known. Returns how many parts there are."""
-        if self.folder.exists() and (plan is None or self._plan() != plan):
-            shutil.rmtree(self.folder)
-        self.folder.mkdir(exist_ok=True)
-        (self.folder / _PLAN).write_text(json.dumps(plan), encoding="utf-8")
-        for left in self.folder.glob("*.partial"):
-            left.unlink()
-        return len(list(self.folder.glob("*.part")))
-
-    def _plan(self) -> object:
-        try:
-            return json.loads((self.folder / _PLAN).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+    def prepared(self, plan: str | None) -> tuple[Parts, int]:
+        """The parts of a run of this ``plan``, and how many there are; what another one has left is removed. A run
+        whose plan is not known has none."""
+        found = Parts(self.output, plan or secrets.token_hex(16))
+        found._own.mkdir(parents=True, exist_ok=True)
+        for each in self.folder.iterdir():
+            if each.is_dir() and each != found._own:
+                shutil.rmtree(each, ignore_errors=True)
+        for left in self.folder.rglob("*.partial"):
+            left.unlink(missing_ok=True)
+        return found, len(list(found._own.glob("*.part")))
 
     def path(self, number: int) -> Path:
-        return self.folder / f"{number:08}.part"
+        return self._own / f"{number:08}.part"
 
     def has(self, number: int) -> bool:
         return self.path(number).exists()
@@ -105,7 +105,8 @@ class Parts:
         """Write the answers of a unit, and which of its rows were left out, in one step."""
         import pyarrow as pa
 
-        partial = self.folder / f"{number:08}.{secrets.token_hex(4)}.partial"
+        partial = self._own / f"{number:08}.{secrets.token_hex(4)}.partial"
+        told = partial.with_suffix(".json.partial")
         try:
             summary = Summary()
             with pa.OSFile(str(partial), "wb") as sink:
@@ -119,10 +120,12 @@ class Parts:
                     summary.bad += wrong
                 assert writer is not None
                 writer.close()
-            self._summary(number).write_text(summary.text(), encoding="utf-8")
+            told.write_text(summary.text(), encoding="utf-8")
+            os.replace(told, self._summary(number))
             os.replace(partial, self.path(number))
         except BaseException:
             partial.unlink(missing_ok=True)
+            told.unlink(missing_ok=True)
             raise
 
     def summary(self, number: int) -> Summary:
@@ -130,11 +133,11 @@ class Parts:
         return Summary.read(self._summary(number).read_text(encoding="utf-8"))
 
     def _summary(self, number: int) -> Path:
-        return self.folder / f"{number:08}.json"
+        return self._own / f"{number:08}.json"
 
     def remove_empty(self) -> None:
         """Remove the folder if it holds no part."""
-        if self.folder.exists() and not any(self.folder.glob("*.part")):
+        if self.folder.exists() and not any(self.folder.glob("*/*.part")):
             self.remove()
 
     def remove(self) -> None:

@@ -56,6 +56,19 @@ def test_rows_that_are_decided_alone(text: str, tmp_path: Path) -> None:
         ("rule hot: Risky(X) & Near(X, Y) -> Grant(Y)\nquery Grant(X)\n", 1, ["the rule `hot`", "`Y`"]),
         ("rule income(X) > income(Y) -> Grant(X)\nquery Grant(X)\n", 1, ["`X` in `income(X)`", "`Y` in `income(Y)`"]),
         ("rule Risky(l7) & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["`l7`", "`X`"]),
+        # one that is named in a comparison alone
+        (
+            "rule income(X) > income(l7) -> Grant(X)\nquery Grant(X)\n",
+            1,
+            ["`X` in `income(X)`", "`l7` in `income(l7)`"],
+        ),
+        ("rule income(l7) > 5 & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["`X`", "`l7` in `income(l7)`"]),
+        ("rule income(l7) > 5 -> Panic\nrule Panic & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["Panic"]),
+        (
+            "rule income(l7) > 5 -> Bad(oslo)\nrule LivesIn(X, R) & Bad(R) -> Grant(X)\nquery Grant(X)\n",
+            1,
+            ["one loan"],
+        ),
         ("rule (exists Y: Risky(Y)) & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["exists Y", "ranges over all"]),
         ("query exists X: Risky(X)\n", 1, ["this query", "ranges over all"]),
         ("rule Risky(X) -> Panic\nrule Panic & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["one loan may change"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import multiprocessing
 import os
@@ -18,7 +19,6 @@ import pytest
 
 import lnnkit
 from lnnkit.rows.scorer import RowScorer
-from lnnkit.scoring import row_streams
 from lnnkit.scoring.row_streams import RowStream
 from lnnkit.scoring.scoring_run import score
 from lnnkit.scoring.unit_parts import Parts
@@ -75,7 +75,7 @@ def read(path: Path) -> pa.Table:
 
 
 def test_a_parquet_file_row_by_row_in_order(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
-    found = score(scorer, RowStream(loans), tmp_path / "out.parquet")
+    found = score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet")
     assert found.rows == ROWS
     assert sum(found.states["Grant"].values()) == ROWS
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
@@ -94,35 +94,33 @@ def test_a_folder_and_csv_and_a_packed_csv(scorer: RowScorer, tmp_path: Path) ->
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
 
-def test_csv_in_blocks_numbers_its_lines(scorer: RowScorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lnnkit.scoring.line_blocks.BLOCK", 60)
+def test_csv_in_blocks_numbers_its_lines(scorer: RowScorer, tmp_path: Path) -> None:
     lines = ["id,risk,income,other", *(f'"l\n{row}",0.5,7,"a, ""b"""' for row in range(50)), "last,2,7,x"]
     (tmp_path / "loans.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with pytest.raises(lnnkit.DataError) as problem:
-        score(scorer, RowStream(tmp_path / "loans.csv"), tmp_path / "out.csv")
+        score(scorer, RowStream(tmp_path / "loans.csv", block=60), tmp_path / "out.csv")
     (finding,) = problem.value.diagnostics
     assert (finding.line, finding.code) == (102, "bad-truth")
     left = tmp_path / "left.csv"
-    found = score(scorer, RowStream(tmp_path / "loans.csv"), tmp_path / "out.csv", bad_rows=left)
+    found = score(scorer, RowStream(tmp_path / "loans.csv", block=60), tmp_path / "out.csv", bad_rows=left)
     assert (found.rows, found.left_out) == (50, 1)
     assert "102" in left.read_text(encoding="utf-8")
     assert pv.read_csv(tmp_path / "out.csv", parse_options=pv.ParseOptions(newlines_in_values=True)).num_rows == 50
 
 
-def test_an_arrow_stream(scorer: RowScorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_streams, "BATCH", 64)
+def test_an_arrow_stream(scorer: RowScorer, tmp_path: Path) -> None:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table().schema) as writer:
         writer.write_table(table(), max_chunksize=50)
-    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()))
+    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()), batch=64)
     score(scorer, stream, tmp_path / "out.parquet")
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
 
 @pytest.mark.slow
 def test_workers_write_the_same_file(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
-    score(scorer, RowStream(loans), tmp_path / "one.parquet")
-    score(scorer, RowStream(loans), tmp_path / "two.parquet", workers=2)
+    score(scorer, RowStream(loans, batch=100), tmp_path / "one.parquet")
+    score(scorer, RowStream(loans, batch=100), tmp_path / "two.parquet", workers=2)
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
 
 
@@ -133,24 +131,24 @@ def test_a_worker_that_dies_is_one_clear_error(scorer: RowScorer, loans: Path, t
             each.kill()
 
     with pytest.raises(lnnkit.Error, match="a worker ended before its rows were decided") as problem:
-        score(scorer, RowStream(loans), tmp_path / "out.parquet", workers=2, told=told)
+        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", workers=2, told=told)
     assert [each.code for each in problem.value.diagnostics] == ["lost-worker"]
-    found = score(scorer, RowStream(loans), tmp_path / "out.parquet")
+    found = score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet")
     assert found.resumed >= 1
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
 
-def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int) -> int:
+def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int, workers: int) -> int:
     """Run in a child that is killed at random moments so often, and then let finish; how often it was killed midway."""
     rng = random.Random(0)
     met = 0
     for number in range(kills + 1):
         child = os.fork()
         if not child:
-            score(scorer, RowStream(stream), output)
+            run(scorer, stream, output, workers)
             os._exit(0)
         if number < kills:
-            time.sleep(rng.random() * 0.08)
+            time.sleep(rng.random() * (0.08 if workers == 1 else 4))
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         met += os.WIFSIGNALED(status)
@@ -159,11 +157,31 @@ def killed_until_done(scorer: RowScorer, stream: Path, output: Path, kills: int)
     return met
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_killed_run_goes_on_to_the_same_file(scorer: RowScorer, loans: Path, tmp_path: Path, kills: int) -> None:
-    score(scorer, RowStream(loans), tmp_path / "whole.parquet")
-    killed_until_done(scorer, loans, tmp_path / "out.parquet", kills)
-    assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+def run(scorer: RowScorer, stream: Path, output: Path, workers: int = 1) -> None:
+    score(scorer, RowStream(stream, batch=100), output, workers=workers, bad_rows=output.with_suffix(".bad.csv"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kills", "workers"),
+    [
+        (".parquet", 4, 1),
+        *(pytest.param(suffix, 100, 1, marks=pytest.mark.slow) for suffix in (".parquet", ".csv", ".arrow")),
+        pytest.param(".csv", 6, 3, marks=pytest.mark.slow),
+    ],
+)
+def test_a_killed_run_goes_on_to_the_same_file(
+    scorer: RowScorer, tmp_path: Path, suffix: str, kills: int, workers: int
+) -> None:
+    loans = tmp_path / "loans.parquet"
+    risks = [7.0 if row % 90 == 5 else risk for row, risk in enumerate(table()["risk"].to_pylist())]
+    pq.write_table(table().set_column(1, "risk", pa.array(risks)), loans, row_group_size=100)
+    whole, output = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
+    run(scorer, loans, whole)
+    killed_until_done(scorer, loans, output, kills, workers)
+    assert output.read_bytes() == whole.read_bytes()
+    bad = output.with_suffix(".bad.csv").read_bytes()
+    assert bad == whole.with_suffix(".bad.csv").read_bytes()
+    assert bad.count(b"\n") == 1 + len(range(5, ROWS, 90))
     assert [each.name for each in tmp_path.glob(".out*")] == []
 
 
@@ -181,18 +199,18 @@ def test_parts_of_an_earlier_run_are_used_and_those_of_another_are_not(
             raise Enough
 
     with pytest.raises(Enough):
-        score(scorer, RowStream(loans), tmp_path / "out.parquet", told=told)
+        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", told=told)
     assert not (tmp_path / "out.parquet").exists()
     other = RowScorer(scorer.model, 0.9)
-    assert score(scorer, RowStream(loans), tmp_path / "out.parquet").resumed == 4
+    assert score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet").resumed == 4
     with pytest.raises(Enough):
         score(
             scorer,
-            RowStream(loans),
+            RowStream(loans, batch=100),
             tmp_path / "out.parquet",
             told=lambda _: told(done.clear() or done.extend([1] * 3)),
         )
-    assert score(other, RowStream(loans), tmp_path / "out.parquet").resumed == 0
+    assert score(other, RowStream(loans, batch=100), tmp_path / "out.parquet").resumed == 0
 
 
 def test_a_full_disk_leaves_what_was_written(
@@ -207,10 +225,10 @@ def test_a_full_disk_leaves_what_was_written(
 
     monkeypatch.setattr(Parts, "write", full)
     with pytest.raises(lnnkit.Error, match="No space left on device") as problem:
-        score(scorer, RowStream(loans), tmp_path / "out.parquet")
+        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet")
     assert [each.code for each in problem.value.diagnostics] == ["unwritable-file"]
     monkeypatch.setattr(Parts, "write", write)
-    assert score(scorer, RowStream(loans), tmp_path / "out.parquet").resumed == 3
+    assert score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet").resumed == 3
 
 
 @pytest.mark.parametrize("name", ["missing.parquet", "empty.csv", "text.parquet", "none.parquet"])
@@ -236,7 +254,7 @@ def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str) -> None:
     rows = table().take(places)
     keys = pa.array([f"k{place:04}" for place in places])
     pq.write_table(rows.set_column(0, "id", keys), tmp_path / "loans.parquet", row_group_size=100)
-    stream, output = RowStream(tmp_path / "loans.parquet"), tmp_path / "out.parquet"
+    stream, output = RowStream(tmp_path / "loans.parquet", batch=100), tmp_path / "out.parquet"
     if order == "apart":  # what no bounded memory finds is said
         assert score(scorer, stream, output).scattered
         return
@@ -253,10 +271,105 @@ def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".arrow"])
 def test_parts_of_other_formats_are_joined(scorer: RowScorer, loans: Path, tmp_path: Path, suffix: str) -> None:
     output = tmp_path / f"out{suffix}"
-    score(scorer, RowStream(loans), output)
+    score(scorer, RowStream(loans, batch=100), output)
     if suffix == ".csv":
         found = pv.read_csv(output)
     else:
         with pa.ipc.open_file(output) as reader:
             found = reader.read_all()
     assert found.cast(expected(scorer).schema).equals(expected(scorer))  # 0 and 1 read as whole numbers from a CSV
+
+
+@pytest.mark.parametrize("how", ["cut short", "gone", "replaced", "longer"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_stream_that_changes_meanwhile_is_an_error_and_nothing_is_written(
+    scorer: RowScorer, tmp_path: Path, how: str, suffix: str
+) -> None:
+    path, other, output = tmp_path / f"loans{suffix}", tmp_path / f"other{suffix}", tmp_path / "out.parquet"
+    for place, rows in ((path, table()), (other, table().slice(500))):
+        if suffix == ".csv":
+            pv.write_csv(rows, place)
+        else:
+            pq.write_table(rows, place, row_group_size=100)
+    whole = path.read_bytes()
+
+    def told(found: object) -> None:
+        match how:
+            case "cut short":
+                os.truncate(path, len(whole) // 2)
+            case "gone":
+                path.unlink(missing_ok=True)
+            case "replaced" if other.exists():
+                other.rename(path)
+            case "longer":
+                with path.open("ab") as file:
+                    file.write(b"more,0.5,7,x\n")
+
+    with pytest.raises(lnnkit.DataError) as problem:
+        score(scorer, RowStream(path, batch=100, block=1000), output, told=told)
+    (finding,) = problem.value.diagnostics
+    assert finding.code == ("missing-file" if how == "gone" else "changed-stream")
+    assert path.name in finding.message
+    assert not output.exists()
+    path.write_bytes(whole)
+    score(scorer, RowStream(path, batch=100, block=1000), output)
+    assert read(output).num_rows == ROWS
+
+
+def test_small_row_groups_are_read_together(scorer: RowScorer, tmp_path: Path) -> None:
+    path = tmp_path / "loans.parquet"
+    with pq.ParquetWriter(path, table().schema) as writer:
+        for start, rows in ((0, 1), (1, 0), (1, 1), (2, 997), (999, 0), (999, 1)):
+            writer.write_table(table().slice(start, rows), row_group_size=max(rows, 1))
+    stream = RowStream(path, batch=10)
+    assert len(list(stream.units())) == 2
+    score(scorer, stream, tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").equals(expected(scorer))
+
+
+def test_one_large_batch_of_an_arrow_stream_is_decided_in_pieces() -> None:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table().schema) as writer:
+        writer.write_table(table())
+    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()), batch=64)
+    assert len(list(stream.units())) == -(-ROWS // 64)
+
+
+def test_what_a_worker_of_a_killed_run_writes_late_is_not_taken(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.parquet"
+    late, _ = Parts.beside(output).prepared("another")
+    wrong = scorer(table()).slice(0, 1).to_batches()[0]
+
+    def told(found: object) -> None:
+        with contextlib.suppress(OSError):
+            late.write(5, [(wrong, [])])
+
+    score(scorer, RowStream(loans, batch=100), output, told=told)
+    assert read(output).equals(expected(scorer))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+def test_a_disk_that_is_full_is_one_error(scorer: RowScorer, loans: Path, tmp_path: Path, suffix: str) -> None:
+    import resource
+
+    output, bad = tmp_path / f"out{suffix}", tmp_path / "bad.csv"
+    score(scorer, RowStream(loans, batch=100), output)
+    whole = output.read_bytes()
+    output.unlink()
+    for limit in (0, 100, 4000, len(whole) - 1):
+        child = os.fork()
+        if not child:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            try:
+                score(scorer, RowStream(loans, batch=100), output, bad_rows=bad)
+            except lnnkit.Error as problem:
+                os._exit(7 if [each.code for each in problem.diagnostics] == ["unwritable-file"] else 8)
+            except BaseException:
+                os._exit(9)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 7, limit
+        assert not output.exists()
+    score(scorer, RowStream(loans, batch=100), output, bad_rows=bad)
+    assert output.read_bytes() == whole
