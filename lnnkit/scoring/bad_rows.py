@@ -1,4 +1,4 @@
-"""Rows that were left out, and rows that have the key of another one."""
+"""Rows that were left out: bad ones, and those that repeat the key of another row."""
 
 from __future__ import annotations
 

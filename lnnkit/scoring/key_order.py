@@ -1,5 +1,5 @@
-"""Whether a key stands twice in a stream, told without keeping the keys: where each is greater than the one before it,
-none can."""
+"""Detects repeated keys in a stream without storing the keys: if each key is greater than the one before it, none is
+repeated."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KeyRange:
         return [self.rising, self.first, self.last]
 
     def then(self, other: KeyRange) -> KeyRange:
-        """The keys of both, one behind the other."""
+        """The range of two consecutive runs of keys."""
         if self.first is None or other.first is None:
             return other if self.first is None else self
         assert self.last is not None
@@ -42,7 +42,7 @@ class KeyRange:
         return KeyRange(self.rising and other.rising and rising, self.first, other.last)
 
     def meets(self, other: KeyRange) -> bool:
-        """Whether the last key is the first of those that follow."""
+        """Whether the last key equals the first of the following rows."""
         return self.last is not None and self.last == other.first
 
 

@@ -71,7 +71,7 @@ def breaks(text: bytes) -> int:
 
 
 def missing(path: Path) -> Unreadable:
-    """The fault of a stream that is not there."""
+    """The fault of a missing stream."""
     near = nearest_name(path) if path.parent.is_dir() else None
     hint = f'did you mean "{path.parent / near}"?' if near else "the path of a stream starts from the working folder"
     return Unreadable("missing-file", f'no file "{path}"', hint)

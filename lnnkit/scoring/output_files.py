@@ -1,4 +1,4 @@
-"""The output of scoring, by its name: Parquet, CSV or an Arrow file, put at its place in one step when it is whole."""
+"""The output of scoring: Parquet, CSV or Arrow, by the file name; moved into place in one step once complete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUFFIXES = (".parquet", ".pq", ".csv", ".arrow", ".feather")
 
 
 def require_known(path: Path) -> None:
-    """Raises `Unreadable` for a name that says no format."""
+    """Raises `Unreadable` if the file name has no known suffix."""
     if path.suffix.lower() not in SUFFIXES:
         hint = f"its name ends in one of {' '.join(SUFFIXES)}"
         raise Unreadable("unknown-format", f'"{path.name}" cannot be written as a table', hint)
@@ -90,7 +90,7 @@ def _format(path: Path) -> str:
 
 
 class PartWriter:
-    """Writes batches into a part of an output of some name."""
+    """Writes batches into one part of an output, in the output's format."""
 
     def __init__(self, output: Path, sink: pa.NativeFile, schema: pa.Schema) -> None:
         import pyarrow as pa
@@ -118,7 +118,7 @@ class PartWriter:
             self._writer = pa.ipc.new_file(sink, schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Some rows; texts of states stay coded where the format can hold that."""
+        """Write some rows; states stay dictionary-encoded where the format allows it."""
         import pyarrow as pa
 
         if self._kind == "parquet":
@@ -131,7 +131,7 @@ class PartWriter:
 
 
 class BadRowsFile:
-    """A CSV of the rows that were left out, put at its place when it is whole."""
+    """A CSV of the rows that were left out, moved into place once complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -36,7 +36,7 @@ class JoinedParquet:
     _end: int = 0
 
     def append(self, path: Path) -> None:
-        """Put the row groups of a file behind those that are there."""
+        """Append the row groups of a file."""
         with path.open("rb") as source:
             size = source.seek(0, 2)
             source.seek(size - 8)
@@ -72,7 +72,7 @@ class JoinedParquet:
 
 
 def _shifted(group: Fields, by: int) -> Fields:
-    """A row group whose bytes stand so much later in the file. Its ordinal, which says only the order, is left out."""
+    """A row group moved ``by`` bytes. Its ordinal, which only gives the order, is left out."""
     found = _moved(group, (_GROUP_OFFSET,), by)
     found.pop(_ORDINAL, None)
     kind, chunks = found[_COLUMNS][1]
@@ -87,7 +87,7 @@ def _shifted(group: Fields, by: int) -> Fields:
 
 
 def _moved(fields: Fields, places: tuple[int, ...], by: int) -> Fields:
-    """Fields in which some offsets have moved; 0 stands for none."""
+    """The fields with the offsets at ``places`` moved; an offset of 0 means that there is none."""
     found = dict(fields)
     for place in places:
         if place in found and found[place][1]:
@@ -154,7 +154,7 @@ class _Reader:
 
 
 def _struct(fields: Fields, made: dict[int, bytes] | None = None) -> bytes:
-    """A struct; some of its fields may be ``made`` already."""
+    """The bytes of a struct; fields in ``made`` are encoded already."""
     found, before = bytearray(), 0
     for number, (kind, value) in sorted(fields.items()):
         own = (_TRUE if value else _FALSE) if kind in (_TRUE, _FALSE) else kind

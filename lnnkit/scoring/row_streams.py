@@ -89,7 +89,7 @@ class RowStream:
 
     @property
     def identity(self) -> str | None:
-        """What tells that the stream is the one of an earlier run; None where nothing does. Raises `Unreadable`."""
+        """A digest by which a later run recognises the stream; None if it cannot be recognised. Raises `Unreadable`."""
         if self.standard_input is not None:
             return None
         told = [(str(path.resolve()), *_state(path)) for path in self.files]
@@ -99,7 +99,7 @@ class RowStream:
 
     @property
     def rows(self) -> int | None:
-        """How many rows there are, where that can be told without reading them."""
+        """The number of rows, if it is known without reading them."""
         import pyarrow.parquet as pq
 
         if self.standard_input is not None or any(format_of(path)[0] != "parquet" for path in self.files):
@@ -234,7 +234,7 @@ def _of_row_groups(unit: RowGroups, wanted: Sequence[str] | None) -> Iterator[tu
 
 
 def _widened(sheet: Sheet, names: Sequence[str]) -> Sheet:
-    """A sheet of some columns, which are numbered as those of the whole file."""
+    """The sheet with its columns numbered as in the whole file."""
     if list(sheet.names) == list(names):
         return sheet
     places = {name: place for place, name in enumerate(sheet.names)}
@@ -251,6 +251,6 @@ def _numbered(sheet: Sheet, before: int) -> Sheet:
 
 
 def _moved(grid: Grid, by: int) -> Grid:
-    """The grid with the numbers of its rows so much greater."""
+    """The grid with its row numbers shifted ``by`` so many."""
     lost: list[tuple[int, Fault]] = [(number + by, fault) for number, fault in grid.lost]
     return replace(grid, rows=grid.rows + by, lost=tuple(lost)) if by else grid

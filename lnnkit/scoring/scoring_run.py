@@ -1,4 +1,4 @@
-"""One run: the units of a stream decided here or by workers, and their parts put together in order as they come."""
+"""One run: units are scored in this process or by workers, and their parts are joined in order."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _explained(problem: Unreadable | DataError, stream: RowStream, identity: str
 
 
 def _follow_on(summary: Summary, keys: KeyRange) -> None:
-    """Raises `Unreadable` where the first key of a part is the last of those before it."""
+    """Raises `Unreadable` if the first key of a part repeats the last key before it."""
     if keys.meets(summary.keys):
         raise _repeated(keys)
 
@@ -155,7 +155,7 @@ def _repeated(keys: KeyRange) -> Unreadable:
 
 @dataclass(frozen=True)
 class _Job:
-    """What a worker does with each unit."""
+    """The work of a worker: score a unit and write its part."""
 
     scorer: RowScorer
     parts: Parts
@@ -177,7 +177,7 @@ class _Job:
 
 
 def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
-    """The numbers of the units, in order, each when its part is there."""
+    """Yields the unit numbers in order, each once its part is written."""
     if workers == 1:
         for number, unit in enumerate(stream.units()):
             yield number if job.parts.has(number) else job.do(number, unit)
@@ -205,7 +205,7 @@ def _awaited(each: Future[int] | int) -> int:
 
 @cache
 def _held(job: bytes) -> _Job:
-    """The job, made once in each worker."""
+    """The job, unpickled once in each worker."""
     import torch
 
     torch.set_num_threads(1)

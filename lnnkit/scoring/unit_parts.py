@@ -1,5 +1,5 @@
-"""Parts: what each unit came to, a file each beside the output, written whole or not at all. They are what a run that
-was ended goes on from."""
+"""Parts: the answers of each unit, in a file beside the output that is written whole or not at all. An interrupted run
+continues from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PARTS = "3"
-"""The format of parts: those of another are not gone on from."""
+"""The version of the parts' format: a run does not continue from parts of another version."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Summary:
     keys: KeyRange = field(default_factory=KeyRange)
 
     def count(self, batch: pa.RecordBatch) -> None:
-        """Count the rows of a batch that is written."""
+        """Add the rows of a batch."""
         import numpy as np
 
         self.rows += batch.num_rows
@@ -129,7 +129,7 @@ class Parts:
             raise
 
     def summary(self, number: int) -> Summary:
-        """What a part holds."""
+        """The summary of a part."""
         return Summary.read(self._summary(number).read_text(encoding="utf-8"))
 
     def _summary(self, number: int) -> Path:

@@ -1,4 +1,4 @@
-"""How workers are started, and how they end."""
+"""Starts worker processes, and ends them with the process that started them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from multiprocessing.context import BaseContext
 
 
 def prepared() -> BaseContext:
-    """What starts workers: where the system can, they come from a process that has read lnnkit once for all of them.
-    Called early, that is done beside what else has to be done before the first row."""
+    """The context that starts workers: where possible, they are forked from a server that has imported lnnkit.
+    Called early, so that the server imports it while the program is read."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -24,7 +24,7 @@ def prepared() -> BaseContext:
 
 
 def begin() -> None:
-    """In each worker: Ctrl-C is for the process that started it, and without that it ends."""
+    """Set up a worker: it ignores Ctrl-C, which its parent handles, and ends when its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
 
