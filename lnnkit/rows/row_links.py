@@ -104,8 +104,11 @@ class _Links:
     def of_statements(self) -> Iterator[Diagnostic]:
         for reading in self.needs.readings:
             formula = reading.formula
-            if formula.auxiliary is None and formula.root is not None:
-                yield from self._of_root(formula.root, formula)
+            if formula.root is not None:
+                if formula.auxiliary is None:
+                    yield from self._of_root(formula.root, formula)
+                else:
+                    yield from self._of_quantifiers(self._holder(formula), formula)
             yield from self._moved(reading)
         for _, own in self.needs.strata:
             for formula in own:
@@ -115,6 +118,17 @@ class _Links:
     def _of_root(self, root: Root, formula: Formula) -> Iterator[Diagnostic]:
         """A statement, or a query, about two rows, or about all of them."""
         statement = self._statement(root)
+        ranging = list(self._of_quantifiers(statement, formula))
+        if ranging:
+            yield from ranging
+            return
+        own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
+        own += sorted(self._named(formula))
+        if len(own) > 1:
+            yield self._two(statement, own)
+
+    def _of_quantifiers(self, statement: Statement, formula: Formula) -> Iterator[Diagnostic]:
+        """The first quantifier of a formula over all rows, or over what rows name."""
         for block in formula.blocks[1:]:
             for variable in block.bound:
                 if formula.sorts[variable] in self.sorts:
@@ -123,22 +137,32 @@ class _Links:
                 if self._grows(formula, block.parent, variable) and not self._neutral(formula, variable):
                     yield self._growing(statement, formula, variable)
                     return
-        own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
-        own += self._named(statement)
-        if len(own) > 1:
-            yield self._two(statement, own)
 
-    def _named(self, statement: Statement) -> list[str]:
-        """The rows that a statement names, in its comparisons too, which have formulas of their own."""
-        return sorted(
-            {
-                argument.text
-                for node in _expressions(statement)
-                if isinstance(node, ast.Atom) and node.name in self.rows.predicates
-                for argument, sort in zip(node.arguments, self.rows.predicates[node.name].sorts, strict=True)
-                if not isinstance(argument, ast.Variable) and sort == self.rows.name
-            }
-        )
+    def _named(self, formula: Formula) -> set[str]:
+        """The rows that a formula names, in its shared neurons too."""
+        graph = self.needs.lifted.graph
+        found = set[str]()
+        for leaf in formula.leaves:
+            neuron = formula.neurons[leaf]
+            if graph.nodes[neuron.source]["kind"] != "same":
+                found |= self._rows_among(neuron.arguments, neuron.source)
+                found |= self._named_below(neuron.source)
+        return found
+
+    def _named_below(self, node: str) -> set[str]:
+        """The rows that a node of the graph names, whatever it is an instance of."""
+        graph = self.needs.lifted.graph
+        below = {node, *nx.descendants(graph, node)}
+        return {
+            name
+            for _, operand, arguments in graph.out_edges(below, data="arguments")
+            if graph.nodes[operand]["kind"] != "same"
+            for name in self._rows_among(arguments, operand)
+        }
+
+    def _rows_among(self, arguments: Sequence[int | str], table: str) -> set[str]:
+        places = zip(arguments, self._place_sorts(table), strict=True)
+        return {argument for argument, sort in places if isinstance(argument, str) and sort == self.rows.name}
 
     def _statement(self, root: Root) -> Statement:
         """The statement of a root, or one that contains the comparisons of a law."""
@@ -180,7 +204,7 @@ class _Links:
     def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
         """A statement about a row that may move an atom of something else."""
         formula = reading.formula
-        if not (self._about_rows(formula, formula.top) or self._named(self._holder(formula))):
+        if not (self._about_rows(formula, formula.top) or self._named(formula)):
             return
         for leaf in formula.leaves:
             neuron = formula.neurons[leaf]
@@ -193,6 +217,9 @@ class _Links:
             span, shown = _atom(statement, written)
             sort = self.rows.name
             message = f"by {_words(statement)}, one {sort} may change what others read of {shown}"
+            row = self._first_row(statement, formula)
+            if row is not None and row.atom:
+                message += f"; the {sort} is {_shown(row, span)}"
             closing = (
                 f"load `{written}` as a closed predicate with one truth for each fact, which no rule can change, or "
             )
@@ -213,6 +240,15 @@ class _Links:
             if formula.auxiliary in below and not isinstance(root.origin, Law):
                 return root.origin
         return formula.root.origin
+
+    def _first_row(self, statement: Statement, formula: Formula) -> _Mention | None:
+        """The first row that a formula speaks of, as the statement that contains it has it."""
+        names = sorted(self._named(formula))
+        root = formula.root
+        if formula.auxiliary is None and root is not None:
+            pairs = zip(root.variables, root.sorts, strict=True)
+            names = [*(name for name, sort in pairs if sort in self.sorts), *names]
+        return _mention(statement, names[0]) if names else None
 
     def _about_rows(self, formula: Formula, top: int) -> bool:
         return any(self._is_row_atom(formula, leaf) for leaf in formula.leaves)

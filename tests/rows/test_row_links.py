@@ -43,6 +43,11 @@ def links(text: str, tmp_path: Path) -> list[Diagnostic]:
         "rule Risky(X) -> Grant(X)\nquery Grant(X)\n",
         # an entity of the sort is named alone
         "fact Risky(l7)\nrule Risky(X) -> Grant(X)\nquery Grant(X)\n",
+        "rule income(l7) > 5 -> Grant(l7)\nrule Risky(X) -> Grant(X)\nquery Grant(X)\n",
+        "rule X = l7 -> Grant(X)\nquery Grant(X)\n",
+        # formulas that two statements share
+        "rule Risky(X) & income(X) > 5 -> Grant(X)\nrule Risky(X) & income(X) > 5 -> Odd(X)\n"
+        "query Grant(X)\nquery Odd(X)\n",
     ],
 )
 def test_rows_that_are_decided_alone(text: str, tmp_path: Path) -> None:
@@ -56,7 +61,24 @@ def test_rows_that_are_decided_alone(text: str, tmp_path: Path) -> None:
         ("rule hot: Risky(X) & Near(X, Y) -> Grant(Y)\nquery Grant(X)\n", 1, ["the rule `hot`", "`Y`"]),
         ("rule income(X) > income(Y) -> Grant(X)\nquery Grant(X)\n", 1, ["`X` in `income(X)`", "`Y` in `income(Y)`"]),
         ("rule Risky(l7) & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["`l7`", "`X`"]),
-        # one that is named in a comparison alone
+        ("rule (exists Y: Risky(Y)) & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["exists Y", "ranges over all"]),
+        ("query exists X: Risky(X)\n", 1, ["this query", "ranges over all"]),
+        (
+            "rule Risky(X) -> Panic\nrule Panic & Risky(X) -> Grant(X)\nquery Grant(X)\n",
+            1,
+            ["one loan may change", "`X` in `Risky(X)`"],
+        ),
+        (
+            "rule Risky(X) & LivesIn(X, R) -> Bad(R)\nrule LivesIn(X, R) & Bad(R) -> Grant(X)\nquery Grant(X)\n",
+            1,
+            ["`Bad(R)`", "the loan is `X` in `Risky(X)` (line 13, column 12)"],
+        ),
+        (
+            "rule (forall R: Bad(R)) & Risky(X) -> Grant(X)\nquery Grant(X)\n",
+            1,
+            ["forall R", "each region that any loan"],
+        ),
+        # what links rows stands in a comparison, or in a formula that two statements share
         (
             "rule income(X) > income(l7) -> Grant(X)\nquery Grant(X)\n",
             1,
@@ -69,18 +91,23 @@ def test_rows_that_are_decided_alone(text: str, tmp_path: Path) -> None:
             1,
             ["one loan"],
         ),
-        ("rule (exists Y: Risky(Y)) & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["exists Y", "ranges over all"]),
-        ("query exists X: Risky(X)\n", 1, ["this query", "ranges over all"]),
-        ("rule Risky(X) -> Panic\nrule Panic & Risky(X) -> Grant(X)\nquery Grant(X)\n", 1, ["one loan may change"]),
+        ("rule income(l6) > income(l7) -> Grant(l6)\nquery Grant(X)\n", 1, ["`l6`", "`l7` in `income(l7)`"]),
         (
-            "rule Risky(X) & LivesIn(X, R) -> Bad(R)\nrule LivesIn(X, R) & Bad(R) -> Grant(X)\nquery Grant(X)\n",
+            "rule Risky(X) & Risky(l7) -> Grant(X)\nrule Risky(X) & Risky(l7) -> Odd(X)\n"
+            "query Grant(X)\nquery Odd(X)\n",
             1,
-            ["Bad"],
+            ["`X` in `Risky(X)`", "`l7` in `Risky(l7)`"],
         ),
         (
-            "rule (forall R: Bad(R)) & Risky(X) -> Grant(X)\nquery Grant(X)\n",
+            "rule a: (exists Y: Risky(Y)) & income(X) > 5 -> Grant(X)\nrule (exists Y: Risky(Y)) & Risky(X) -> Odd(X)\n"
+            "query Grant(X)\nquery Odd(X)\n",
             1,
-            ["forall R", "each region that any loan"],
+            ["exists Y", "ranges over all"],
+        ),
+        (
+            "predicate Ok(loan) closed\nrule income(X) > income(l7) -> Ok(X)\nquery Ok(X)\n",
+            2,
+            ["`X` in `income(X)`", "`l7` in `income(l7)`"],
         ),
         ("rule Risky(X) -> Grant(X)\nquery LivesIn(X, R)\n", 2, ["an answer for each `R`"]),
         ("rule Risky(X) -> Grant(X)\nquery Bad(R)\n", 2, ["nothing about each loan"]),
