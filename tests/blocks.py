@@ -21,8 +21,8 @@ def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
 
 
 def at_length(cases: Collection[object], plain: int, several: bool = False) -> list[object]:
-    """The ``cases`` as parameters; all after the first ``plain`` are marked slow, or slow and long in turn if they are a
-    range of seeds. With ``several`` each is a tuple of values, one for each name."""
+    """The ``cases`` as parameters; all after the first ``plain`` are marked slow; of a range of seeds, slow and long in
+    turn. With ``several`` each is a tuple of values, one for each name."""
 
     def marked(case: object, place: int) -> object:
         values = case if several and isinstance(case, tuple) else (case,)
