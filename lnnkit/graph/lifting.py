@@ -56,6 +56,9 @@ def build(program: CheckedProgram) -> LiftedGraph:
 
 def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
     """The same graph with other queries; neurons of the earlier queries remain as unused nodes."""
+    if all(isinstance(query.formula, ast.Atom) for query in queries):  # they add nothing, and a copy takes long
+        builder = _Builder(lifted.program.predicates, lifted.graph, lifted.parameters)
+        return replace(lifted, queries=tuple(map(builder.atomic, queries)))
     builder = _Builder(lifted.program.predicates, lifted.graph.copy(), lifted.parameters)
     builder.recall()
     asked = tuple(builder.query(query) for query in queries)
@@ -111,7 +114,14 @@ class _Builder:
         part, _ = self._formula(query.formula, query.logic)
         for node, data in self.graph.nodes(data=True):
             data["uses"] = before.get(node, 0)
-        part = replace(part, node=self._linked(part.node, before.keys()))
+        return self._asked(replace(part, node=self._linked(part.node, before.keys())), query)
+
+    def atomic(self, query: Query) -> Root:
+        """A query for one atom, which reads a node that is there."""
+        part, _ = self._formula(query.formula, query.logic)
+        return self._asked(part, query)
+
+    def _asked(self, part: _Part, query: Query) -> Root:
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
