@@ -93,13 +93,14 @@ class Parts:
                 shutil.rmtree(each, ignore_errors=True)
         for left in self.folder.rglob("*.partial"):
             left.unlink(missing_ok=True)
-        return found, len(list(found._own.glob("*.part")))
+        return found, sum(found.has(int(each.stem)) for each in found._own.glob("*.part"))
 
     def path(self, number: int) -> Path:
         return self._own / f"{number:08}.part"
 
     def has(self, number: int) -> bool:
-        return self.path(number).exists()
+        """Whether a part is there with its summary: a run that is killed while it removes them may leave either."""
+        return self.path(number).exists() and self._summary(number).exists()
 
     def write(self, number: int, found: Iterable[tuple[pa.RecordBatch, list[BadRow]]]) -> None:
         """Write the answers of a unit, and which of its rows were left out, in one step."""
