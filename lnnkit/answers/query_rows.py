@@ -13,7 +13,7 @@ from torch import Tensor
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.atomic_queries import Evaluated, atomic, differ
 from lnnkit.answers.row_order import arranged
-from lnnkit.answers.spoken_atoms import marked, speaks, speaks_unlisted
+from lnnkit.answers.spoken_atoms import marked
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.contested import Flags, defaulted, doubted
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
@@ -25,7 +25,7 @@ from lnnkit.engine.start.query_needs import heard_by, query_needs
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
-from lnnkit.formula.unfolding import LEAF, Formula, unfold
+from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.graph.relatives import Kin
@@ -50,16 +50,12 @@ class Rows:
 
 
 def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
-    """Whether the fixpoint already knows all that the query needs: its sides, its entities, its neurons' bounds, and
-    rows for the atoms that a reported contradiction speaks of."""
+    """Whether the fixpoint already knows all that the query needs: its sides, its entities, its neurons' bounds."""
     prepared = fixpoint.prepared
     world, relevance = prepared.grounding.domain, prepared.relevance
     if not all(text in world.index for text in asked_constants(lifted, [root])):
         return False
-    formula = unfold(lifted, root, world=world)
-    leaves = [neuron for neuron in formula.neurons if neuron.kind == LEAF]
-    if not _any_atom(formula) and speaks(fixpoint) and speaks_unlisted(fixpoint, leaves):
-        return False
+    leaves = (neuron for neuron in unfold(lifted, root, world=world).neurons if neuron.kind == LEAF)
     tables = {
         leaf.source for leaf in leaves if not world.lacks(lifted.graph.nodes[leaf.source]["sorts"], leaf.arguments)
     }
@@ -76,12 +72,6 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     return prepared.partly_known.isdisjoint(tables) and all(
         (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
     )
-
-
-def _any_atom(formula: Formula) -> bool:
-    """Whether the query is an atom of variables that differ: its answers are rows that there are."""
-    top = formula.neurons[formula.top]
-    return top.kind == LEAF and len({each for each in top.arguments if isinstance(each, int)}) == len(top.arguments) > 0
 
 
 def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:

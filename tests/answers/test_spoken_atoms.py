@@ -82,39 +82,3 @@ def test_the_mark_reaches_every_surface(tmp_path: Path, capsys: pytest.CaptureFi
     assert kb.ask("Bird(X)").to_arrow()["contested"].to_pylist() == [False, True]
     assert "(contested)" in str(kb.explain("Bird(tom)"))
     assert "(contested)" not in str(kb.explain("Bird(eva)"))
-
-
-UNLISTED = (
-    "predicate Guest(p) closed\nfact Holds(anna)\nfact Guest(bob)\nfact Guest(cleo)\naxiom ~(Holds(X) & ~Guest(X))\n"
-)
-
-
-@pytest.mark.parametrize(
-    "own", ["", "query Guest(X)\n", "query ~Guest(X)\n", "query exists X: ~Guest(X)\n", "query Guest(anna)\n"]
-)
-def test_an_atom_that_has_no_row_is_marked_whatever_else_is_asked(own: str) -> None:
-    """`Guest(anna)` is false by default; the contradiction names it, and no other default."""
-    kb = lnnkit.loads(UNLISTED + "fact Old(dora)\n" + own)
-    assert len(kb.contradictions) == 1
-    expected = {"Guest(anna)": True, "~Guest(anna)": True, "Guest(anna) | Guest(dora)": True, "Holds(anna)": True}
-    expected |= {"Guest(bob)": False, "Guest(dora)": False, "Guest(anna) | Guest(bob)": False}
-    assert {query: kb.ask(query)[0].contested for query in expected} == expected
-    assert {query: kb.explain(query).contested for query in expected} == expected
-    assert {row.bindings["X"] for row in kb.ask("Guest(X)")} == {"bob", "cleo"}
-
-
-def test_numbers_of_a_comparison_that_contradicts_itself() -> None:
-    """A clerk computed 3,300 where the rule gives 0.2 * (30,000 - 14,000); the contradiction is that of a comparison
-    that the rules share."""
-    text = "number income(p)\nnumber tax(p)\nnumber children(p)\nnumber free(p)\nfact income(ann) = 30000\n"
-    text += "fact income(bob) = 80000\nfact children(ann) = 2\nfact children(bob) = 0\nfact tax(ann) = 3300\n"
-    text += "rule free(P) = 10000 + 2000 * children(P)\nrule income(P) <= 20000 -> tax(P) = 0\n"
-    text += "rule income(P) > 20000 & income(P) <= 50000 -> tax(P) = 0.2 * (income(P) - free(P))\n"
-    text += "rule income(P) > 50000 -> tax(P) = 0.4 * (income(P) - free(P))\nquery tax(P)\n"
-    kb = lnnkit.loads(text)
-    assert [(each.kind, each.atom) for each in kb.contradictions] == [
-        ("neuron", "tax(ann) = 0.2 * (income(ann) - free(ann))")
-    ]
-    for name in ("tax", "income", "free"):
-        assert marks(text, f"{name}(X)") == {"ann": True, "bob": False}
-    assert kb.explain("tax(ann)").contested and not kb.explain("tax(bob)").contested
