@@ -6,13 +6,15 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
+SHARE = 3  # with all of them the slow run takes 40 minutes on two cores, with half of them 25
+
 
 def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
-    """The ``seeds`` as parameters, ranges of ``size`` at most: the first ``plain`` alone, the others marked slow and
-    long in turn."""
+    """The ``seeds`` as parameters, ranges of ``size`` at most: the first ``plain`` alone, of the others one in
+    ``SHARE`` is marked slow, the rest long."""
     first, rest = seeds[:plain], seeds[plain:]
     blocks = [rest[start : start + size] for start in range(0, len(rest), size)]
-    marks = [pytest.mark.long if place % 2 else pytest.mark.slow for place in range(len(blocks))]
+    marks = [pytest.mark.long if place % SHARE else pytest.mark.slow for place in range(len(blocks))]
     marked = [*zip(blocks, marks, strict=True)]
     return [
         pytest.param(block, marks=mark, id=f"{block.start}-{block.stop - 1}")
@@ -21,12 +23,12 @@ def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
 
 
 def at_length(cases: Collection[object], plain: int, several: bool = False) -> list[object]:
-    """The ``cases`` as parameters; all after the first ``plain`` are marked slow; of a range of seeds, slow and long in
-    turn. With ``several`` each is a tuple of values, one for each name."""
+    """The ``cases`` as parameters; all after the first ``plain`` are marked slow; of a range of seeds one in ``SHARE``,
+    the rest long. With ``several`` each is a tuple of values, one for each name."""
 
     def marked(case: object, place: int) -> object:
         values = case if several and isinstance(case, tuple) else (case,)
-        is_long = isinstance(cases, range) and (place - plain) % 2
+        is_long = isinstance(cases, range) and (place - plain) % SHARE
         return pytest.param(*values, marks=pytest.mark.long if is_long else pytest.mark.slow)
 
     return [case if place < plain else marked(case, place) for place, case in enumerate(cases)]

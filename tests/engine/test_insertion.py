@@ -176,8 +176,7 @@ def test_random_recursive_programs(block: int) -> None:
         assert differences(left(without), left(within)) == [], seed
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", at_length(range(10), plain=0))
 def test_more_random_recursive_programs(block: int) -> None:
     for seed in range(1000 + 25 * block, 1025 + 25 * block):
         text = closed(recursive(seed)) if seed % 3 == 0 else recursive(seed)

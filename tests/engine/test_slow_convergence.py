@@ -319,8 +319,7 @@ def test_slow_programs_against_the_oracle(block: int) -> None:
     check(range(block, block + BLOCK))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(QUICK, ALL, BLOCK))
+@pytest.mark.parametrize("block", at_length(range(QUICK, ALL, BLOCK), plain=0))
 def test_many_slow_programs_against_the_oracle(block: int) -> None:
     check(range(block, block + BLOCK))
 

@@ -9,7 +9,7 @@ import pytest
 
 import lnnkit
 from tests.agreement import disagreements
-from tests.blocks import all_but, in_blocks
+from tests.blocks import all_but, at_length, in_blocks
 from tests.oracle import Fact, Formula, Program, Statement
 from tests.oracle.network import Network
 from tests.oracle.program import QUANTIFIERS, Argument, free_variables, operands, replace_operands, subformulas
@@ -139,8 +139,7 @@ def test_an_atom_has_one_answer(block: range) -> None:
     assert sum(one_answer(seed, 1 + seed % 2) for seed in block) >= all_but(1 / 6, block)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(0, LONG, BLOCK))
+@pytest.mark.parametrize("block", at_length(range(0, LONG, BLOCK), plain=0))
 def test_an_atom_has_one_answer_at_length(block: int) -> None:
     assert sum(one_answer(seed, 1 + seed % 6, 4) for seed in range(block, block + BLOCK)) >= 3 * BLOCK
 
@@ -218,8 +217,7 @@ def test_asking_changes_nothing(block: range) -> None:
     assert sum(asking_changes_nothing(seed, 1 + seed % 3) for seed in block) >= all_but(1 / 6, block)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(0, LONG, BLOCK))
+@pytest.mark.parametrize("block", at_length(range(0, LONG, BLOCK), plain=0))
 def test_asking_changes_nothing_at_length(block: int) -> None:
     assert sum(asking_changes_nothing(seed, 1 + seed % 6) for seed in range(block, block + BLOCK)) >= BLOCK - 5
 

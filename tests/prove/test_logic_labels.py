@@ -16,6 +16,7 @@ import pytest
 
 import lnnkit
 from lnnkit.interchange.importing import import_text
+from tests.blocks import at_length
 from tests.interchange.test_logic_programs import DATA, chained, examples, solved_directly
 from tests.prove.puzzle_texts import asks_the_opposite, in_singular, wrong_lines
 
@@ -71,8 +72,7 @@ def test_some_labels() -> None:
     judge_chains(examples("ProntoQA")[::50])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 300, BLOCK))
+@pytest.mark.parametrize("first", at_length(range(0, 300, BLOCK), plain=0))
 def test_labels_of_puzzles(first: int) -> None:
     judge_puzzles(examples("LogicalDeduction")[first : first + BLOCK])
 

@@ -42,8 +42,7 @@ def test_random_programs(block: range) -> None:
     assert replay_random(block)["statement"] > 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(0, 120, BLOCK))
+@pytest.mark.parametrize("block", at_length(range(0, 120, BLOCK), plain=0))
 def test_quantifiers_as_whole_formulas(block: int) -> None:
     replay_random(range(block, block + BLOCK), ground=0.3)
 

@@ -119,15 +119,13 @@ def test_random_queries_without_numbers(block: int) -> None:
     assert replay_queries(found) > 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(20, 220, 20))
+@pytest.mark.parametrize("block", at_length(range(20, 220, 20), plain=0))
 def test_random_queries_at_length(block: int) -> None:
     for generator in (generate, programs.generate):
         replay_queries(generator(seed, 1 + seed % 6, MODES[seed % 3]).program for seed in range(block, block + 20))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(40, 240, 10))
+@pytest.mark.parametrize("block", at_length(range(40, 240, 10), plain=0))
 def test_random_programs_at_length(block: int) -> None:
     replay_random(range(block, block + 10))
 

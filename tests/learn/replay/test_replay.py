@@ -77,15 +77,13 @@ def test_random_programs(count: int) -> None:
     assert compare(range(count), 2, equivalences=False) > 5 * count
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 1250, 25))
+@pytest.mark.parametrize("first", at_length(range(1000, 1250, 25), plain=0))
 def test_many_random_programs(first: int) -> None:
     """Of each program thirteen derivatives, more or less."""
     assert compare(range(first, first + 25), 4, equivalences=False) > 250
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 1060, 20))
+@pytest.mark.parametrize("first", at_length(range(1000, 1060, 20), plain=0))
 def test_many_random_programs_with_equivalences(first: int) -> None:
     assert compare(range(first, first + 20), 2, equivalences=True) > 20
 
