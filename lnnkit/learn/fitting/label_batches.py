@@ -31,9 +31,10 @@ class LabelBatch:
     soft_bindings: tuple[BoundPlaces, ...] = ()
 
     def bounds(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """The bounds (2n,) of the labels' atoms, and the sum by which bounds cross; differentiable."""
+        """The bounds (2n,) of the labels' atoms, or (n,) their ``points``, and the sum by which bounds cross;
+        differentiable."""
         found = self.replay.bounds(values, given(self.replay, self.bindings))
-        count, atoms = 2 * len(self.targets), self.crossed
+        count, atoms = len(self.targets.ends), self.crossed
         ends = found if len(found) == count else found[:count]
         if self.soft is not None:
             told = self.soft.replay.bounds(values, given(self.soft.replay, self.soft_bindings))
@@ -79,6 +80,9 @@ def batches(
         places = _bound(owned, replay)
         wanted = targets(own, which, balanced=balanced)
         if supported is None:
+            points = wanted.as_points() if replay.copies == 2 and len(replay.places) == 2 * len(wanted) else None
+            if points is not None:  # an epoch of 100,000 labels takes 2.2 ms instead of 2.6
+                wanted, replay = points, replay.once()
             made.append(LabelBatch(wanted, replay, len(crossed), places))
         else:
             ends = _soft(found, supported, rows[which])

@@ -52,17 +52,26 @@ class Objective:
 @dataclass(frozen=True, slots=True)
 class Targets:
     """The targets of ``n`` labels: ``ends`` (2n,) are their lower, then their upper bounds, ``weight`` (2n,) their
-    weights, which sum to 1. ``spread`` (2n,) is positive for numbers only; None: there are none."""
+    weights, which sum to 1. ``spread`` (2n,) is positive for numbers only; None: there are none. With ``points`` both
+    ends of a label are one value, with one target: ``ends`` and ``weight`` are (n,)."""
 
     ends: Tensor
     weight: Tensor
     spread: Tensor | None = None
+    points: bool = False
 
     def __len__(self) -> int:
-        return len(self.ends) // 2
+        return len(self.ends) if self.points else len(self.ends) // 2
+
+    def as_points(self) -> Targets | None:
+        """The same distance for bounds whose two ends are equal; None if the two targets of a label differ."""
+        count = len(self)
+        if self.spread is not None or not torch.equal(self.ends[:count], self.ends[count:]):
+            return None
+        return Targets(self.ends[:count], self.weight[:count] + self.weight[count:], points=True)
 
     def distance(self, ends: Tensor, distance: Distance) -> Tensor:
-        """The distance of bounds (2n,), lower then upper ones, from the targets."""
+        """The distance of bounds (2n,), lower then upper ones, or of ``points`` (n,) from the targets."""
         if self.spread is not None:
             numeric = self.spread > 0
             far = (self.weight * _off(ends, self.ends, self.spread).square())[numeric].sum()
@@ -77,6 +86,8 @@ class Targets:
 
     def uncertainty(self, ends: Tensor) -> Tensor:
         """How much wider bounds (2n,) are than the targets."""
+        if self.points:
+            return torch.zeros((), dtype=ends.dtype)
         count = len(self)
         if self.spread is not None:
             ends = torch.where(self.spread > 0, self.ends, ends)

@@ -12,7 +12,7 @@ the old one says. Inference says when that is so (see `lnnkit.learn.fitting.fitt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -41,10 +41,14 @@ class Replay:
         these, and in ``given``, which replaces the initial bounds."""
         if given is None and len(self.steps) == 1 and self.copies:  # no step reads another
             own = self.steps[0].evaluate(parameters, Reads(self.initial, len(self.initial)))
-            return own.repeat(self.copies)
+            return own if self.copies == 1 else own.repeat(self.copies)
         found = _Evaluated.apply(parameters, self.initial if given is None else given, self, given is None)
         assert isinstance(found, Tensor)
         return found
+
+    def once(self) -> Replay:
+        """The first of the ``copies`` that are requested."""
+        return replace(self, places=self.places[: len(self.places) // self.copies])
 
     @cached_property
     def buffer(self) -> Tensor:
