@@ -1,14 +1,17 @@
 """Demand for comparisons: the entities for which another formula could use a comparison's truth.
 
-``Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)`` reads pairs in contact, so no other pair of ages is compared.
-Whatever finds an instance of a formula that reads the comparison is joined with what informs its numbers, as far as
-that are atoms over the comparison's own variables.
+``Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)`` reads pairs in contact, so no other pair of ages is compared; and of
+``In(X, G) & In(Y, G) & age(X) > age(Y)`` only pairs within a group. Whatever finds an instance of a formula that reads
+the comparison is joined with what informs its numbers. Its variables that the comparison lacks, as ``G``, become
+existential ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from typing import NamedTuple
 
 from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
 from lnnkit.formula.unfolding import Formula
@@ -16,29 +19,40 @@ from lnnkit.formula.unfolding import Formula
 Demand = frozenset[Literal]
 
 
-def demands(table: str, readers: Iterable[tuple[Formula, Needs]], tables: Set[str]) -> tuple[Demand, ...] | None:
-    """The sets of literals, over the parameters of a comparison's ``table``, one of which must be satisfied before a
-    reader can use it. None if a reader can use it without any; only literals of some ``tables`` count."""
+class Wanted(NamedTuple):
+    """The ``demands``, one of which must be satisfied before a reader can use a comparison. Their existential variables
+    are numbered after the comparison's parameters, with these ``sorts``."""
+
+    demands: tuple[Demand, ...]
+    sorts: tuple[str, ...] = ()
+
+
+def wanted(comparison: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Set[str]) -> Wanted | None:
+    """What the readers of a comparison need before they can use it. None if a reader can use it without any literal;
+    only literals of some ``tables`` count."""
+    existential = _Existential(len(comparison.sorts))
     found: list[Demand] = []
     for formula, needs in readers:
         for leaf in formula.leaves:
             neuron = formula.neurons[leaf]
-            if neuron.source != table:
+            if neuron.source != comparison.auxiliary:
                 continue
-            if neuron.block or any(need.block for need in needs.rows):
+            if neuron.block in needs.expands | needs.last:
                 return None
             parameters = {argument: place for place, argument in enumerate(neuron.arguments)}
-            for need in needs.rows:
-                known = [_seen(each, parameters) for each in need.literals if each.table in tables]
-                demand = frozenset(each for each in known if each is not None)
-                if not demand:
+            for literals in _finding(formula, needs, neuron.block):
+                seen = [each for each in literals if each.table in tables]
+                chosen = _over(seen, parameters)
+                if not _connected(chosen, parameters) and _connected(seen, parameters):
+                    chosen = _reached(seen, parameters)
+                if not chosen:
                     return None
-                found.append(demand)
-    return tuple(dict.fromkeys(found))
+                found.append(existential.renamed(chosen, parameters, formula.sorts))
+    return Wanted(tuple(dict.fromkeys(found)), existential.sorts)
 
 
-def restricted(needs: Needs, formula: Formula, wanted: Sequence[Demand]) -> Needs:
-    """The needs of a comparison, restricted to tuples that are ``wanted`` or listed; bounds given to the comparison are
+def restricted(needs: Needs, formula: Formula, found: Wanted) -> Needs:
+    """The needs of a comparison, restricted to tuples that are wanted or listed; bounds given to the comparison are
     propagated in any case."""
     own = str(formula.auxiliary)
     listed = frozenset({Literal(own, tuple(formula.blocks[0].variables), "listed")})
@@ -47,18 +61,72 @@ def restricted(needs: Needs, formula: Formula, wanted: Sequence[Demand]) -> Need
         if any(each.table == formula.auxiliary for each in need.literals):
             rows.append(need)
         else:
-            rows += [Need(need.block, need.literals | demand) for demand in (*wanted, listed)]
-    return replace(needs, rows=minimal_needs(rows))
+            rows += [Need(need.block, need.literals | demand) for demand in (*found.demands, listed)]
+    return replace(needs, rows=minimal_needs(rows), existential=found.sorts)
 
 
-def _seen(literal: Literal, parameters: dict[int | str, int]) -> Literal | None:
-    """A reader's literal over the comparison's parameters; None if it has other variables."""
-    arguments: list[int | str] = []
-    for argument in literal.arguments:
-        if isinstance(argument, str):
-            arguments.append(argument)
-        elif argument in parameters:
-            arguments.append(parameters[argument])
-        else:
-            return None
-    return Literal(literal.table, tuple(arguments), literal.column)
+def _finding(formula: Formula, needs: Needs, block: int) -> Iterator[Demand]:
+    """The sets of literals that find the rows of a block."""
+    for need in needs.rows:
+        if block in formula.path(need.block):
+            yield need.literals
+    yield from needs.fills.get(block, ())
+
+
+def _over(literals: Iterable[Literal], parameters: Mapping[int | str, int]) -> list[Literal]:
+    """The literals over the comparison's parameters alone."""
+    return [each for each in literals if all(isinstance(a, str) or a in parameters for a in each.arguments)]
+
+
+def _connected(literals: Collection[Literal], parameters: Collection[int | str]) -> bool:
+    """Whether a join of the literals links all variables among the parameters to one another."""
+    variables = _variables(parameters)
+    return len(variables) < 2 or variables <= _reach(literals, {min(variables)})
+
+
+def _reached(literals: Collection[Literal], parameters: Collection[int | str]) -> list[Literal]:
+    """The literals that a join reaches from the parameters."""
+    reach = _reach(literals, _variables(parameters))
+    return [each for each in literals if not reach.isdisjoint(each.arguments)]
+
+
+def _reach(literals: Collection[Literal], start: set[int]) -> set[int]:
+    """The variables that a join of the literals reaches from some of them."""
+    reach, before = set(start), set[int]()
+    while reach != before:
+        before = set(reach)
+        reach.update(*(_variables(each.arguments) for each in literals if not reach.isdisjoint(each.arguments)))
+    return reach
+
+
+def _variables(arguments: Iterable[int | str]) -> set[int]:
+    return {each for each in arguments if isinstance(each, int)}
+
+
+class _Existential:
+    """Numbers the existential variables of several demands, which share those of one sort: none is in two demands."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._numbers: dict[tuple[str, int], int] = {}
+
+    @property
+    def sorts(self) -> tuple[str, ...]:
+        return tuple(sort for sort, _ in self._numbers)
+
+    def renamed(self, literals: Iterable[Literal], parameters: Mapping[int | str, int], sorts: Sequence[str]) -> Demand:
+        """The literals over the parameters and existential variables."""
+        known: dict[int | str, int] = dict(parameters)
+        counts: Counter[str] = Counter()
+        found: list[Literal] = []
+        for each in sorted(literals, key=repr):
+            arguments: list[int | str] = []
+            for argument in each.arguments:
+                if isinstance(argument, int) and argument not in known:
+                    sort = sorts[argument]
+                    key = sort, counts[sort]
+                    counts[sort] += 1
+                    known[argument] = self._numbers.setdefault(key, self._first + len(self._numbers))
+                arguments.append(known[argument] if isinstance(argument, int) else argument)
+            found.append(Literal(each.table, tuple(arguments), each.column))
+        return frozenset(found)

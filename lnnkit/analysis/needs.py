@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import NamedTuple
 
@@ -44,17 +44,29 @@ class Need(NamedTuple):
 class Needs:
     """The joins of a formula. ``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ
     from its virtual row. ``expands`` are blocks within the last candidate of another quantifier, all of whose rows may
-    receive a proposal."""
+    receive a proposal; ``last`` are blocks whose last candidate may receive one. Literals of ``rows`` may have
+    ``existential`` variables: these sorts, numbered after those of the formula."""
 
     rows: tuple[Need, ...]
     fills: Mapping[int, tuple[frozenset[Literal], ...]]
     expands: frozenset[int] = frozenset()
+    last: frozenset[int] = frozenset()
+    existential: tuple[str, ...] = ()
 
     @property
     def literals(self) -> frozenset[Literal]:
         """All literals that are joined for any of them."""
         sets = [*(need.literals for need in self.rows), *itertools.chain(*self.fills.values())]
         return frozenset(itertools.chain(*sets))
+
+    def own(self, count: int) -> Needs:
+        """Without the literals of existential variables, those from ``count`` on: they find more instances."""
+
+        def kept(literal: Literal) -> bool:
+            return all(isinstance(each, str) or each < count for each in literal.arguments)
+
+        rows = (Need(need.block, frozenset(filter(kept, need.literals))) for need in self.rows)
+        return replace(self, rows=minimal_needs(rows), existential=()) if self.existential else self
 
 
 def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
@@ -76,6 +88,7 @@ class NeedFinder:
         self.relevance = relevance
         self.sizes = sizes
         self._expands: set[int] = set()
+        self._last: set[int] = set()
 
     def inference(self) -> Needs:
         """The instances that can tighten a kept side, or contradict one."""
@@ -91,7 +104,7 @@ class NeedFinder:
             for support in family:
                 if self.relevance.available(self.reading, support):
                     found.extend(self._at(neuron, None, self._literals(self._core(support))))
-        return Needs(minimal_needs(found), self._fills(), frozenset(self._expands))
+        return Needs(minimal_needs(found), self._fills(), frozenset(self._expands), frozenset(self._last))
 
     def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
         """A subset of the elements that is selective enough to join, and covers every variable twice: a wide formula
@@ -171,6 +184,7 @@ class NeedFinder:
                     return
                 needed = parent
                 self._expands |= passed
+                self._last.add(block)
             passed.add(block)
             block = parent
         yield Need(needed, literals)

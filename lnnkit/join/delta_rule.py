@@ -8,12 +8,12 @@ another need finds the same instances.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Need
+from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import Bindings, Matched
 from lnnkit.join.join_plan import Recorder
@@ -25,6 +25,7 @@ from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.growing import Growing
 from lnnkit.store.domain import Domain
+from lnnkit.store.tuple_set import TupleSet
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 
@@ -64,7 +65,7 @@ class DeltaRule:
     def __init__(
         self,
         formula: Formula,
-        needs: Sequence[Need],
+        needs: Needs,
         reads: Matters,
         atoms: Atoms,
         domain: Domain,
@@ -74,14 +75,18 @@ class DeltaRule:
     ) -> None:
         self.formula = formula
         self.assignment_count = 0  # number of assignments returned, with repetitions
-        self.joins = Joins(formula, atoms, domain, guard, member, recorder)
-        self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs]
-        self._wanted = _wanted(formula, needs)
+        wider = replace(formula, sorts=formula.sorts + needs.existential)
+        self.joins = Joins(wider, atoms, domain, guard, member, recorder)
+        self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs.rows]
+        self._repeats = bool(needs.existential)
+        self._wanted = _wanted(formula, needs.rows)
         self._demands: list[Trigger] | None = None
         self._reads = reads
-        self._bare = {(each.table, each.arguments) for need in needs for each in need.literals if each.column in _BARE}
+        self._bare = {
+            (each.table, each.arguments) for need in needs.rows for each in need.literals if each.column in _BARE
+        }
         variables = formula.blocks[0].variables
-        self.enumerates = any(not _bound(need).issuperset(variables) for need in needs)
+        self.enumerates = any(not _bound(need).issuperset(variables) for need in needs.rows)
         self.kept = tuple(Growing(np.int32) for _ in variables)  # the stored instances, if domains are enumerated
         self._triggers: list[Trigger] | None = None
         self._by_moves: dict[tuple[tuple[str, int], ...], list[Trigger]] = {}
@@ -142,6 +147,9 @@ class DeltaRule:
         """Assignments of all variables, about `CHUNK` at a time; some may be repeated."""
         while self._postponed:
             yield self._postponed.pop(0)
+        yield from self._distinct(self._assignments(moved)) if self._repeats else self._assignments(moved)
+
+    def _assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
         made = self.joins.made
         if not self.started:
             for need, found in self._every():
@@ -161,8 +169,21 @@ class DeltaRule:
                     found.moved = trigger.moved
                     yield found
 
+    def _distinct(self, every: Iterable[Bindings]) -> Iterator[Bindings]:
+        """The assignments without those that differ in existential variables only, part by part."""
+        variables = self.formula.blocks[0].variables
+        for found in every:
+            fresh = TupleSet(len(variables), self.radix).new([found.column(v) for v in variables], found.length)
+            if fresh is not None:
+                found, moved = found.at(fresh), found.moved
+                found.moved = moved
+            yield found
+
     def demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
         """Assignments that become due because atoms moved which the formula does not read."""
+        yield from self._distinct(self._demanded(moved)) if self._repeats else self._demanded(moved)
+
+    def _demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
         if self._wanted and self.started:
             if self._demands is None:
                 self._demands = find_triggers(self.joins, self._needs, self._wanted)

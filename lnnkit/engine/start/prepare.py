@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.analysis.analyses import Analyses, Known
-from lnnkit.analysis.comparison_demand import demands, restricted
+from lnnkit.analysis.comparison_demand import restricted, wanted
 from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import ALL, SIDES, Reading
 from lnnkit.engine.bounds_state import State
@@ -154,9 +154,9 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
     for place in compared:
         formula = readings[place].formula
         if not _matters_anyway(prepared, formula, alone):
-            wanted = demands(str(formula.auxiliary), readers, tables)
-            if wanted is not None:
-                found[place] = restricted(found[place], formula, wanted)
+            needed = wanted(formula, readers, tables)
+            if needed is not None:
+                found[place] = restricted(found[place], formula, needed)
                 prepared.partly_known.add(str(formula.auxiliary))
     return found
 

@@ -74,12 +74,14 @@ class Grounding:
         member = len(self.members)
         self._numbers.append(number)
         batch.members.append(member)
+        again = joined and len(formula.blocks) == 1 and not observers
+        needs = needs if again else needs.own(len(formula.sorts))
         if self._recorder is not None:
             self._recorder.enter(formula, needs, completes=stage is not None)
-        if joined and len(formula.blocks) == 1 and not observers:
+        if again:
             guard = partial(self.guard, use="joined")
             self.members.append(
-                DeltaRule(formula, needs.rows, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
+                DeltaRule(formula, needs, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
             )
             return number
         guard = partial(self.guard, use="kept" if joined else "evaluated")
