@@ -13,6 +13,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.comparison_values import known_numbers
 from lnnkit.explain.missing.nearest_instances import Literal, nearest
 from lnnkit.explain.missing.premise_improvement import PremiseImprovement, Wanted
+from lnnkit.explain.missing.quantifier_rows import unsettled
 from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises
 from lnnkit.explain.missing.verified_ways import Added, chosen
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
@@ -117,6 +118,7 @@ class MissingPremises:
         """The nearest way, and those through other rows of its quantifiers."""
         generic = self._grounding.domain.generic
         view = assemble(self._grounding, formula, {**bindings, **dict.fromkeys(free, generic)}, free)
+        view = unsettled(view, self._prepared.state, own, _raised(formula, ends))
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
         instance = Instance(view, leaf, own, known, frozenset(free))
         attempt = self._attempt(instance, ends, side, goal)
@@ -216,6 +218,19 @@ class MissingPremises:
             ):
                 return None
         return bindings
+
+
+def _raised(formula: Formula, ends: Sequence[tuple[int, int]]) -> dict[int, bool]:
+    """The inner blocks whose quantifiers these ends move one way, and whether up."""
+    found: dict[int, bool] = {}
+    polarity = Polarity(formula)
+    for neuron in formula.neurons:
+        if neuron.inner > 0:
+            signs = polarity.signs_beneath(neuron.operands[0])
+            moves = {(side == 0) == (signs[leaf] > 0) if signs[leaf] else None for leaf, side in ends if leaf in signs}
+            if len(moves) == 1 and None not in moves:
+                found[neuron.inner] = bool(moves.pop())
+    return found
 
 
 def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -10,15 +10,18 @@ import numpy as np
 import torch
 
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.explain.provenance.bound_sources import Reading
 from lnnkit.explain.provenance.ground_text import Argument
 from lnnkit.explain.provenance.instance_reads import Read, values_of
 from lnnkit.explain.provenance.instance_view import InstanceView
+from lnnkit.logic.bounds import Bounds
 
 _GRID, _FINER = 33, 4  # each refinement divides the interval by 32: the fourth finds a truth to 1e-6
 _LARGE, _COARSE = 1000, 5  # 33 variants of 1,000 rows are evaluated at once; of more rows, 5 variants at first
 _HARDLY = 1 - 1e-4  # stands for any degree below 1; above the tolerance of 1e-9
 _ALONE = 32  # premises tried one by one; a limit of work, one evaluation of the instance each
+_SINGLY = 64  # premises whose degrees are found one by one; of more, one for all: four evaluations for each
+_PASSED = 256  # degrees at which a premise passes another's value; a limit of work, those between are left out
+_CELLS = 1 << 20  # rows of leaves evaluated at once; a limit of memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,65 +80,86 @@ class PremiseImprovement:
         def all_of(degrees: Sequence[float]) -> list[bool]:
             return [enough(value) for value in self._at_once(needed, leaf, side, degrees)]
 
-        met = dict.fromkeys(map(id, needed), _refined(below, self._degrees[first], all_of))
+        met = np.full(len(needed), _refined(below, self._degrees[first], all_of))
+        if len(needed) > _SINGLY:
+            return [(each, each.at(degree)) for each, degree in zip(needed, met.tolist(), strict=True)]
         found: list[tuple[Wanted, float]] = []
-        for each in needed:
+        for number, each in enumerate(needed):
 
-            def one_of(degrees: Sequence[float], each: Wanted = each) -> list[bool]:
-                ways = [[(one, degree if one is each else met[id(one)]) for one in needed] for degree in degrees]
-                return [enough(value) for value in self._says(ways, leaf, side)]
+            def one_of(degrees: Sequence[float], number: int = number) -> list[bool]:
+                ways = np.tile(met, (len(degrees), 1))
+                ways[:, number] = degrees
+                return [enough(value) for value in self._says(needed, ways, leaf, side)]
 
-            high = _refined(0.0, met[id(each)], one_of)
+            high = _refined(0.0, float(met[number]), one_of)
             least = round(each.at(high), 4)  # a rounded number, if it suffices
             degree = (least - each.now) / ((1.0 - each.side) - each.now)
             if not 0 <= degree <= 1 or not one_of([degree])[0]:
                 least, degree = each.at(high), high
-            met[id(each)] = degree
+            met[number] = degree
             found.append((each, least))
         return found
 
     def _wholly(self, needed: Sequence[Wanted], leaf: int, side: int, enough: Callable[[float], bool]) -> bool:
         """Whether all are needed, each at full truth: the case of crisp truths, and the cheapest to test."""
-        ways = [[(each, 1.0) for each in needed]]
-        ways += [[(one, _HARDLY if one is each else 1.0) for one in needed] for each in needed]
-        full, *less = self._says(ways, leaf, side)
-        return enough(full) and not any(map(enough, less))
+        if len(needed) > _SINGLY:
+            return False
+        less = np.where(np.eye(len(needed), dtype=bool), _HARDLY, 1.0)
+        full, *others = self._says(needed, np.vstack([np.ones(len(needed)), less]), leaf, side)
+        return enough(full) and not any(map(enough, others))
 
     @cached_property
     def _degrees(self) -> list[float]:
         """The degrees to try: an even grid, and those at which a premise passes another's value."""
+        if any(len(own.rows) > _LARGE for own in self.view.inner):
+            return np.linspace(0.0, 1.0, _COARSE).tolist()
         values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
         at = {
             (value - each.now) / ((1.0 - each.side) - each.now)
             for each in self.wanted
             for value in sorted(values)[:_GRID]
         }
-        large = any(len(own.rows) > _LARGE for own in self.view.inner)
-        even = np.linspace(0.0, 1.0, _COARSE if large else _GRID).tolist()
-        return sorted({*even, *(degree for degree in at if 0 < degree < 1)})
+        even = np.linspace(0.0, 1.0, _GRID).tolist()
+        passed = sorted(degree for degree in at if 0 < degree < 1)
+        return sorted({*even, *passed[:: 1 + len(passed) // _PASSED]})
 
     def _at_once(self, met: Sequence[Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
         """What it proposes with some premises improved, all to the same of these degrees."""
-        return self._says([[(each, degree) for each in met] for degree in degrees], leaf, side)
+        return self._says(met, np.tile(np.array(degrees)[:, None], (1, len(met))), leaf, side)
 
-    def _says(self, ways: Sequence[Sequence[tuple[Wanted, float]]], leaf: int, side: int) -> list[float]:
-        """What it proposes in each of several ways; nothing where the instance would be unsatisfiable."""
-        values = values_of(self.view, [self._with(way) for way in ways])
-        said, bad = self.view.says(values, leaf, 0, side), self.view.contradictory(values)
-        return torch.where(bad, float(side), said).tolist()
+    def _says(self, met: Sequence[Wanted], ways: np.ndarray, leaf: int, side: int) -> list[float]:
+        """What it proposes in each of several ``ways`` (n, k): the degrees to which the premises are improved; nothing
+        where the instance would be unsatisfiable."""
+        found: list[float] = []
+        step = max(1, _CELLS // (1 + sum(map(len, self.view.rows.values()))))
+        for start in range(0, len(ways), step):
+            values = self._improved(met, ways[start : start + step])
+            said, bad = self.view.says(values, leaf, 0, side), self.view.contradictory(values)
+            found += torch.where(bad, float(side), said).tolist()
+        return found
 
-    def _with(self, met: Sequence[tuple[Wanted, float]]) -> list[Read]:
-        """The reads with some premises improved to a degree; the other bound of each is relaxed if necessary."""
-        taken = {(leaf, place) for each, _ in met for leaf, places in each.alike.items() for place in places}
-        kept: list[Read] = []
-        for read in self.reads:
-            places = tuple(place for place in read.places if (read.leaf, place) not in taken)
-            if places:
-                kept.append(Read(read.leaf, places, read.side, read.reading))
-        for each, degree in met:
-            reading = Reading(each.at(degree), None)
-            kept += [Read(leaf, places, each.side, reading) for leaf, places in each.alike.items()]
-        return kept
+    @cached_property
+    def _values(self) -> dict[int, Bounds]:
+        """The leaf values (1, rows) as they are."""
+        return values_of(self.view, [self.reads])
+
+    def _improved(self, met: Sequence[Wanted], ways: np.ndarray) -> dict[int, Bounds]:
+        """The leaf values with the premises improved; the other bound of each is relaxed."""
+        found = {leaf: Bounds(*(end.repeat(len(ways), 1) for end in own)) for leaf, own in self._values.items()}
+        if not met:
+            return found
+        now, goal = np.array([each.now for each in met]), np.array([1.0 - each.side for each in met])
+        bounds = torch.from_numpy(now + ways * (goal - now))
+        improved: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for number, each in enumerate(met):
+            for leaf, places in each.alike.items():
+                improved.setdefault((leaf, each.side), []).extend((place, number) for place in places)
+        at = {key: torch.tensor(pairs).T for key, pairs in improved.items()}
+        for (leaf, _), (places, _) in at.items():
+            found[leaf].lower[:, places], found[leaf].upper[:, places] = 0.0, 1.0
+        for (leaf, side), (places, numbers) in at.items():
+            found[leaf][side][:, places] = bounds[:, numbers]
+        return found
 
 
 def _refined(low: float, high: float, enough: Callable[[Sequence[float]], Sequence[bool]]) -> float:

@@ -71,6 +71,17 @@ class InstanceView:
             self.formula.top
         ]
 
+    def bodies(self, read: Mapping[int, Bounds]) -> list[Bounds]:
+        """For each inner block the upward bounds of its quantifier's body, (variants, rows)."""
+        variants = _variants(read)
+        values = upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))
+        found: dict[int, Bounds] = {}
+        for neuron in self.formula.neurons:
+            if neuron.inner > 0:
+                body = values[neuron.operands[0]]
+                found[neuron.inner] = Bounds(*(end.reshape(variants, -1) for end in body))
+        return [found[block] for block in sorted(found)]
+
     def contradictory(self, read: Mapping[int, Bounds]) -> Tensor:
         """(variants,) whether the instance is unsatisfiable."""
         variants = _variants(read)

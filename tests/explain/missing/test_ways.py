@@ -244,3 +244,24 @@ def test_what_a_way_would_give_it_gives(seed: int) -> None:
     for said, answer in promises(text, f"Goal({PEOPLE[seed % 3]})", side):
         assert answer.lower <= answer.upper + 1e-9, text
         assert answer.lower >= said - 1e-6 if side == "lower" else answer.upper <= said + 1e-6, text
+
+
+def orders(rule: str) -> lnnkit.KnowledgeBase:
+    """Carl has seven of 500 orders, of which three are not paid; the others are those of dora."""
+    kb = lnnkit.loads(f"predicate Made(order, customer) closed\npredicate Paid(order)\n{rule}\n")
+    names = [f"o{number}" for number in range(500)]
+    kb.tell("Made", {"order": names, "customer": ["carl" if number % 75 == 1 else "dora" for number in range(500)]})
+    kb.tell("Paid", {"order": [name for name in names if name not in ("o1", "o76", "o301", "o2")]})
+    return kb
+
+
+def test_of_many_rows_those_that_keep_a_forall_from_being_true_are_named() -> None:
+    found = orders("rule (forall O: Made(O, C) -> Paid(O)) -> Good(C)").why_not("Good(carl)")
+    assert missing(found)[0] == ["Paid(o1)", "Paid(o301)", "Paid(o76)"]
+    assert sorted(["Made(o1, carl)", "Made(o301, carl)", "Made(o76, carl)"]) in missing(found)
+
+
+def test_of_rows_within_rows_those_that_matter_are_named() -> None:
+    text = "rule (forall O: Made(O, C) -> (exists D: Made(O, D) & Solvent(D))) -> Good(C)\npredicate Solvent(customer)"
+    found = orders(text).why_not("Good(carl)")
+    assert missing(found)[0] == ["Solvent(carl)"]
