@@ -30,7 +30,7 @@ def write(pieces: Iterable[str]) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Write what is no text to standard output."""
+    """Write binary data to standard output."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.flush()
         sys.stdout.buffer.write(data)

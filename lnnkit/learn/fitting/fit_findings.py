@@ -82,7 +82,7 @@ def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnosti
 
 
 def _outset(fitting: Fitting, fitted: Fitted) -> str:
-    """The values learned before the loss became constant: from the data, or by descent."""
+    """The values that were learned before the loss became constant, either from the data or by descent."""
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
     if moved:

@@ -28,8 +28,7 @@ WHOLE = 500  # instances of all statements, up to which the whole program is tra
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``part`` about the entities in ``bindings``; ``text`` is how it is shown, ``told`` the bounds that inference
-    answers it with."""
+    """``part`` about the entities in ``bindings``. ``text`` is its text, ``told`` its inferred bounds."""
 
     part: Part
     bindings: Mapping[str, str]
