@@ -119,7 +119,8 @@ class LazyEncoding(ClassicalEncoding):
         return some if part.kind == "exists" else self.z3.Not(some)
 
     def _settled(self, part: Part, bindings: Assignment) -> Rows | None:
-        """A settled row that decides a quantifier; only such rows are known of a quantifier that was not requested."""
+        """A quantifier decided by a settled row, with that row. Without such a row, no rows if another encoding is
+        replayed, else None."""
         (body,) = part.operands
         exists = part.kind == "exists"
         for row in self._least.rows(part, bindings):

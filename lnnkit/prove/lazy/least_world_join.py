@@ -28,8 +28,8 @@ class LeastWorldJoin:
         self._known = known
 
     def suspects(self, stated: Stated, most: int) -> Iterator[Instance]:
-        """A superset of the instances that fail in the least world, with at most ``most`` instances for each way to
-        fail."""
+        """A superset of the instances that fail in the least world. Raises `TooWide` if more than ``most`` fail in one
+        way."""
         met: set[tuple[str, ...]] = set()
         names = [name for name, _ in stated.variables]
         for way in ways(stated):
