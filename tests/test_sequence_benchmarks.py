@@ -13,10 +13,10 @@ from scipy.integrate import solve_ivp
 from torch import Tensor
 
 from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression
 from benchmarks.arithmetic.sequences import counting, flows, fsir, numerals, recurrent, simple_powers
 from benchmarks.arithmetic.sequences.networks import LSTM, RectifierRNN
-from lnnkit.learn.arithmetic.portfolio import search
 
 
 def generator(seed: int = 1) -> torch.Generator:

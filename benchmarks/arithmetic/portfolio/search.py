@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.learn.arithmetic.rounding import EXACT, by_chance, oriented
-from lnnkit.learn.arithmetic.template_fit import Effort, TemplateFits, fit_template
-from lnnkit.learn.arithmetic.templates import TEMPLATES, Template, TemplateProblem, spread_of
+from benchmarks.arithmetic.portfolio.rounding import oriented
+from benchmarks.arithmetic.portfolio.template_fit import Effort, TemplateFits, fit_template
+from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem
+from lnnkit.learn.arithmetic.residuals import EXACT, by_chance, spread_of
 from lnnkit.numeric.npu import NPU
 from lnnkit.numeric.readout import readout, sum_text
 
