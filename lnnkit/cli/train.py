@@ -82,7 +82,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="threshold of --classical")
     parser.add_argument(
-        "--slack", type=values.positive, metavar="PRICE", help="let classical neurons leave operands out, at this price"
+        "--slack",
+        type=values.positive,
+        metavar="PRICE",
+        help="let classical neurons leave operands out, at this cost",
     )
     parser.add_argument(
         "--seconds",

@@ -138,7 +138,8 @@ def _note_functions(functions: Functions, liberties: Liberties) -> None:
 
 
 def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
-    """Without equations nothing follows from names being apart: any model has a copy in which they are."""
+    """Note the unique names assumption where it matters. Without equations it changes nothing: any model has a copy in
+    which distinct names denote distinct entities."""
     leaves = [leaf for each in stated for leaf in fol.leaves(each.formula)]
     equations = [leaf for leaf in leaves if isinstance(leaf, fol.Equal)]
     terms = [part for leaf in leaves for term in fol.terms_of(leaf) for part in fol.subterms(term)]

@@ -79,7 +79,7 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
     if len(own) != 1:
         listed = " and ".join(format_string(path.name) for path in paths)
         message = f"the program loads what it says of `{sort}` from {len(paths)} tables: {listed}"
-        hint = "put these columns into one table, or give the stream the file name of the one that it stands in for"
+        hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
         raise Unreadable("several-row-tables", message, hint)
     return (
         [load for load in loads if load.path.resolve() == own[0]],

@@ -184,7 +184,7 @@ _PHRASES = (
         "there are no dotted attributes: each is a number or a predicate",
         "write `{atom} & {name}({variable})`",
     ),
-    _phrase(_FORMULAS, rf".*?(?P<at>\.(?:{_METHODS})\().*", "text-method", "there are no methods of texts", _TEXTS),
+    _phrase(_FORMULAS, rf".*?(?P<at>\.(?:{_METHODS})\().*", "text-method", "texts have no methods", _TEXTS),
     _phrase(
         _FORMULAS,
         r"(?:.*?[\s(&|])?(?P<name>[^\W\d][\w-]*)\((?P<rest>[^()\[\]{}]*?),\s*"
