@@ -186,4 +186,4 @@ def _length(columns: Columns) -> int:
 
 def _checked(rows: int) -> None:
     if rows > _MOST_ROWS:
-        raise TooWide(f"a statement has {rows:,} instances to look at; {_MOST_ROWS:,} are looked at at most")
+        raise TooWide(f"a statement has {rows:,} instances to examine; at most {_MOST_ROWS:,} are examined")
