@@ -29,8 +29,8 @@ from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition
 _SHOWN = 60  # atoms of a world
-# Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100, 2.4 s
-# with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
+# Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
+# 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
 _TURNS = 100
 _LOOKED = 64  # after this many instances the clock is read
 
