@@ -151,7 +151,7 @@ def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> No
 
 
 def _evaluated(formula: fol.Formula) -> fol.Formula:
-    """The formula with equations between constants worked out, and truths as far as these go in."""
+    """The formula with equations between constants decided, and truth constants propagated as far as possible."""
     if isinstance(formula, fol.Equal):
         left, right = formula.left, formula.right
         if isinstance(left, fol.Variable) and left == right:

@@ -1,7 +1,7 @@
-"""Bounds by cases: assume each side of a split, infer, and keep what all sides agree on.
+"""Bounds by cases: assume each side of a split, infer, and keep the bounds that all sides share.
 
-Sound in every logic: each world lies in one case at least, so what holds in all cases holds. A case that comes to a
-contradiction has no world, if the program itself contradicts nothing; what is left then is known to be so.
+Sound in every logic: each world belongs to at least one case, so what holds in all cases holds. If the program is
+consistent, a case that leads to a contradiction has no world and is dropped; the remaining cases then hold.
 """
 
 from __future__ import annotations
