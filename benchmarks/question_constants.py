@@ -153,7 +153,7 @@ def answered(workload: Workload) -> tuple[float, list[object]]:
     return 1000 * min(taken), answers
 
 
-def changed(module: ModuleType, name: str, value: object) -> AbstractContextManager[object]:
+def changed(module: ModuleType, name: str, value: Any) -> AbstractContextManager[object]:
     """A context in which the constant has the value."""
     if name == "EAGER":  # the default of a field
         return mock.patch.object(proving, "Ground", partial(question.Ground, eager=value))

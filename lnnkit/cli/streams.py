@@ -42,6 +42,19 @@ def in_utf8() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
 
 
+def deliver(text: str, output: str | None, then: str = "") -> None:
+    """Write a result to the file ``output`` and name the command to run ``then``; without a file, write it to standard
+    output."""
+    if output is None:
+        in_utf8()
+        write([text])
+        return
+    from lnnkit.output import write_text
+
+    write_text(output, text)
+    note(f"{output}: written" + (f"; try `{then}`" if then else ""))
+
+
 def note(text: str) -> None:
     """Print one line for the user on standard error."""
     print(printable(text), file=sys.stderr)
