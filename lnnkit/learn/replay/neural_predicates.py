@@ -25,7 +25,7 @@ class NotFinite(Exception):
     """The module that supplies ``predicate`` returned infinity or NaN."""
 
     def __init__(self, predicate: str) -> None:
-        super().__init__(f"the module bound to `{predicate}` gives what is no finite number")
+        super().__init__(f"the module bound to `{predicate}` returned a value that is not a finite number")
         self.predicate = predicate
 
 

@@ -313,7 +313,7 @@ _PHRASES = (
         ("query",),
         r".*\)\s*(?P<at>\|\s*(?:top|head|first|limit|sort|order)\b.*)",
         "query-words",
-        "a query has all answers",
+        "a query returns all answers",
         "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown",
     ),
     # declarations
