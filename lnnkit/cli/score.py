@@ -189,5 +189,5 @@ def _summary(found: Scored, seconds: float) -> list[str]:
     if found.left_out:
         lines.append(f"  {found.left_out:,} bad row{'' if found.left_out == 1 else 's'} left out")
     if found.scattered:
-        lines.append("  keys do not rise from row to row: one that stands twice was looked for in each batch alone")
+        lines.append("  keys are not sorted: repeated ones were looked for within each batch only")
     return lines

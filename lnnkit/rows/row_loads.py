@@ -78,7 +78,7 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
     own = own or [path for path in paths if stream is not None and path.name == stream.name]
     if len(own) != 1:
         listed = " and ".join(format_string(path.name) for path in paths)
-        message = f"the program loads what it says of `{sort}` from {len(paths)} tables: {listed}"
+        message = f"the program loads facts about `{sort}` from {len(paths)} tables: {listed}"
         hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
         raise Unreadable("several-row-tables", message, hint)
     return (
