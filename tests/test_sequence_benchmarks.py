@@ -13,10 +13,10 @@ from scipy.integrate import solve_ivp
 from torch import Tensor
 
 from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression
 from benchmarks.arithmetic.sequences import counting, flows, fsir, numerals, recurrent, simple_powers
 from benchmarks.arithmetic.sequences.networks import LSTM, RectifierRNN
-from lnnkit.learn.arithmetic.portfolio import search
 
 
 def generator(seed: int = 1) -> torch.Generator:
@@ -370,7 +370,7 @@ def test_whole_weights_take_their_scale_to_the_network() -> None:
 @pytest.mark.parametrize("model", ["unit", *counting.MODELS])
 def test_digits_are_learned_through_time(task: counting.Task, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     short = counting.Task(task.op, task.short, (3, 4))
-    monkeypatch.setattr(counting, "IMAGES", 20)
+    monkeypatch.setattr(counting, "IMAGES", 20)  # runs of a paper take hours
     (found,) = counting.solve(short, RuleShape(0, 1), model=model, steps=2)
     assert found.steps == 2
     assert set(found.scores) == {"true 3", "taught 3", "true 4", "taught 4"}

@@ -8,8 +8,8 @@ import torch
 
 from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.outcome import Outcome
+from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression, seeded
-from lnnkit.learn.arithmetic.portfolio import search
 
 EXAMPLES, TESTED = 1024, 10_000
 """Rows to learn from, one fixed set for each seed, and rows to test on."""

@@ -1,8 +1,8 @@
-"""Causes: which ends of its operands a neuron's message rests on, found by running its kernels.
+"""Causes: the ends of its operands from which a neuron's message follows, found by running its kernels.
 
-A *port* is an end of an operand, or of the neuron itself as propagated from above, that has left its base (the
-bounds that defaults give it). A *cause* is a set of ports. Only minimal causes are kept; smaller ones than
-necessary are sound.
+A *port* is an end of an operand, or of the neuron itself as propagated from above, that has left its base (the bounds
+that defaults give it). A *cause* is a set of ports. Only minimal causes are kept; smaller ones than necessary are
+sound.
 """
 
 from __future__ import annotations

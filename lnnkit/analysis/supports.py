@@ -179,7 +179,7 @@ class Analysis:
         return [cause if len(cause) <= NARROW else frozenset(p for p in cause if p[0] in keepers) for cause in causes]
 
     def _keepers(self, neuron: Neuron) -> frozenset[int]:
-        """The operands that cover every variable of any operand twice, and some more."""
+        """Operands in which each variable occurs twice if it can; at least `NARROW` operands if there are as many."""
         kept: list[int] = []
         for _ in range(2):
             bound: set[int | str] = set()

@@ -94,7 +94,8 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
-    """`predicate Likes(X, Y)` makes two sorts, named X and Y, so that nobody who likes can be liked."""
+    """`predicate Likes(X, Y)` would declare two sorts, named X and Y, so that the one who likes and the one who is
+    liked could never be the same."""
     stated = {each.name for each in symbols.statements() if isinstance(each, ast.SortStatement)}
     for statement in symbols.statements():
         if not isinstance(statement, Declaration):

@@ -68,8 +68,8 @@ def _unsure(formula: Formula) -> Iterator[Mention]:
 
 
 def _concluded(formula: Formula) -> Iterator[Mention]:
-    """The entities that a rule concludes something about beside variables: `Role(U, editor) -> May(U, write)` names
-    what no fact has to name, while `person(x) -> mortal(x)` has variables in lower case."""
+    """The entities in a rule's consequent beside variables. `Role(U, editor) -> May(U, write)` names an entity that
+    facts need not name, while `person(x) -> mortal(x)` has variables in lower case."""
     root = formula.root
     if formula.kind == "query" or not isinstance(root, ast.Implies):
         return

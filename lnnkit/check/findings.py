@@ -49,5 +49,5 @@ def name_span(atom: ast.Atom) -> Span:
 
 
 def signature(name: str, arity: int | None) -> str:
-    """The signature with which a predicate or number of so many arguments is declared, without its keyword."""
+    """The signature of a predicate or number with this many arguments, without its keyword."""
     return f"{format_predicate(name)}({', '.join(['entity'] * arity)})" if arity else format_predicate(name)

@@ -171,7 +171,7 @@ def _weights(node: ast.Expression) -> str | None:
     if len(terms) < 2:
         return None
     weighted = " & ".join(f"{_short(atom)}@{weight.span.text}" for weight, atom in terms)
-    return f"weights stand behind: write `({weighted})`"
+    return f"weights follow their operands: write `({weighted})`"
 
 
 # --- where a number is asked for ------------------------------------------------------------------------------------

@@ -62,9 +62,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What a statement says of an unknown function, by the name ``function``: where ``condition`` holds (None:
-    anywhere) the function of the ``operands`` is ``target``. Until its formula is found, ``atom`` stands in its place:
-    a number of which nothing is stated."""
+    """What a statement states about an unknown function, by its name ``function``: where ``condition`` holds (None:
+    everywhere) the function of the ``operands`` equals ``target``. Until its formula is found, ``atom`` replaces it: a
+    number without any stated value."""
 
     function: str
     atom: ast.Atom

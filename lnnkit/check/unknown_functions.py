@@ -51,8 +51,8 @@ def among(formula: Formula) -> list[ast.UnknownFunction]:
 
 
 def stated(root: ast.Expression, node: ast.UnknownFunction, atom: ast.Atom, key: str) -> Unknown:
-    """What the formula ``root`` of a statement without errors says of its unknown function ``node``, in whose place
-    ``atom`` stands for inference."""
+    """What the formula ``root`` of a statement without errors states about its unknown function ``node``, which
+    ``atom`` replaces during inference."""
     conditions, equation = _equation(root)
     assert equation is not None
     left, right = equation.operands

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
-    """The one object of ``--format json``, in pieces of some thousand answers."""
+    """The single object of ``--format json``, in pieces of some thousand answers."""
     yield '{"queries": ['
     for position, each in enumerate(answers):
         yield ", " if position else ""

@@ -72,7 +72,7 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
 
 
 def _links(program: Program, source: Text, rows: str) -> list[Diagnostic]:
-    """What links two rows of a sort, in what the queries need."""
+    """What links two rows of a sort, in the statements that the queries need."""
     from lnnkit.errors import Error
     from lnnkit.kb.knowledge_base import KnowledgeBase
 

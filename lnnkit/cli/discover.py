@@ -89,8 +89,7 @@ def _known(values: np.ndarray) -> bool:
 
 
 def _chosen(table: Survey, columns: Sequence[SurveyedColumn], target: str, wanted: str | None) -> tuple[int, list[int]]:
-    """The places of the target and of the columns to be used. Raises `Error` for names that are no columns of
-    numbers."""
+    """The indices of the target and of the input columns. Raises `Error` for a name that is not a column of numbers."""
     names = [column.title for column in columns]
     listed = [target] if wanted is None else [target, *(part.strip() for part in wanted.split(","))]
     problems = [_missing(table, name, names) for name in dict.fromkeys(listed) if name not in names]
@@ -143,8 +142,8 @@ _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids
 def _program(
     found: Discovered, table: Survey, target: SurveyedColumn, inputs: Sequence[SurveyedColumn], base: Path
 ) -> str:
-    """Declarations, loads of the columns that the formula reads, and the rule; where no column names the rows, without
-    loads."""
+    """Declarations, loads of the columns that the formula reads, and the rule. There are no loads if no column names
+    the rows."""
     from lnnkit.cli.init import relative
     from lnnkit.discovery.expression import columns as columns_of
     from lnnkit.discovery.formula_program import program_text

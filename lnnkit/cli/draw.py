@@ -1,4 +1,4 @@
-"""``lnnkit draw``: a picture of a program's predicates and rules, or of what an atom rests on."""
+"""``lnnkit draw``: a picture of a program's predicates and rules, or of the derivation of an atom."""
 
 from __future__ import annotations
 
@@ -84,6 +84,6 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _ending(output: str | None) -> str | None:
-    """The format that a file name's ending stands for: svg if it has none, None if the format is unknown."""
+    """The format that the extension of a file name stands for: svg if it has none, None if the format is unknown."""
     ending = Path(output).suffix.lstrip(".").lower() if output else ""
     return {"": "svg", "htm": "html", "gv": "dot"}.get(ending, ending if ending in FORMATS else None)

@@ -30,7 +30,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from lnnkit.output import require_apart, require_free, write_text
+    from lnnkit.output import require_apart, require_free
 
     output = arguments.output
     if output is not None:
@@ -41,10 +41,5 @@ def command(arguments: argparse.Namespace) -> int:
         require_apart(output, [*own, *kb.files])
     text, findings = kb.exported(arguments.formulas or None, format=arguments.format, alpha=arguments.alpha)
     streams.findings((*kb.warnings, *findings))
-    if output is None:
-        streams.in_utf8()
-        streams.write([text])
-        return 0
-    write_text(output, text)
-    streams.note(f"{output}: written")
+    streams.deliver(text, output)
     return 0

@@ -1,4 +1,4 @@
-"""``lnnkit fmt``: a program's text, tidied."""
+"""``lnnkit fmt``: formats a program's text."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from lnnkit.interchange.importing import import_text
-    from lnnkit.output import require_apart, require_free, write_text
+    from lnnkit.output import require_apart, require_free
 
     output = arguments.output
     if output is not None:
@@ -66,10 +66,5 @@ def command(arguments: argparse.Namespace) -> int:
         unique_names=not arguments.names_may_coincide,
     )
     streams.findings(imported.notes)
-    if output is None:
-        streams.in_utf8()
-        streams.write([imported.text])
-        return 0
-    write_text(output, imported.text)
-    streams.note(f"{output}: written; try `lnnkit run {output}`")
+    streams.deliver(imported.text, output, f"lnnkit run {output}")
     return 0

@@ -43,7 +43,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from lnnkit.draft.drafting import draft
-    from lnnkit.output import require_apart, require_free, write_text
+    from lnnkit.output import require_apart, require_free
 
     output = arguments.output
     if arguments.ids and output is None:
@@ -59,12 +59,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.ids and keyless:
         tables = [_copied(table, base, arguments.force) if table.path in keyless else table for table in tables]
     text = drafted(tables, base)
-    if output is None:
-        streams.in_utf8()
-        streams.write([text])
-        return 0
-    write_text(output, text)
-    streams.note(f"{output}: written; try `lnnkit run {output}`")
+    streams.deliver(text, output, f"lnnkit run {output}")
     return 0
 
 

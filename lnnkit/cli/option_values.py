@@ -96,7 +96,7 @@ CASES_FOUND = ("no-case-left", "cases-cut-short")
 
 
 def add_cases(parser: argparse.ArgumentParser, what: str) -> None:
-    """The options of ``what`` is found by cases."""
+    """Add the options for case splits; ``what`` is found by cases."""
     parser.add_argument(
         "--cases",
         nargs="?",
@@ -113,5 +113,5 @@ def add_cases(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def unfit_cases(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with the options of cases."""
+    """The error in the options for case splits; None if they are valid."""
     return "--classical needs --cases" if arguments.classical and not arguments.cases else None

@@ -89,7 +89,7 @@ class ProgressLine:
                 live.refresh()
 
     def text(self, seconds: float) -> str:
-        """The text of the line after so many seconds of work."""
+        """The text of the line after this many seconds of work."""
         parts = [self._work]
         report = self._report
         if report is not None:

@@ -1,4 +1,4 @@
-"""``lnnkit prove``: what follows from everything together."""
+"""``lnnkit prove``: what the whole program entails."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _proved(kb: KnowledgeBase, arguments: argparse.Namespace, tell: Callable[[in
 
 
 def _told(line: ProgressLine) -> Callable[[int, int], None]:
-    """Says what is to be translated, once it is much; on a terminal the line goes on to count."""
+    """Report the size of a large translation; on a terminal the line is updated as it goes on."""
     told = False
 
     def tell(instances: int, atoms: int) -> None:

@@ -103,8 +103,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowScorer, bool, str | None, list[Path]]:
-    """The scorer; how the program's statements have its table, with a header or not, and a delimiter; and the files
-    that the program is read from."""
+    """The scorer; the header and the delimiter with which the program loads its table; and the files that the program
+    was read from."""
     from lnnkit.cli.program_file import STANDARD_INPUT, Text, read
     from lnnkit.errors import ProgramError
     from lnnkit.kb.loading import load, loads
@@ -126,7 +126,7 @@ def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowSc
 
 
 def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) -> None:
-    """Raises `Error` for a file to write that is read, or stands in the folder that is, or is written twice."""
+    """Raises `Error` for an output file that is also read, that is in a folder that is read, or that is named twice."""
     from lnnkit.data.source import is_table
     from lnnkit.errors import Error
     from lnnkit.scoring.row_streams import STANDARD_INPUT
@@ -153,7 +153,7 @@ def _stream(place: str, header: bool, delimiter: str | None) -> RowStream:
 
 
 def _total(stream: RowStream) -> int | None:
-    """How many rows there are, if that can be told."""
+    """The number of rows, if it is known without reading."""
     from lnnkit.data.table_fault import Unreadable
 
     try:
@@ -178,7 +178,7 @@ def _progress(found: Scored, total: int | None, seconds: float) -> str:
 
 
 def _summary(found: Scored, seconds: float) -> list[str]:
-    """What was done, and how many rows have each state."""
+    """A summary of the run, with the number of rows in each state."""
     pace = f", {found.rows / seconds:,.0f} a second" if found.rows >= _MANY else ""
     lines = [f"{found.rows:,} row{'' if found.rows == 1 else 's'} decided{pace}"]
     if found.resumed:
@@ -189,5 +189,5 @@ def _summary(found: Scored, seconds: float) -> list[str]:
     if found.left_out:
         lines.append(f"  {found.left_out:,} bad row{'' if found.left_out == 1 else 's'} left out")
     if found.scattered:
-        lines.append("  keys do not rise from row to row: one that stands twice was looked for in each batch alone")
+        lines.append("  keys are not sorted: repeated ones were looked for within each batch only")
     return lines

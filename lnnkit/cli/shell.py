@@ -23,7 +23,7 @@ example:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """There are no options, only the file."""
+    """Add nothing: FILE is the only argument."""
 
 
 def command(arguments: argparse.Namespace) -> int:

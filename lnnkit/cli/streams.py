@@ -30,7 +30,7 @@ def write(pieces: Iterable[str]) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Write what is no text to standard output."""
+    """Write binary data to standard output."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
@@ -40,6 +40,19 @@ def in_utf8() -> None:
     """Switch standard output to UTF-8, whatever the terminal uses: readers of JSON and CSV expect it."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+
+
+def deliver(text: str, output: str | None, then: str = "") -> None:
+    """Write a result to the file ``output`` and name the command to run ``then``; without a file, write it to standard
+    output."""
+    if output is None:
+        in_utf8()
+        write([text])
+        return
+    from lnnkit.output import write_text
+
+    write_text(output, text)
+    note(f"{output}: written" + (f"; try `{then}`" if then else ""))
 
 
 def note(text: str) -> None:

@@ -82,7 +82,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="threshold of --classical")
     parser.add_argument(
-        "--slack", type=values.positive, metavar="PRICE", help="let classical neurons leave operands out, at this price"
+        "--slack",
+        type=values.positive,
+        metavar="PRICE",
+        help="let classical neurons leave operands out, at this cost",
     )
     parser.add_argument(
         "--seconds",
@@ -163,7 +166,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _outputs(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with the output files that were given; None if nothing is."""
+    """The error in the given output files; None if there is none."""
     if Path(arguments.output).suffix != ".lnn" and not is_model(Path(arguments.output)):
         return f"-o must end in .lnn or .safetensors; got {arguments.output}"
     if arguments.report is not None and Path(arguments.report).suffix.lower() not in ("", ".html", ".htm"):
@@ -179,7 +182,7 @@ def _outputs(arguments: argparse.Namespace) -> str | None:
 
 
 def _idle(arguments: argparse.Namespace) -> str | None:
-    """Which option has no effect without another one that is missing."""
+    """An option that has no effect because another one is missing."""
     given = {"--alpha": arguments.alpha != 1.0, "--slack": arguments.slack is not None}
     idle = [option for option, stands in given.items() if stands and not arguments.classical]
     return f"{idle[0]} needs --classical" if idle else None

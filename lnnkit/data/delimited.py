@@ -100,7 +100,7 @@ def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: 
     found = record_lines(text, count + len(bad), first, layout) if count or bad else None
     if found is None:
         if count or bad:
-            message = f'the rows of "{raw.path}" have no clear ends'
+            message = f'it is unclear where the rows of "{raw.path}" end'
             raise Unreadable("unreadable-file", message, "look for a quote that opens a value and never closes")
         return Grid(dict(columns), np.empty(0, np.int64))
     lines, faults = found

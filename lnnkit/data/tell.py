@@ -97,7 +97,7 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable 
 
 
 def _numbered(count: int, like: FactTable | None) -> np.ndarray:
-    """The numbers of so many rows, from 1; those of a table that has as many, all of them facts."""
+    """The row numbers from 1 to ``count``; those of ``like`` if they are the same."""
     import numpy as np
 
     if like is not None and count and len(like) == count and like.rows[0] == 1 and like.rows[-1] == count:

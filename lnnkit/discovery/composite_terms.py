@@ -1,4 +1,4 @@
-"""Terms with a sum inside: roots, reciprocals and sizes of sums of two, times a monomial."""
+"""Terms with an inner sum: a root, reciprocal or absolute value of a sum of two terms, times a monomial."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POWERS = (0.5, -0.5, -1.0, -2.0)
 
 
 def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
-    """Formulas over the inputs, simplest first, plain monomials before others, with their values ``[rows, terms]``."""
+    """Formulas over the inputs and their values ``[rows, terms]``: plain monomials first, then from the simplest on."""
     width = len(inputs)
     own = Inputs(tuple(variable(place) for place in range(width)), inputs.values)
     plain = monomials(own, grid(width, 160, half=width <= 3))
@@ -41,7 +41,7 @@ def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
 
 
 def _inner(inputs: Inputs) -> Iterator[Product]:
-    """Powers of sums of constant sign, and absolute values of other sums."""
+    """Powers of sums that keep one sign; absolute values and reciprocals of other sums."""
     for made in _sums(inputs.formulas):
         values = evaluate(made, inputs.values)
         if not np.isfinite(values).all():

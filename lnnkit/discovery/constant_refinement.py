@@ -30,7 +30,8 @@ _OUTLYING = 6.0  # times the spread of the middle half of residuals, scaled as o
 
 @dataclass(frozen=True)
 class _Residuals:
-    """Least squares of a formula's constants, each as a multiple of its start; one problem."""
+    """The least-squares problem of a formula's free constants. Each parameter is a constant divided by its start
+    value."""
 
     formula: Product
     starts: tuple[Constant, ...]
@@ -56,7 +57,7 @@ class _Residuals:
         return torch.from_numpy(np.stack([self.slopes(row) for row in parameters.numpy()]))
 
     def slopes(self, parameters: np.ndarray) -> np.ndarray:
-        """``[rows, free]``, by differences."""
+        """The derivatives of the residuals, ``[rows, free]``, by finite differences."""
         columns: list[np.ndarray] = []
         here = self.values(parameters)
         for place in range(len(parameters)):
@@ -71,8 +72,8 @@ class _Residuals:
 
 
 def refined(formula: Product, table: np.ndarray, target: np.ndarray, *, steps: int = 20) -> Product:
-    """The formula with all constants refined by least squares; a second fit leaves out outliers, at most a fifth of the
-    rows."""
+    """The formula with all constants refined by least squares. A second fit leaves out the outliers, if they are at
+    most a fifth of the rows."""
     starts = free_constants(formula)
     free = tuple(place for place, each in enumerate(starts) if each.value)
     fitted = _fitted(formula, starts, free, table, target, steps)
@@ -84,8 +85,11 @@ def refined(formula: Product, table: np.ndarray, target: np.ndarray, *, steps: i
 
 
 def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
-    """Constants, as many as can be, replaced by exact ones within three standard errors, one after the other; the
-    rest is fitted again each time, and the squares may rise by no more than chance explains."""
+    """The formula with as many constants as possible replaced by exact ones.
+
+    One constant is replaced at a time, by an exact one within three standard errors; then the others are fitted again.
+    A replacement stays if the sum of squares rises by no more than chance explains.
+    """
     residuals = np.abs(evaluate(formula, table) - target)
     usual = residuals <= _OUTLYING * spread(residuals)
     if usual.mean() < 0.8:
@@ -119,8 +123,8 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
 
 
 def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
-    """The formula without terms whose coefficients are within three standard errors of 0, if the squares rise by no
-    more than chance explains."""
+    """The formula without the terms whose coefficients are within three standard errors of 0, if the sum of squares
+    rises by no more than chance explains."""
     before = _square(formula, table, target) * (1 + 12 / len(target))
     while True:
         constants = free_constants(formula)
@@ -144,7 +148,8 @@ def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product
 
 
 def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: float) -> Product:
-    """The formula with inexact constants rounded to the significant digits: to a thirtieth of a standard error."""
+    """The formula with its inexact constants rounded to their significant digits, that is, to a thirtieth of a standard
+    error."""
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if not each.exact]
     if not left:
@@ -161,8 +166,8 @@ def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: floa
 
 
 def spread(residuals: np.ndarray) -> float:
-    """A robust standard deviation: that of a normal distribution with the same median absolute value; at least the
-    rounding error."""
+    """A robust standard deviation: that of the normal distribution with the same median absolute value. It is at least
+    the rounding error."""
     finite = residuals[np.isfinite(residuals)]
     return 1.4826 * float(np.median(finite)) if len(finite) else math.inf
 

@@ -1,4 +1,4 @@
-"""Constants of formulas, exact where they are: ``p / q * pi^k``, or the square root of that."""
+"""Constants of formulas: exact (``p / q * pi^k``, or its square root) where possible, else floating-point."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ _MOST = 10**7  # of numerator times denominator: beyond, a fraction says no more
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """``numerator / denominator * pi ^ pi``, the square root of that where ``root``, times the sign; where the
-    denominator is 0 any number, ``value``. ``value`` is that number in each case."""
+    """``numerator / denominator * pi ^ pi``, or the square root of that if ``root``, with the sign in front.
+
+    A denominator of 0 marks an inexact constant, whose only content is ``value``. ``value`` is the number in every
+    case.
+    """
 
     value: float
     numerator: int = 0
@@ -26,7 +29,7 @@ class Constant:
 
     @property
     def cost(self) -> int:
-        """What it adds to the size of a formula: 1 for a small whole number, 3 for a number of many digits."""
+        """Its share of a formula's size: from 1 for a small whole number to 3 for a number with many digits."""
         if not self.exact:
             return 3
         plain = self.denominator == 1 and self.pi == 0 and not self.root
@@ -34,7 +37,7 @@ class Constant:
 
 
 def number(value: float) -> Constant:
-    """The constant of a number; exact for integers."""
+    """The constant for a number: exact for an integer."""
     if value == int(value) and abs(value) < 2**53:
         return Constant(float(value), int(value), 1)
     return Constant(value)
@@ -44,7 +47,8 @@ ONE, MINUS_ONE = number(1.0), number(-1.0)
 
 
 def multiplied(left: Constant, right: Constant) -> Constant:
-    """The product; exact if both are exact and neither is a root, or if one is 1, or -1 and the other exact."""
+    """The product. It is exact if both constants are exact and neither is a root, or if one is 1, or if one is -1 and
+    the other is exact."""
     value = left.value * right.value
     for one, other in ((left, right), (right, left)):
         if one == ONE:
@@ -60,7 +64,7 @@ def multiplied(left: Constant, right: Constant) -> Constant:
 
 
 def raised(base: Constant, power: float) -> Constant:
-    """The power; exact for integral powers of small fractions."""
+    """The power. It is exact for integral powers of small fractions."""
     if base == ONE or power == 1:
         return base if power == 1 else ONE
     if base.exact and not base.root and power == int(power) and abs(power) <= 8 and base.numerator:
@@ -80,18 +84,19 @@ def raised(base: Constant, power: float) -> Constant:
 
 
 def _of(top: int, bottom: int, pi: int, root: bool) -> Constant:
-    """The top carries the sign; of a root, that before it."""
+    """An exact constant; ``top`` carries the sign, which stands in front of a root."""
     value = abs(top) / bottom * math.pi**pi
     return Constant(math.copysign(math.sqrt(value) if root else value, top), top, bottom, pi, root)
 
 
 def snapped(value: float, error: float) -> Constant | None:
-    """The simplest constant near ``value``, whose standard error is ``error``; nothing where none is simple enough.
+    """The simplest exact constant near ``value``, whose standard error is ``error``; None if no simple one is near.
 
-    A constant at a distance of z standard errors is weighed by ``2 n d w exp(z^2 / 2) / |value|``: n is its numerator
-    times its denominator, w a weight for powers of pi and roots. That is the number of constants as simple that are
-    expected as near by chance, over the likelihood; the least is taken, if it is small. Of fractions whose numerator
-    times denominator is at most N about ``N d log N`` lie within a relative distance d of a number.
+    A candidate at a distance of z standard errors is scored by ``2 n d w exp(z^2 / 2) / |value|``, where n is its
+    numerator times its denominator, d the error and w a weight for powers of pi and for roots. This is the number of
+    equally simple constants that chance would put this near, divided by the likelihood: about ``N d log N`` fractions
+    whose numerator times denominator is at most N lie within a relative distance d of a number. The candidate with the
+    least score is taken, if that score is small.
     """
     if not math.isfinite(value) or value == 0 or error <= 0 or error > 0.1 * abs(value):
         return None
@@ -136,8 +141,8 @@ def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:
 
 
 def simplest_fraction(low: float, high: float) -> tuple[int, int]:
-    """The fraction of the least denominator in ``[low, high]``, both positive (Stern-Brocot); ``(0, 0)`` where it has
-    too many steps."""
+    """The fraction with the smallest denominator in ``[low, high]``, both positive, by a Stern-Brocot search; ``(0,
+    0)`` if the search takes too many steps."""
     top, bottom, before_top, before_bottom = 1, 0, 0, 1
     for _ in range(40):
         whole = math.floor(low)

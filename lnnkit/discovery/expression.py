@@ -1,8 +1,7 @@
-"""Formulas as trees over the columns of a table, and their values.
+"""Formulas as trees over the columns of a table, and their evaluation.
 
-Trees are made by `product`, `total`, `power` and `absolute`, which keep them in one form: a product has one
-coefficient; sums within it start with a coefficient of 1 or -1, have no common factor and no denominators of their own;
-equal bases stand once.
+`product`, `total`, `power` and `absolute` build trees in a normal form. A product has one coefficient and each base
+once. A sum inside a product starts with coefficient 1 or -1 and has no common factor and no denominator of its own.
 """
 
 from __future__ import annotations
@@ -18,14 +17,15 @@ from lnnkit.discovery.exact_constants import MINUS_ONE, ONE, Constant, multiplie
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The column at a place."""
+    """The column with an index."""
 
     place: int
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """``coefficient * base_1 ^ power_1 * ...``; bases are no products. Without factors it is a constant."""
+    """``coefficient * base_1 ^ power_1 * ...``. No base is a product itself. A product without factors is a
+    constant."""
 
     coefficient: Constant
     factors: tuple[tuple[Base, float], ...] = ()
@@ -33,14 +33,14 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The terms added, two or more."""
+    """The sum of two or more terms."""
 
     terms: tuple[Product, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Absolute:
-    """The size of an operand."""
+    """The absolute value of an operand."""
 
     operand: Product
 
@@ -62,7 +62,7 @@ ZERO = Product(number(0.0))
 
 
 def constant(value: Constant | float) -> Product:
-    """A formula that is one number."""
+    """A formula with a constant value."""
     return Product(value if isinstance(value, Constant) else number(value))
 
 
@@ -76,7 +76,7 @@ def scaled(term: Product, by: Constant) -> Product:
 
 
 def product(*operands: Product) -> Product:
-    """The product of operands; powers of equal bases are added."""
+    """The product of the operands. Exponents of equal bases are added."""
     coefficient, powers = ONE, dict[Base, float]()
     for operand in operands:
         coefficient = multiplied(coefficient, operand.coefficient)
@@ -105,7 +105,7 @@ def power(operand: Product, exponent: float) -> Product:
 
 
 def total(*operands: Product) -> Product:
-    """The sum of operands; equal terms are combined, and common factors stand before the sum."""
+    """The sum of the operands. Equal terms are combined, and common factors are factored out."""
     gathered = dict[tuple[tuple[Base, float], ...], Constant]()
     for operand in operands:
         inner = operand.factors[0][0] if len(operand.factors) == 1 else None
@@ -125,7 +125,7 @@ def total(*operands: Product) -> Product:
 
 
 def absolute(operand: Product) -> Product:
-    """The absolute value of the operand; its coefficient stands before it."""
+    """The absolute value of the operand, with its coefficient factored out."""
     size = operand.coefficient if operand.coefficient.value >= 0 else multiplied(operand.coefficient, MINUS_ONE)
     if all(_even(exponent) or _positive(base) for base, exponent in operand.factors):
         return Product(size, operand.factors)
@@ -144,7 +144,7 @@ def _added(left: Constant, right: Constant) -> Constant:
 
 
 def _factored(terms: list[Product]) -> Product:
-    """The terms with their common factors, and the first coefficient, factored out."""
+    """The terms with their common factors and the first coefficient factored out."""
     shared = dict(terms[0].factors)
     for term in terms[1:]:
         own = dict(term.factors)
@@ -184,8 +184,8 @@ def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) ->
 
 
 def tidied(formula: Product) -> Product:
-    """An equivalent formula that may be smaller: each sum of the product is divided by one of its terms, or by a
-    number. Sums may then start with any coefficient."""
+    """An equivalent formula that may be smaller: each sum in the product may be divided by one of its terms or by a
+    number. Its sums may then start with any coefficient."""
     return _rescaled(_redivided(formula))
 
 
@@ -248,7 +248,7 @@ def _positive(base: Base) -> bool:
 
 
 def unsized(formula: Product, positive: frozenset[int]) -> Product:
-    """Without ``abs`` around products of columns that are nowhere negative."""
+    """The formula without ``abs`` around products of columns that are nowhere negative."""
     found = [constant(formula.coefficient)]
     for base, exponent in formula.factors:
         inner = Product(ONE, ((base, 1.0),))
@@ -262,7 +262,7 @@ def unsized(formula: Product, positive: frozenset[int]) -> Product:
 
 @lru_cache(maxsize=65536)
 def size(formula: Product) -> int:
-    """The number of numbers, columns and operators; a number of many digits counts 3."""
+    """The number of constants, columns and operators. A constant with many digits counts as 3."""
     formula, root = rooted(formula)
     bare = formula.coefficient in (ONE, MINUS_ONE) and (formula.factors or root)
     parts = [] if bare else [formula.coefficient.cost]
@@ -287,7 +287,7 @@ def _base_size(base: Base) -> int:
 
 
 def columns(formula: Product) -> frozenset[int]:
-    """The indices of the columns that it reads."""
+    """The indices of the columns that the formula reads."""
     found = set[int]()
     for base, _ in formula.factors:
         match base:
@@ -320,7 +320,8 @@ def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
 
 
 def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
-    """``[rows, columns] -> [rows]``; nan where it has no value: a division by 0, a root of a negative number."""
+    """``[rows, columns] -> [rows]``; NaN where the value is undefined: a division by 0, or a root of a negative
+    number."""
     with np.errstate(all="ignore"):
         found = np.asarray(_value(formula, table), dtype=float)
     found = np.broadcast_to(found, (len(table),))
@@ -328,14 +329,16 @@ def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
 
 
 def rooted(formula: Product) -> tuple[Product, Product | None]:
-    """The factor before a square root, and the radicand: all factors with exponents of a half, in one root."""
+    """The factor in front of the square root, and the radicand, which collects all factors with half-integer
+    exponents."""
     half = tuple((base, 2 * exponent) for base, exponent in formula.factors if abs(exponent) == 0.5)
     whole = tuple(pair for pair in formula.factors if abs(pair[1]) != 0.5)
     return Product(formula.coefficient, whole), Product(ONE, half) if half else None
 
 
 def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:
-    """Numerators multiplied from the left, then divided by the product of the denominators, as the text says it."""
+    """The value, computed in the order of the formula's text: the numerators are multiplied from the left, then divided
+    by the product of the denominators."""
     formula, root = rooted(formula)
     above: np.ndarray | float = formula.coefficient.value
     below: np.ndarray | float | None = None
@@ -380,7 +383,8 @@ def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
 
 
 def free_constants(formula: Product) -> list[Constant]:
-    """The coefficients, in the order of `with_constants`; 1 and -1 do not count unless they stand alone."""
+    """The coefficients, in the order that `with_constants` takes. A coefficient of 1 or -1 is included only if it is
+    the whole term."""
     found: list[Constant] = []
 
     def note(each: Constant) -> Constant:
@@ -398,7 +402,7 @@ def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
 
 
 def regauged(formula: Product) -> Iterator[Product]:
-    """The same function with another term of a sum first, whose coefficient then stands before the sum."""
+    """The same function with another term first in a sum; that term's coefficient is factored out."""
     for at, (base, exponent) in enumerate(formula.factors):
         if not isinstance(base, Sum):
             continue

@@ -1,4 +1,4 @@
-"""A formula as a program: the numbers that it reads, and a rule that states it."""
+"""A formula as a program: declarations of the numbers that it reads, and a rule that states it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _PI = "3.141592653589793"
 
 
 def program_text(formula: Product, names: Sequence[str], target: str) -> str:
-    """Declarations of the columns read and of ``target`` as numbers of a ``row``, and the rules."""
+    """Declarations of ``target`` and of the columns that the formula reads, as numbers of a ``row``, and the rules."""
     read = [names[place] for place in sorted(columns(formula))]
     declared = "".join(f"number {format_predicate(name)}(row)\n" for name in [*read, target])
     return declared + rule_text(formula, names, target)
 
 
 def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
-    """One rule ``target(X) = ...``; for a formula with a choice one for each case, on its condition."""
+    """The rule ``target(X) = ...``. A formula with a choice becomes one rule for each case, under the case's
+    condition."""
     terms = [f"{format_predicate(name)}(X)" for name in names]
     head = f"{format_predicate(target)}(X)"
     found = ""
@@ -36,7 +37,7 @@ def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
 
 
 def cases(formula: Product) -> list[tuple[tuple[Product, str, Product] | None, Product]]:
-    """The formula without its choice, on each condition; the formula itself where it has none."""
+    """The choice-free formula of each case, with the condition of the case; the formula itself if it has no choice."""
     picked = _first_choice(formula)
     if picked is None:
         return [(None, formula)]

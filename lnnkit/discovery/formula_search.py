@@ -1,5 +1,5 @@
-"""The search for a formula: which columns matter, what they are combined to, sums, quotients and products of them, and
-of all that was met a list of size against error."""
+"""Searches for the formula of a target column: selects columns, builds terms, and fits sums, quotients and products of
+them. The result is a Pareto front of size against error."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _FEW, _MANY = 250, 2000  # rows that constants are fitted to at first and in the
 
 @dataclass(frozen=True)
 class Search:
-    """Limits of a search: at most ``seconds`` of CPU time, plus the step in progress; ``held_out`` is the share of rows
-    by which the formula is chosen."""
+    """The limits of a search: ``seconds`` of CPU time, checked after each step, and ``held_out``, the share of the rows
+    that selects the formula."""
 
     seconds: float = 30.0
     held_out: float = 0.3
@@ -64,7 +64,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Discovered:
-    """The formulas that no smaller one beats, from the smallest on, and the place of the one that is chosen."""
+    """The Pareto front of formulas, from the smallest on, and the index of the chosen one."""
 
     pareto: tuple[Scored, ...]
     chosen: int
@@ -75,10 +75,10 @@ class Discovered:
 
 
 def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None) -> Discovered:
-    """The formulas for ``target``, ``[rows]``, over the columns of ``table``, ``[rows, columns]``; a missing cell is
-    nan. Rows without a target are left out, and those that miss a cell that a formula reads.
+    """The formulas for ``target``, ``[rows]``, over the columns of ``table``, ``[rows, columns]``. NaN marks a missing
+    cell. Rows without a target are left out; a formula is scored on the rows that have all the cells that it reads.
 
-    Raises ValueError where no row has a target.
+    Raises ValueError if no row has a target.
     """
     search = search or Search()
     given = np.isfinite(target)
@@ -111,7 +111,7 @@ class _Run:
         self._refined: dict[Product, Product] = {}
 
     def discovered(self, *, cases: bool = True) -> Discovered:
-        """``cases``: whether the rows may be split into two cases."""
+        """The result of the search. ``cases``: whether the rows may be split into two cases."""
         middle = float(np.median(self._target))
         mean = float(self._target.mean())
         self._add([constant(Constant(mean)), constant(Constant(middle))])
@@ -144,7 +144,7 @@ class _Run:
         return [self._apart[place] for place in found]
 
     def _searched(self, chosen: list[int]) -> bool:
-        """Search for a formula over these columns; returns whether one is complete."""
+        """Search for a formula over these columns; returns whether one is complete (`_complete`)."""
         self._chosen = chosen
         whole = np.isfinite(self._table[:, chosen]).all(1)
         rows = np.flatnonzero(whole)
@@ -171,7 +171,7 @@ class _Run:
         return telling_columns(self._filled[self._train], rest, chosen, others)[:4]
 
     def _usual(self, chosen: list[int]) -> np.ndarray:
-        """The training rows that a polynomial, fitted again and again without the rows far off, is not far from."""
+        """The training rows close to a polynomial, which is refitted without outliers until none are left."""
         if not chosen:
             return self._train
         basis = polynomial(self._filled[:, chosen], min(90, max(2, len(self._train) // 6)))
@@ -186,7 +186,7 @@ class _Run:
         return rows
 
     def _split(self, chosen: list[int]) -> None:
-        """Add piecewise formulas of two cases, divided by a condition."""
+        """Add piecewise formulas with two cases and the condition that divides them."""
         rows = self._train
         table, target = self._filled[rows], self._target[rows]
         condition = best_condition(table, target, chosen, self._generator)
@@ -265,7 +265,7 @@ class _Run:
         yield from eliminated(matrix, wanted, most=12)
 
     def _composites(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
-        """Sums whose terms may be roots, reciprocals or sizes of sums."""
+        """Add sums whose terms may contain a root, reciprocal or absolute value of a sum."""
         terms, values = composite_terms(state.inputs.at(sample))
         weight = state.scale[sample]
         for forced in ((), (0,)):
@@ -275,7 +275,8 @@ class _Run:
                 yield product(state.factor, substituted(made, state.inputs.formulas))
 
     def _quotients(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
-        """``y^p q_0 = P - y^p (Q - q_0)`` for one monomial ``q_0`` of the denominator after the other."""
+        """Fit quotients ``y^p = P / Q`` as ``y^p q_0 = P - y^p (Q - q_0)``, for one monomial ``q_0`` of the denominator
+        at a time."""
         inputs = state.inputs.at(sample)
         width = len(inputs)
         plain = self._target[sample] / state.scale[sample]
@@ -303,14 +304,15 @@ class _Run:
                 return
 
     def _too_many_constants(self, formula: Product) -> bool:
-        """Whether there are fewer than four rows for each constant."""
+        """Whether there are fewer than four rows for each constant of the formula."""
         return sum(not each.exact for each in free_constants(formula)) > max(1, len(self._train) // 4)
 
     def _settle(self, *, early: bool = False) -> bool:
-        """Refines the best formulas of each size; whether one of them leaves nothing to find.
+        """Refine the best formulas of each size; returns whether one of them is complete.
 
-        The constants of a few are fitted to some rows; what is then better than all that is smaller, or nearly so, is
-        fitted to all, and its constants are made exact."""
+        First a few candidates are fitted to some of the rows. Those that then beat all smaller formulas, or nearly so,
+        are fitted to all rows, and their constants are made exact.
+        """
         best: dict[int, list[tuple[float, Product]]] = {}
         for formula, loss in self._met.items():
             if np.isfinite(loss):
@@ -360,8 +362,8 @@ class _Run:
         return float(np.mean(rest**2)) if len(rows) and np.isfinite(rest).all() else np.inf
 
     def _complete(self, early: bool) -> bool:
-        """Whether the best formula is exact, or what it leaves is noise as far as a polynomial can tell. ``early``: of
-        noisy ones only monomials count, as simpler formulas may come yet."""
+        """Whether the best formula is exact, or its residuals are noise to a polynomial. ``early``: among inexact
+        formulas only monomials count, since simpler formulas may follow."""
         result = self._result()
         formula = result.formula
         rows = self._rows(formula, np.arange(len(self._target)))
@@ -401,8 +403,8 @@ class _Run:
 
 
 def _told_apart(table: np.ndarray) -> list[int]:
-    """The columns without multiples of earlier ones: of two collinear columns neither would seem relevant beside the
-    other."""
+    """The columns that are not multiples of earlier ones. Of two collinear columns neither would seem relevant beside
+    the other."""
     greatest = np.abs(table).max(0, initial=0.0)
     found: list[int] = []
     for place in np.flatnonzero(greatest):
@@ -416,17 +418,18 @@ def _told_apart(table: np.ndarray) -> list[int]:
 
 
 def _is_plain(value: Constant) -> bool:
-    """Whether it is a fraction of small numbers times a power of pi, which noise seldom imitates."""
+    """Whether the constant is a fraction of small numbers times a power of pi. Noise seldom imitates one."""
     return value.exact and not value.root and abs(value.numerator) * value.denominator <= 12
 
 
 def _variables(formula: Product) -> list[int]:
-    """The columns that are factors of a product."""
+    """The columns that are direct factors of a product."""
     return [base.place for base, _ in formula.factors if isinstance(base, Variable)]
 
 
 def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weight: np.ndarray) -> Iterator[Product]:
-    """Sums of ``features`` over sums of the low ones among them, for one term of the denominator after the other."""
+    """Fits of sums of ``features`` over sums of the low-degree features, for each choice of the leading denominator
+    term."""
     efforts = np.abs(features.exponents).sum(1)
     below = np.flatnonzero(efforts <= 2)
     for lead in below:
@@ -444,7 +447,7 @@ def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weigh
 
 
 def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: np.ndarray) -> Product | None:
-    """A sum over ``lead`` and the terms that the fit has of the denominator; nothing where it has none."""
+    """The quotient with ``lead`` and the fitted denominator terms below; None if the fit has no denominator terms."""
     above: list[Product] = []
     below = [monomial(inputs, features.exponents[lead])]
     for place, value in zip(fit.places, fit.coefficients.tolist(), strict=True):
@@ -459,7 +462,7 @@ def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: n
 
 
 def _exponents(width: int) -> np.ndarray:
-    """Of the monomials that a sum may have: what a few thousand pairs of features allow."""
+    """The exponents of the monomials that a sum may contain: as many as a few thousand pairs of features allow."""
     return grid(width, 700, negative=True, half=width <= 3)
 
 

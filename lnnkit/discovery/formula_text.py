@@ -1,4 +1,4 @@
-"""Formulas as text: arithmetic of the language, and LaTeX."""
+"""Formulas as text: in the syntax of the language, and in LaTeX."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a pr
 
 
 def formula_text(formula: Product, names: Sequence[str], *, pi: str = "pi") -> str:
-    """In the language's operators, each column by its name. ``pi`` stands for that number: its digits, where the text
-    is to be read as a program. A choice is ``if(left > right, above, below)``, which the language says in two rules."""
+    """The formula in the language's operators, with each column by its name.
+
+    ``pi`` is the text for that number: its digits, if the result is to be parsed as a program. A choice is written
+    ``if(left > right, above, below)``, which a program states as two rules.
+    """
     return _Plain(names, pi).product(formula, _LOOSE)
 
 
 def formula_latex(formula: Product, names: Sequence[str]) -> str:
-    """In LaTeX's mathematics, without dollars around it."""
+    """The formula as LaTeX mathematics, without dollar signs."""
     return _Latex(names).product(formula, _LOOSE)
 
 
@@ -46,7 +49,7 @@ class _Plain:
         return f"({text})" if wrapped else text
 
     def _place_root(self, root: Product | None, above: list[str], below: list[str]) -> None:
-        """The square root among the factors: below where all that is under it is."""
+        """Put the square root among the factors: below the fraction line if its whole radicand belongs there."""
         if root is None:
             return
         if all(exponent < 0 for _, exponent in root.factors):
@@ -59,7 +62,7 @@ class _Plain:
         return f"sqrt({inner})"
 
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
-        """What of its size stands above and below the line."""
+        """The parts of a constant's magnitude above and below the fraction line."""
         size = abs(value.value)
         if not value.exact or (value.pi == 0 and not value.root and _short(size)):
             return ([] if size == 1 and more else [_digits(size)]), []
@@ -171,12 +174,12 @@ def _fraction(above: str, below: Sequence[str]) -> str:
 
 
 def _short(value: float) -> bool:
-    """Whether its decimals say it in a few characters."""
+    """Whether a few decimal digits express the number."""
     return len(_digits(value)) <= 6 or value == int(value)
 
 
 def _digits(value: float) -> str:
-    """The shortest literal that reads as ``value`` again."""
+    """The shortest literal that parses to ``value``."""
     if not math.isfinite(value):
         raise ValueError(f"{value} cannot be a constant of a formula")
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
@@ -188,7 +191,7 @@ def _latex_number(text: str) -> str:
 
 
 def _latex_name(name: str) -> str:
-    r"""``m_0`` -> ``m_{0}``, ``theta1`` -> ``\mathrm{theta1}``; what LaTeX reads otherwise is escaped."""
+    r"""``m_0`` -> ``m_{0}``, ``theta1`` -> ``\mathrm{theta1}``. Special characters of LaTeX are escaped."""
     stem, below, index = name.partition("_")
     if below and stem.isalnum() and index.isalnum():
         return rf"{_upright(stem)}_{{{index}}}"

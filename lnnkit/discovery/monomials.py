@@ -1,4 +1,4 @@
-"""Monomials of columns: ``x1^e1 * x2^e2 * ...`` with whole and half exponents, as many columns of features."""
+"""Monomials of columns as features: ``x1^e1 * x2^e2 * ...`` with integral and half-integral exponents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDEST = 1e9  # a feature that is so much larger somewhere than in the middle t
 
 @dataclass(frozen=True)
 class Inputs:
-    """Formulas whose values are the columns of ``values``, ``[rows, inputs]``."""
+    """Formulas with their values, the columns of ``values``, ``[rows, inputs]``."""
 
     formulas: tuple[Product, ...]
     values: np.ndarray
@@ -29,7 +29,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Features:
-    """Columns ``[rows, features]``, and the exponents of the inputs in each, ``[features, inputs]``."""
+    """Feature columns ``[rows, features]``, and the exponent of each input in each feature, ``[features, inputs]``."""
 
     exponents: np.ndarray
     columns: np.ndarray
@@ -39,8 +39,8 @@ class Features:
 
 
 def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
-    """Those of the rows of ``exponents`` that have a finite value in every row: roots are of positive inputs, and
-    reciprocals of inputs that are 0 nowhere."""
+    """The features for the rows of ``exponents``, without those that are undefined in some row: a root needs positive
+    inputs, a reciprocal inputs that are never 0."""
     values = inputs.values
     found = np.ones((len(values), len(exponents)))
     with np.errstate(all="ignore"):
@@ -59,14 +59,14 @@ def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
 
 
 def monomial(inputs: Inputs, exponents: Sequence[float]) -> Product:
-    """The monomial as a formula."""
+    """The formula of a monomial with these exponents."""
     raised = [power(each, float(e)) for each, e in zip(inputs.formulas, exponents, strict=True) if e != 0]
     return product(*raised)
 
 
 def grid(width: int, most: int, *, negative: bool = True, half: bool = False) -> np.ndarray:
-    """Exponents ``[monomials, width]`` from the simplest on, at most so many; that of all zeros is the first. ``half``
-    for half exponents too."""
+    """Exponents ``[monomials, width]``, from the simplest on, at most ``most`` of them; the first is all zeros.
+    ``half`` includes half-integral exponents."""
     found: list[tuple[float, ...]] = [(0.0,) * width]
     for effort in range(1, 9):
         level = list(_of_effort(width, effort, negative, half))
@@ -78,7 +78,8 @@ def grid(width: int, most: int, *, negative: bool = True, half: bool = False) ->
 
 
 def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[tuple[float, ...]]:
-    """Exponents whose efforts add up to ``effort``: a whole one's is its size, a half one's is one more."""
+    """The exponents whose efforts add up to ``effort``. The effort of an integral exponent is its magnitude, that of a
+    half-integral one is one more."""
     singles = {1: [1.0], 2: [2.0], 3: [3.0], 4: [4.0]}
     if half:
         singles[2].append(0.5)

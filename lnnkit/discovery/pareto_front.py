@@ -1,8 +1,8 @@
-"""Formulas by size and error: those that no smaller one beats, and the one that is chosen.
+"""The Pareto front of formulas by size and error, and the choice from it.
 
-Errors are of rows that took no part in the fit. The choice is the smallest formula whose error chance cannot tell from
-the least one: the mean difference of their squared errors, row by row, is at most three standard errors, as many
-formulas compete.
+Errors are measured on rows that took no part in the fit. The choice is the smallest formula whose error does not differ
+significantly from the least one: the mean difference of their squared errors, row by row, is at most three standard
+errors, with an allowance for the number of competing formulas.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ _EXACT = 1e-10  # of the target's size: errors as small as this are rounding
 
 @dataclass(frozen=True)
 class Scored:
-    """A formula, its size, and its error on held-out rows: the mean size of the residuals over that of the best
-    constant's, both capped at the 95th percentile of the latter; 0 for an exact formula, 1 for one that says
-    nothing."""
+    """A formula, its size, and its error on held-out rows.
+
+    The error is the mean absolute residual divided by that of the best constant, both capped at the 95th percentile of
+    the latter: 0 for an exact formula, 1 for one that predicts nothing.
+    """
 
     formula: Product
     size: int
@@ -33,9 +35,10 @@ class Scored:
 
 
 def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) -> tuple[list[Scored], int]:
-    """Those of ``formulas`` that are better than all smaller ones, from the smallest on, and the place of the choice.
+    """The formulas that have a smaller error than all smaller formulas, from the smallest on, and the index of the
+    choice.
 
-    Formulas without a value in a row are left out, unless it has none in any.
+    A formula that is undefined in some rows is left out. If all are, the list is empty and the index is -1.
     """
     residuals: list[np.ndarray] = []
     scored: list[Scored] = []
@@ -66,15 +69,15 @@ def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) ->
 
 
 def _clipped(residuals: Sequence[np.ndarray], floor: float, among: Iterable[int]) -> list[np.ndarray]:
-    """Squares of the residuals beyond ``floor``, clipped at some spreads of the least scattered of those ``among``: a
-    formula that is exact in most rows and far off in others must not make all that are kept look alike."""
+    """The squared residuals beyond ``floor``, clipped at some multiples of the least spread ``among`` the formulas.
+    Without the limit a few rows with large errors would hide the difference between an exact formula and others."""
     reach = max(_CLIP * min(spread(residuals[at]) for at in among), floor)
     return [np.minimum(np.maximum(each - floor, 0), reach) ** 2 for each in residuals]
 
 
 def _alike(simple: np.ndarray, best: np.ndarray) -> bool:
-    """Whether one loss exceeds the other by no more than chance: three standard errors of the mean difference, and the
-    ratio that the scatter of so few squares allows, at least a half."""
+    """Whether one loss exceeds the other by no more than chance: by three standard errors of the mean difference, and
+    by the ratio that the scatter of so few squares allows, at least a half."""
     difference = simple - best
     rows = max(1, len(difference))
     chance = 3 * float(difference.std()) / np.sqrt(rows)

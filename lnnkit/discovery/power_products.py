@@ -1,9 +1,10 @@
-"""Products of powers of inputs and of sums ``1 + m`` and ``1 - m`` of monomials, found in logarithms.
+"""Products of powers of inputs and of sums ``1 + m`` and ``1 - m`` of monomials m, found by linear regression of
+logarithms.
 
-``log |y|`` is linear in the logarithms of what is multiplied. Each sum ``m1 + m2`` is a monomial times ``1 + m2 / m1``,
-so the sums ``1 +- m`` reach all of two terms. All of them are tried alone and in pairs, each pair by its two
-correlations, with powers that are whole or half. Alone ``1 +- c m`` is tried too, with c from a geometric grid about
-the place where both terms are of one size; `constant_refinement` then finds it.
+``log |y|`` is linear in the logarithms of the factors. A sum ``m1 + m2`` is the monomial m1 times ``1 + m2 / m1``, so
+the sums ``1 +- m`` cover all sums of two terms. They are tried alone and in pairs, each pair by its two correlations,
+with integral or half-integral powers. Single sums ``1 +- c m`` are tried too, with c from a geometric grid around the
+value at which both terms have the same magnitude; `constant_refinement` then fits c.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _POWERS = (1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5)
 
 
 def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iterator[Product]:
-    """Candidates, the best fits first; logarithms are fitted at ``rows``, weighted as noise of one size in the target
-    asks for."""
+    """Candidates, the best fits first. The logarithms are fitted at ``rows``, weighted for noise of constant size in
+    the target."""
     sample, wanted = inputs.at(rows), target[rows]
     used = (wanted != 0) & (sample.values != 0).all(1)
     if used.sum() < 2 * len(inputs) + 4:
@@ -85,7 +86,7 @@ def _without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 
 def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
-    """The sums ``1 +- m`` that are 0 nowhere, with the logarithms of their sizes."""
+    """The sums ``1 +- m`` that are never 0, with the logarithms of their absolute values."""
     exponents = grid(len(inputs), 2 * _MOST_SUMS, half=False)[1:]
     first = np.array([row[np.flatnonzero(row)[0]] for row in exponents]) if len(exponents) else np.zeros(0)
     features = monomials(inputs, exponents[first > 0])
@@ -106,7 +107,7 @@ def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
 def _weighed(
     inputs: Inputs, weight: np.ndarray, basis: np.ndarray, rest: np.ndarray
 ) -> Iterator[tuple[Product, np.ndarray, float]]:
-    """The best sums ``1 +- c m``, one for each m and sign, their logarithms ``[rows, 1]``, weighted, and powers."""
+    """The best sum ``1 +- c m`` for each m and sign, its weighted logarithm ``[rows, 1]``, and its power."""
     exponents = grid(len(inputs), 2 * _MOST_WEIGHED, half=False)[1:]
     first = np.array([row[np.flatnonzero(row)[0]] for row in exponents]) if len(exponents) else np.zeros(0)
     features = monomials(inputs, exponents[first > 0])
@@ -138,12 +139,12 @@ def _weighed(
 
 
 def _keeps_sign(values: np.ndarray) -> np.ndarray:
-    """``[rows, columns] -> [columns]``"""
+    """Whether each column has one sign: ``[rows, columns] -> [columns]``."""
     return (np.abs(values) > 1e-9).all(0) & ((values > 0) == (values[:1] > 0)).all(0)
 
 
 def _losses(values: np.ndarray, weight: np.ndarray, basis: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """``[powers, columns]``: what each of the sums in ``values``, raised, changes the squares by."""
+    """The change of the sum of squares by each column of ``values``, for each power: ``[powers, columns]``."""
     own = _without(np.log(np.abs(values)) * weight[:, None], basis)
     square, slope = np.square(own).sum(0), rest @ own
     powers = np.array(_POWERS)[:, None]
@@ -155,7 +156,7 @@ def _sign(value: float) -> Constant:
 
 
 def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple[int, int, float, float]]:
-    """The best pairs with the best powers for each: first by free powers, then these by given ones."""
+    """The best pairs of sums, with the best powers of each: first with free powers, then with powers from the grid."""
     count = len(slope)
     norm = np.sqrt(np.diag(gram))
     close, along = gram / np.outer(norm, norm), slope / norm
@@ -189,9 +190,11 @@ def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple
 def _written(
     inputs: Inputs, target: np.ndarray, exponents: np.ndarray, sums: Sequence[tuple[Product, float]]
 ) -> list[Product]:
-    """The product with exponents taken for halves where they are near one, and as they are; the coefficient is fitted.
+    """The product, both with its exponents as fitted and with those near a half-integer rounded to it; the coefficient
+    is fitted.
 
-    Where signs differ, sizes are taken: of what stands under a root, or of the whole."""
+    If signs differ, absolute values are taken, of the radicand or of the whole product.
+    """
     near = np.round(2 * exponents) / 2
     near = np.where(np.abs(near - exponents) < _NEAR, near, np.round(exponents, 6))
     rounded = [near]

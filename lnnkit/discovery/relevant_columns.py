@@ -10,10 +10,10 @@ _CLIP = 4.0
 
 
 def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -> list[int]:
-    """The places of the columns whose terms explain more of the target, or of its ranks, than chance does: those that
-    explain most first. ``table`` has no missing cells.
+    """The indices of the columns whose terms explain significantly more of the target, or of its ranks, than chance;
+    the most relevant first. ``table`` has no missing cells.
 
-    Of all quadratic terms where there are rows for them, else of those that a forward selection adds.
+    The terms are all quadratic ones if there are enough rows for them, else those that forward selection adds.
     """
     rows, width = table.shape
     columns = np.stack([_even(table[:, place]) for place in range(width)], 1)
@@ -34,8 +34,8 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -
 
 
 def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], others: list[int]) -> list[int]:
-    """Those of ``others`` whose terms, with those of the ``known`` columns, explain more of the residuals than chance
-    does, the most telling first."""
+    """The columns among ``others`` whose terms, with those of the ``known`` columns, explain significantly more of the
+    residuals than chance; the most relevant first."""
     response = _clipped(rest)
     if np.ptp(response) == 0:
         return []
@@ -58,7 +58,7 @@ def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], other
 
 
 def _dropped(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> np.ndarray:
-    """Of each column what the terms with it explain, over what chance would by a wide margin."""
+    """For each column, what its terms explain, as a multiple of what chance could explain by a wide margin."""
     basis, members = quadratic(columns[:, varied])
     gram, along = basis.T @ basis, basis.T @ response
     whole = _left(gram, along, response, np.arange(len(gram)))
@@ -104,7 +104,7 @@ def _forward(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> n
 
 
 def quadratic(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``[rows, terms]`` and which columns are in each term, ``[terms, columns]``."""
+    """All quadratic terms, ``[rows, terms]``, and a mask of the columns in each term, ``[terms, columns]``."""
     width = columns.shape[1]
     made, members = [np.ones(len(columns))], [np.zeros(width, dtype=bool)]
     for places in [*((each,) for each in range(width)), *itertools.combinations_with_replacement(range(width), 2)]:
@@ -123,7 +123,8 @@ def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.nd
 
 
 def _even(column: np.ndarray) -> np.ndarray:
-    """Standardised, in logarithms where all are of one sign and some many times others; far ones drawn in."""
+    """The column standardised, with outliers drawn in; in logarithms if it has one sign and spans orders of
+    magnitude."""
     if (column > 0).all() and column.max() > 20 * column.min():
         column = np.log(column)
     column = column / (np.abs(column).max(initial=0.0) or 1.0)  # squares of what is very great or small leave the range

@@ -1,8 +1,8 @@
-"""Sums of a few terms out of thousands: least squares over all single terms and pairs, then a beam that adds a term at
-a time, and backward elimination from all terms where they are few.
+"""Sparse sums: a few terms out of thousands. Least squares over all single terms and pairs, then a beam search that
+adds one term at a time; backward elimination if there are few features.
 
-``y = m * h^(1/p)`` is fitted as a sum in ``(y / m)^p``; a quotient of sums ``P / Q`` as ``y = P - y (Q - 1)`` (Levy
-1959, "Complex-curve fitting").
+``y = m * h^(1/p)`` is fitted as a sum for ``(y / m)^p``, and a quotient of sums ``P / Q`` as ``y = P - y (Q - 1)``
+(Levy 1959, "Complex-curve fitting").
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NOTHING = 1e-26  # the share of the squares that is left of an exact fit
 
 @dataclass(frozen=True)
 class Fit:
-    """Terms by place, their coefficients, and the share of the squares that they leave."""
+    """The indices of the terms, their coefficients, and the share of the sum of squares that is left."""
 
     places: tuple[int, ...]
     coefficients: np.ndarray
@@ -34,8 +34,8 @@ def sparse_fits(
     pairs: int = 40,
     forced: Sequence[int] = (),
 ) -> Iterator[Fit]:
-    """The best sets found for each number of terms up to ``most``: least squares of ``[rows, features]`` against
-    ``[rows]``. The ``forced`` features are in every set."""
+    """The best sets of each size up to ``most``, by least squares of ``[rows, features]`` against ``[rows]``. Every set
+    contains the ``forced`` features."""
     norm = np.linalg.norm(features, axis=0)
     usable = np.flatnonzero(norm > 0)
     scaled = features[:, usable] / norm[usable]
@@ -111,9 +111,12 @@ def _swapped(fit, chosen: tuple[int, ...], held: Sequence[int]) -> Fit | None:
 
 
 def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[Fit]:
-    """Backward elimination: drop the feature whose loss costs least, one at a time; yields the sets of at most
-    ``most``. With ``exact``, only if all features together fit exactly: then many can be dropped at once, and more
-    features are allowed."""
+    """Backward elimination: drops the feature that costs least, one at a time, and yields the sets of at most ``most``
+    features.
+
+    With ``exact`` it continues only if all features together fit exactly; then many can be dropped at once, so more
+    features are allowed.
+    """
     norm = np.linalg.norm(features, axis=0)
     chosen = list(np.flatnonzero(norm > 0))
     square = float(target @ target)

@@ -1,8 +1,8 @@
 """Conditions that split a table into two cases, each with a formula of its own.
 
-Every column against a threshold and every pair of columns against each other is tried: a polynomial of the columns is
-fitted on each side, and its squared errors on rows held back are compared with those of one polynomial for all (a
-model tree of depth one; Quinlan 1992).
+The candidates compare a column with a threshold or two columns with each other. A polynomial is fitted on each side;
+its squared errors on held-out rows are compared with those of one polynomial for all rows (a model tree of depth one;
+Quinlan 1992).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LEAST = 8  # rows of a side
 
 @dataclass(frozen=True)
 class Condition:
-    """``left > right``, two columns by place, or a column and a threshold where ``right`` is None."""
+    """``left > right``, both columns by index; where ``right`` is None, the left column against ``threshold``."""
 
     left: int
     right: int | None
     threshold: float = 0.0
 
     def holds(self, table: np.ndarray) -> np.ndarray:
-        """``[rows]``"""
+        """Whether it holds in each row: ``[rows]``."""
         other = self.threshold if self.right is None else table[:, self.right]
         return table[:, self.left] > other
 
@@ -45,8 +45,8 @@ class Condition:
 def best_condition(
     table: np.ndarray, target: np.ndarray, chosen: list[int], generator: np.random.Generator
 ) -> Condition | None:
-    """The condition that leaves least, if it leaves at most half of what one polynomial does; ``table`` has no missing
-    cells."""
+    """The condition with the least error, if that is at most half the error of one polynomial for all rows. ``table``
+    has no missing cells."""
     order = generator.permutation(len(target))
     cut = max(1, len(order) * 2 // 3)
     train, test = order[:cut], order[cut:]
@@ -92,7 +92,8 @@ def _conditions(table: np.ndarray, chosen: list[int]) -> Iterator[Condition]:
 def settled_threshold(
     condition: Condition, above: Product, below: Product, table: np.ndarray, target: np.ndarray
 ) -> Condition:
-    """With the threshold where the two formulas change places, and as simple a number as lies there."""
+    """The condition with its threshold moved to where the two formulas change places, and rounded to the simplest
+    number there."""
     if condition.right is not None:
         return condition
     high, low = (np.abs(evaluate(each, table) - target) for each in (above, below))
@@ -115,7 +116,7 @@ def settled_threshold(
 
 
 def simple_between(low: float, high: float) -> float:
-    """A number of few digits in ``[low, high)``."""
+    """A number with few digits in ``[low, high)``."""
     for digits in range(1, 16):
         middle = float(f"{(low + high) / 2:.{digits}g}")
         if low <= middle < high:

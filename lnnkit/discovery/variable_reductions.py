@@ -1,8 +1,8 @@
-"""Fewer inputs that say the same: factors that can be divided out, and pairs that matter only as one combination.
+"""Reduces the inputs of a target: factors that can be divided out, and pairs that matter only in one combination.
 
-After Udrescu and Tegmark (2020, "AI Feynman"), whose tests ask a neural network; here a polynomial of the inputs is
-fitted to some rows and tested on others. Where an input is a factor ``x^p``, the target over it needs no terms with x;
-where two matter only as ``x op z``, a polynomial of that does as well as one of both.
+After Udrescu and Tegmark (2020, "AI Feynman"), with a polynomial in place of their neural network. The polynomial is
+fitted to some rows and tested on others. If an input is a factor ``x^p``, the target divided by it needs no terms with
+x. If two inputs matter only as ``x op z``, a polynomial of ``x op z`` fits as well as one of both.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, -4.0, 4.0, -5.0, 1.5, -1
 
 @dataclass(frozen=True)
 class Reduced:
-    """The target is ``factor`` times a function of ``inputs``; ``error`` is what the best polynomial leaves of the
-    target's variance on rows held back."""
+    """The target is ``factor`` times a function of ``inputs``. ``error`` is the share of the target's variance on
+    held-out rows that the best polynomial leaves."""
 
     inputs: Inputs
     factor: Product
@@ -34,7 +34,8 @@ class Reduced:
 
 
 class Reductions:
-    """Of one target: ``train`` and ``test`` are the rows that polynomials are fitted to and tested on."""
+    """The search for reductions of one target. Polynomials are fitted to the rows ``train`` and tested on the rows
+    ``test``."""
 
     def __init__(self, inputs: Inputs, target: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
         self._target, self._train, self._test = target, train, test
@@ -43,7 +44,7 @@ class Reductions:
         self.start = replace(start, error=self._error(start))
 
     def levels(self, *, width: int = 2) -> Iterator[list[Reduced]]:
-        """The start, then beams of ever fewer inputs, until none can be left out."""
+        """The unreduced target, then beams with ever fewer inputs, until no more can be removed."""
         beam = [self.start]
         yield beam
         while beam:
@@ -65,7 +66,7 @@ class Reductions:
         return sorted(found, key=lambda each: each.error)[:width]
 
     def _peeled(self, state: Reduced) -> Reduced | None:
-        """With the factor divided out that leaves the least error, if any."""
+        """The state with the factor divided out that leaves the least error; None if no factor helps."""
         best: Reduced | None = None
         for place in range(len(state.inputs)):
             column = state.inputs.values[:, place]
@@ -125,7 +126,8 @@ def _combinations(pair: np.ndarray) -> list[np.ndarray]:
 
 
 def polynomial(values: np.ndarray, terms: int) -> np.ndarray:
-    """``[rows, terms]``: all products of the inputs, evened out, up to the highest degree that has at most so many."""
+    """``[rows, terms]``: all products of the standardised inputs, up to the highest degree that has at most ``terms``
+    terms."""
     columns = [_even(values[:, place]) for place in range(values.shape[1])]
     found = [np.ones(len(values))]
     last: list[tuple[int, np.ndarray]] = [(0, found[0])]

@@ -28,9 +28,9 @@ def neighbourhood(
     most: int,
     alpha: float,
 ) -> Picture:
-    """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away;
-    ``numbers`` names the predicates that hold numbers. A side whose bound says nothing is left out with all it rests
-    on."""
+    """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away.
+    ``numbers`` names the predicates that hold numbers. A side whose bound is uninformative is left out with everything
+    behind it."""
     drawing = _Drawing(proof, bounds, numbers, alpha)
     ends = dict.fromkeys((proof.lower, proof.upper))
     telling = [number for number in ends if drawing.tells(number)]

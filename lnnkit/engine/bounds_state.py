@@ -102,7 +102,7 @@ class State:
         return None if self._numbers is None else self._numbers.reach(len(self.lower))
 
     def unknown(self, side: int, rows: Array) -> Array:
-        """What rows of which nothing is known read as on one side."""
+        """The unknown bound on one side of each row."""
         truth = np.full(rows.shape, float(side), real(self.dtype))
         if self.numbers is not None:
             truth[self.numbers.take(rows)] = math.inf if side else -math.inf
@@ -151,8 +151,9 @@ class State:
         leaf: int = 0,
         instances: Array | range = range(1),
     ) -> None:
-        """Give one side of rows these bounds, whatever they had, and record it as of that ``kind`` (None: it is not).
-        What instances say in rounds is met with what is there by `lnnkit.engine.merge`; all else is written here."""
+        """Set one side of rows to these bounds, whatever they had, and record it under ``kind`` (None: not recorded).
+        The proposals of rounds are met with the present bounds by `lnnkit.engine.merge`; all other changes are written
+        here."""
         at = slice(rows.start, rows.stop) if isinstance(rows, range) else rows
         self.ends(side).values[at] = values
         if self.trail is not None and kind is not None:

@@ -39,7 +39,7 @@ class _Setter(NamedTuple):
 
 
 def contested(space: Workspace) -> Flags:
-    """Flags of bounds that rest on an arrested atom or on an arrested instance."""
+    """Flags of bounds that depend on an arrested atom or on an arrested instance."""
     grounding, state = space.grounding, space.state
     count = len(grounding.atoms)
     suspect = (torch.zeros(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool))

@@ -93,7 +93,7 @@ def note_new(rows: range, side: int, value: float, atoms: Atoms, encoded: Encode
 
 
 def rise_new(rows: range, value: float, atoms: Atoms, encoded: EncodedBounds) -> Delta | None:
-    """As ``rise``, for new atoms, both ends of which are now ``value``; moves are those of the upper ones. None where
+    """Like ``rise``, for new atoms, both ends of which are now ``value``; moves are those of the upper ends. None if
     they are of several tables."""
     own = atoms.run_of(rows)
     return None if own is None else _told_new(*own, rows, (0, 1), (value, value), atoms, encoded)

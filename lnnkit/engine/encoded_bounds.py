@@ -73,7 +73,7 @@ class EncodedBounds:
             self._classify(table.number, rows if mine is None else rows.take(mine))
 
     def sole(self, table: int) -> int | None:
-        """The class of every row that stands in a list of those that differ from the default, if it is but one."""
+        """The class of every row that deviates from the default, if they all have the same one."""
         known = self._known.get(table)
         if known is None or len(known) != 2 or table in self._soft or table in self._loose:
             return None
@@ -84,7 +84,7 @@ class EncodedBounds:
         return self._known.get(table) or self._classes(table)
 
     def settled(self, table: int) -> bool:
-        """Whether every row that stands in a list of those that differ from the default has a class other than it."""
+        """Whether every row in a list of deviating rows has a class other than the default's."""
         return table not in self._soft and table not in self._loose
 
     def common(self, rows: Array) -> int | None:

@@ -46,15 +46,15 @@ class Fixpoint:
 
     @cached_property
     def contested(self) -> Flags:
-        """Flags by atom row, for its lower and its upper side: whether the bound rests on a contradiction."""
+        """Flags by atom row, for its lower and its upper side: whether the bound depends on a contradiction."""
         with torch.no_grad():
             return contested(self.space)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How many instances of one formula may be made: ``instances``, or as many as ``memory`` bytes hold: those that are
-    ``free`` when this is first asked, but ``least`` of them in any case."""
+    """How many instances of one formula may be made: ``instances``, or as many as ``memory`` bytes hold. The memory is
+    what ``free`` returns when it is first asked, and at least ``least`` bytes."""
 
     instances: int | None = None
     free: Callable[[], int] = int

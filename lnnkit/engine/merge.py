@@ -125,9 +125,9 @@ class Merge:
     def settle_new(
         self, side: int, proposals: Sequence[Proposals], *, both: bool = False
     ) -> tuple[int, int, float] | None:
-        """Merge proposals that are for new atoms, each once, and all propose one bound for one side or ``both``.
-        Returns the first of their rows, which follow one another, the one after the last, and the bound; None where
-        they are not such."""
+        """Merge proposals for new atoms that all propose the same bound for one side or for ``both``, each atom once.
+        Returns the first row of these atoms, which are consecutive, the row after the last, and the bound; None if the
+        proposals are not of this kind."""
         value, start = proposals[0].same, int(proposals[0].rows[0])
         if value is None:
             return None
@@ -155,7 +155,8 @@ class Merge:
     def _record(
         self, sides: Sequence[int], proposal: Proposals, rows: Array, instances: Array, same: float | None
     ) -> None:
-        """The bounds that rows have now on the last of ``sides`` are ``same``, or differ."""
+        """Record the setters of the bounds that ``rows`` have now on ``sides``. The bounds are ``same``, or those on
+        the last of ``sides``."""
         stored = instances if proposal.pending is None else proposal.pending.store(instances)
         trail, values = self._state.trail, same
         if trail is not None and values is None:

@@ -12,8 +12,8 @@ from lnnkit.trail.events import Arrested
 
 
 class Round:
-    """What the members of a round share: the state that all read, the ``delta`` of the last round, and what they leave
-    for its end. ``made`` has, by table, the side and bound that so many new atoms are told, at least."""
+    """What the members of a round share: the state that all read, the ``delta`` of the last round, and the proposals
+    for its end. ``made`` has, by table, the side and the bound that new atoms receive at least."""
 
     __slots__ = ("_moved", "arrested", "atoms", "delta", "encoded", "inbox", "instances", "made", "state")
 

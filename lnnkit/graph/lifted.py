@@ -54,7 +54,7 @@ TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 
 
 class Reference(NamedTuple):
-    """A node as an operand: its name, and what stands for each of its parameters."""
+    """A node as an operand: its name, and the argument for each of its parameters."""
 
     node: str
     arguments: tuple[int | str, ...]

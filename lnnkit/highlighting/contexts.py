@@ -47,7 +47,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``closing`` ends it; so does the start of a statement, everywhere."""
+    """A context of the lexer, which ``closing`` ends. The start of a statement ends every context."""
 
     name: str
     patterns: tuple[Pattern, ...]

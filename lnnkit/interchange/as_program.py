@@ -138,7 +138,8 @@ def _note_functions(functions: Functions, liberties: Liberties) -> None:
 
 
 def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
-    """Without equations nothing follows from names being apart: any model has a copy in which they are."""
+    """Note the unique names assumption where it matters. Without equations it changes nothing: any model has a copy in
+    which distinct names denote distinct entities."""
     leaves = [leaf for each in stated for leaf in fol.leaves(each.formula)]
     equations = [leaf for leaf in leaves if isinstance(leaf, fol.Equal)]
     terms = [part for leaf in leaves for term in fol.terms_of(leaf) for part in fol.subterms(term)]
@@ -150,7 +151,7 @@ def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> No
 
 
 def _evaluated(formula: fol.Formula) -> fol.Formula:
-    """The formula with equations between constants worked out, and truths as far as these go in."""
+    """The formula with equations between constants decided, and truth constants propagated as far as possible."""
     if isinstance(formula, fol.Equal):
         left, right = formula.left, formula.right
         if isinstance(left, fol.Variable) and left == right:

@@ -18,7 +18,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """``f(t, ...)``; a constant is a function without arguments. ``quoted`` says that the text stands for itself."""
+    """``f(t, ...)``; a constant is a function without arguments. ``quoted`` marks a string literal."""
 
     name: str
     arguments: tuple[Term, ...] = ()

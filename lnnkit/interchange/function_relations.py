@@ -16,7 +16,7 @@ from lnnkit.syntax.span import Span
 
 @dataclass
 class Functions:
-    """The functions that were met, with their arity and the place of the first use."""
+    """The functions found, with their arity and the span of their first use."""
 
     least: int
     relation_of: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -24,8 +24,8 @@ class Functions:
 
 
 def relations_for(stated: Sequence[fol.Stated], least: int = 1) -> tuple[list[fol.Stated], Functions]:
-    """The formulas without functions of ``least`` arguments or more, and what relations stand for these. With 0 names
-    are functions too: two of them may have one value."""
+    """The formulas with functions of ``least`` or more arguments replaced by relations, and these relations. With
+    ``least`` 0 constants are functions too, so that two of them may have the same value."""
     functions = Functions(least)
     for each in stated:
         for term in _applications(each.formula, least):

@@ -26,7 +26,7 @@ class Names:
 
 
 def names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> Names:
-    """Names for all symbols: a symbol keeps its own where nothing of another kind or arity has it."""
+    """Names for all symbols. A symbol keeps its name unless a symbol of another kind or arity has the same one."""
     first: dict[Symbol, Span | None] = {}
     constants: dict[str, Span | None] = {}
     for each in stated:

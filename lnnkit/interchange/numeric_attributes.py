@@ -13,8 +13,8 @@ _Symbol = tuple[str, int]
 
 
 def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
-    """The formulas with numbers as attributes, and equations between numbers as comparisons. Raises `ProgramError`
-    where an individual stands for a number."""
+    """The formulas with numeric functions as attributes, and equations between numbers as comparisons. Raises
+    `ProgramError` if an individual occurs where a number is expected."""
     found: set[_Symbol] = set()
     while True:
         before = len(found)
@@ -27,7 +27,8 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
 
 
 def _numeric(leaf: fol.Equal, found: set[_Symbol]) -> bool:
-    """Whether an equation is one of numbers: a literal beside a function, a sum, or what is known to be a number."""
+    """Whether an equation is between numbers: it has a literal beside a function, a sum, or a term that is known to be
+    a number."""
     sides = (leaf.left, leaf.right)
     known = [isinstance(side, fol.Application) and _symbol(side) in found for side in sides]
     if any(known) or any(isinstance(side, fol.Sum) for side in sides):

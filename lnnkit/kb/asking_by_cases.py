@@ -1,4 +1,4 @@
-"""Queries answered by cases: the bounds of each answer met with what all cases have in common."""
+"""Answers queries by cases: the bounds of each answer are met with the bounds that all cases share."""
 
 from __future__ import annotations
 

@@ -26,6 +26,8 @@ from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
 OPEN = 1e-9  # bounds that are no further apart are equal
+# Limits of work: with more, more splits can be found. On a small rule base 8 to 32, 16 to 256, 2 to 16 and 25 to 1,600
+# cost and find the same (`python -m benchmarks.question_constants cases`)
 _EXPANDED = 16  # entities tried for a variable
 _DISJUNCTIONS, _WIDE = 64, 8  # disjunctions evaluated
 _PATTERNS = 400  # patterns of atoms to which a question is followed

@@ -11,8 +11,9 @@ from lnnkit.kb.session import Session
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
-# So many questions are answered from fixpoints of their own, which may know little else; then comes the whole. It
-# limits how often inference starts anew, and is not measured.
+# This many questions are answered from fixpoints of their own; then the whole is inferred. On the closure of 900 links
+# one question takes 25 ms by itself and 70 ms by the whole, eight take 127 ms and 76 ms. Forty in a row on 300 links
+# take 130 ms by the whole at once, 211 ms after 8, 445 ms after 32 (`python -m benchmarks.question_constants asked`)
 _FEW = 8
 
 

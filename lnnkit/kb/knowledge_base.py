@@ -113,7 +113,7 @@ class KnowledgeBase:
         return entities(self._checked, prefix, most)
 
     def copied(self) -> KnowledgeBase:
-        """An independent copy: it has inferred nothing yet, and facts told to it do not reach this one."""
+        """An independent copy. It has inferred nothing yet, and facts added to it do not reach this one."""
         clone = copy(self)
         clone._session = self._session.copied()
         return clone
@@ -256,9 +256,10 @@ class KnowledgeBase:
         With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
         without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
 
-        With ``cases`` each side of a disjunction that the answer can depend on is assumed in turn, up to so many within
-        each other, and what all sides agree on is kept. That is sound for truths from 0 to 1: of ``A | B`` in
-        Lukasiewicz logic one is at least 0.5. With ``classical`` too every atom is taken to be true or false.
+        ``cases`` is the depth of case splits (0: none). Each side of a disjunction on which the answer can depend is
+        assumed in turn, and the bounds that all sides share are kept. That is sound for truths from 0 to 1: if ``A |
+        B`` is true in Lukasiewicz logic, one of them is at least 0.5. With ``classical``, the cases take every atom to
+        be true or false.
 
         ``exact`` gives these answers the tightest bounds that all statements leave together, as `prove` does; an answer
         that takes longer than ``timeout`` seconds keeps its own.
@@ -335,12 +336,13 @@ class KnowledgeBase:
     def export(
         self, formulas: Sequence[str] | None = None, *, format: ExportFormat = "smt2", alpha: float = 1.0
     ) -> str:
-        """What the program says in first-order logic, and the questions, for other provers: SMT-LIB (``smt2``) or
+        """The program's reading in first-order logic, and the questions, for other provers: SMT-LIB (``smt2``) or
         TPTP's ``fof`` (``tptp``).
 
-        Statements of truth ``alpha`` or more are formulas; entities are distinct, closed sorts enumerated, open ones
-        open, numbers reals. ``formulas`` have no free variables (default: the program's queries). Of SMT-LIB's checks
-        `unsat` says that a question follows. Raises `ProgramError` for what has no place in it.
+        Statements of truth ``alpha`` or more are formulas. Entities are distinct, closed sorts are enumerated, open
+        sorts are not, and numbers are reals. ``formulas`` have no free variables (default: the program's queries). If
+        an SMT-LIB check gives `unsat`, the question follows. Raises `ProgramError` for a statement that has no such
+        reading.
         """
         return self.exported(formulas, format=format, alpha=alpha)[0]
 
@@ -638,7 +640,7 @@ class KnowledgeBase:
     # --- copying itself ---------------------------------------------------------------------------------------------
 
     def __copy__(self) -> KnowledgeBase:
-        """The same knowledge base under a second name: what is told to one is told to both."""
+        """The same knowledge base under a second name: facts added to one are added to both."""
         found = object.__new__(type(self))
         found.__dict__.update(self.__dict__)
         return found

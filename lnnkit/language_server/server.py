@@ -52,8 +52,8 @@ class Cursor(Protocol):
 
 
 class LnnServer(LanguageServer):
-    """Documents are sent whole with each change: pygls applies partial ones by Python's line ends, of which the
-    protocol knows only some."""
+    """Documents are sent whole with each change: pygls applies partial changes by Python's line ends, only some of
+    which the protocol knows."""
 
     def __init__(self) -> None:
         super().__init__("lnnkit", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)

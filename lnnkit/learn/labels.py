@@ -18,9 +18,9 @@ from lnnkit.store.stated_facts import given_labels
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """``n`` labels, grouped by predicate: ``predicate`` (n,) indexes ``names``, ``columns`` has the entities (by
-    predicate); ``lower`` and ``upper`` (n,) are the label's bounds. ``spread`` (n,) is 0 for a truth; for a number it
-    is the scale of its errors, the standard deviation of all its labels."""
+    """``n`` labels, grouped by predicate. ``predicate`` (n,) indexes ``names``; ``columns`` has the entities, by
+    predicate; ``lower`` and ``upper`` (n,) are the label's bounds. ``spread`` (n,) is 0 for a truth; for a number it is
+    the scale of its errors, the standard deviation of all its labels."""
 
     names: tuple[str, ...]
     predicate: Tensor
@@ -110,8 +110,8 @@ def _spread(given: Given, program: CheckedProgram) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The bounds of labelled atoms at a fixpoint (crossed ones for an arrested atom), and the events that set these
-    (-1: none) with their keys."""
+    """The bounds of labelled atoms at a fixpoint (crossed ones for an arrested atom), the events that set these bounds
+    (-1: none), and their keys."""
 
     lower: Tensor
     upper: Tensor

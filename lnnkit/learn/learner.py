@@ -82,7 +82,7 @@ class Learner:
         )
 
     def sought(self, trained: Collection[str]) -> dict[str, list[Unknown]]:
-        """By unknown function, the statements about it: those of functions that occur in ``trained`` rules only."""
+        """The statements about each unknown function, of those that occur in ``trained`` rules."""
         names = {place: name for name, place in self.rules.items()}
         found: dict[str, list[Unknown]] = {}
         kept: set[str] = set()

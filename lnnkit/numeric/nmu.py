@@ -65,6 +65,6 @@ class NMU(Unit):
 
     @classmethod
     def given(cls, weight: Weights) -> Self:
-        """The unit with these weights. Raises ValueError where they leave [0, 1]."""
+        """The unit with these weights. Raises ValueError if one is outside [0, 1]."""
         values = within(matrix(weight), 0.0, 1.0, "the weight of an NMU")
         return cls._of(values, {"weight": values})

@@ -1,5 +1,5 @@
 """Proving: encodes a question, and the part of the program on which it can depend, for Z3.
 
-Bounds that inference has settled are constants, so this stands on a fixpoint. A question comes in as a checked query;
-a `lnnkit.prove.verdict.verdicts.Proved` comes out, with what suffices for it or with two models.
+Bounds that inference has settled become constants, so proving starts from a fixpoint. It maps a checked query to a
+`lnnkit.prove.verdict.verdicts.Proved`, with a core that suffices for the verdict or with two models.
 """

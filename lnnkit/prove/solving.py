@@ -51,13 +51,13 @@ class Deadline:
         return self.left == 0.0
 
     def share(self, parts: int) -> Deadline:
-        """An equal part of what is left."""
+        """An equal part of the remaining time."""
         return Deadline(None if self.left is None else self.left / parts)
 
 
 def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
-    """Whether the solver's assertions can be met with the assumptions; unknown if it cannot decide in time. Raises
-    `Interrupted`, and `TimedOut` if it ignored its limit and had to be stopped."""
+    """Whether the solver's assertions are satisfiable under the assumptions; unknown if it cannot decide in time.
+    Raises `Interrupted`, and `TimedOut` if the solver ignored its limit and had to be stopped."""
     left = deadline.left
     if left == 0.0:
         return "unknown"
@@ -103,7 +103,7 @@ def _stopped(deadline: Deadline) -> Status:
 
 
 def fraction(value: Z3) -> Fraction:
-    """A number of Z3, which may be algebraic: then to 20 digits."""
+    """A Z3 number as a fraction; an algebraic one is rounded to 20 digits."""
     if hasattr(value, "as_fraction"):
         return Fraction(value.as_fraction())
     if hasattr(value, "approx"):
@@ -112,7 +112,7 @@ def fraction(value: Z3) -> Fraction:
 
 
 def verdict_of(can_fail: Callable[[], Status], can_hold: Callable[[], Status]) -> Verdict:
-    """The verdict on a question that is asked whether it can be false, and then whether it can be true."""
+    """The verdict, given whether the question can be false and whether it can be true."""
     try:
         fails, holds = can_fail(), can_hold()
     except TimedOut:

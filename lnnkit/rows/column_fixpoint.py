@@ -1,8 +1,8 @@
 """Evaluates a program's queries about the entities of one sort in columns, strip by strip.
 
-Where each statement that may propose something is about one entity, entities are independent: a strip of them goes
-through the same rounds as in `lnnkit.engine`, without a table of atoms and without a trail. Contradictory programs,
-and those that do not converge, are left to the engine.
+If each statement that may propose a bound is about one entity, entities are independent: a strip of them goes through
+the same rounds as in `lnnkit.engine`, without a table of atoms and without a trail. Contradictory programs, and those
+that do not converge, are left to the engine.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def column_fixpoint(
 
 
 def _sort(needs: Needed, dense: DenseProgram) -> str | None:
-    """The sort of everything that is needed, if it is a single one."""
+    """The sort that everything needed is about; None if there are several."""
     formulas = [*dense.statements, *(each.formula for each in (*dense.comparisons, *dense.shared, *dense.queries))]
     found = {formula.sorts[0] for formula in formulas}
     found |= {sort for name in dense.tables for sort in needs.atoms.tables[name].sorts}

@@ -1,4 +1,4 @@
-"""The statements that queries need, and the sides of tables that matter to them: decided without data."""
+"""The statements that queries need, and the sides of tables that matter to them, decided without data."""
 
 from __future__ import annotations
 
@@ -53,9 +53,12 @@ def needed(
     *,
     every: bool = False,
 ) -> Needed:
-    """What the program's queries need, whatever the facts are of the predicates and numbers that are ``supplied``. Its
-    graph with the queries may be ``lifted`` already, and some of the analyses ``known``. With ``every``, what the
-    engine infers, and reports the contradictions of: consequents, and what is supplied, as if they were asked for."""
+    """What the program's queries need, whatever facts the ``supplied`` predicates and numbers have.
+
+    Its graph with the queries may be ``lifted`` already, and some of the analyses ``known``. With ``every``, also all
+    that the engine infers and whose contradictions it reports: consequents and supplied tables, as if they were
+    queried.
+    """
     lifted = lifted or add_queries(build(replace(program, queries=())), program.queries)
     world = _constants_alone(lifted)
     atoms = predicate_tables(lifted, world.stranger + 1)
@@ -90,8 +93,8 @@ def needed(
 
 
 def _idle(readings: Sequence[Reading], relevance: Relevance) -> frozenset[str]:
-    """The tables that matter for contradictions alone and that one literal of one statement bounds. An instance narrows
-    an atom within its bounds, so a contradiction takes two."""
+    """The tables that matter for contradictions alone and that a single literal of one statement bounds. An instance
+    narrows an atom within its bounds, so a contradiction takes two."""
     tellers = [
         seen.table(leaf)
         for seen in readings

@@ -116,7 +116,7 @@ class _Links:
                     yield from self._of_root(formula.root, formula)
 
     def _of_root(self, root: Root, formula: Formula) -> Iterator[Diagnostic]:
-        """A statement, or a query, about two rows, or about all of them."""
+        """What links rows in a statement or a query: two rows in it, or all of them."""
         statement = self._statement(root)
         ranging = list(self._of_quantifiers(statement, formula))
         if ranging:
@@ -202,7 +202,7 @@ class _Links:
         return Diagnostic("linked-rows", message, hint, span)
 
     def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
-        """A statement about a row that may move an atom of something else."""
+        """What links rows in a statement about a row that may move an atom of another entity."""
         formula = reading.formula
         if not (self._about_rows(formula, formula.top) or self._named(formula)):
             return
@@ -242,7 +242,7 @@ class _Links:
         return formula.root.origin
 
     def _first_row(self, statement: Statement, formula: Formula) -> _Mention | None:
-        """The first row that a formula speaks of, as the statement that contains it has it."""
+        """The first row that a formula mentions, by its name in the statement that contains the formula."""
         names = sorted(self._named(formula))
         root = formula.root
         if formula.auxiliary is None and root is not None:

@@ -1,4 +1,4 @@
-"""The ``load`` statements whose table a stream of rows replaces, and how they choose its columns."""
+"""The ``load`` statements whose table is replaced by a stream of rows, and the columns that they choose from it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class RowLoad:
 def row_loads(
     program: ast.Program, base: Path, predicates: Mapping[str, Predicate], sort: str
 ) -> tuple[list[RowLoad], dict[str, Span]]:
-    """The loads of a program, and of its imports, of predicates with one argument of the sort; and those with several,
-    each with the position of a load of it."""
+    """The loads, in a program and its imports, of predicates with one argument of the sort; and the predicates with
+    several such arguments, each with the position of a load of it."""
     found: list[RowLoad] = []
     pairs: dict[str, Span] = {}
     for entry in merge(program, base).entries:
@@ -69,8 +69,8 @@ def row_loads(
 
 
 def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) -> tuple[list[RowLoad], list[RowLoad]]:
-    """The loads of the table that a ``stream`` replaces, and those of other tables about the same entities, which are
-    read whole. If there are several tables, the stream has the name of one of them. Raises `Unreadable`."""
+    """The loads of the table that a ``stream`` replaces, and the loads of other tables about the same entities, which
+    are read whole. If there are several tables, the stream must have the name of one of them. Raises `Unreadable`."""
     paths = list(dict.fromkeys(load.path.resolve() for load in loads))
     if len(paths) < 2:
         return list(loads), []
@@ -78,8 +78,8 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
     own = own or [path for path in paths if stream is not None and path.name == stream.name]
     if len(own) != 1:
         listed = " and ".join(format_string(path.name) for path in paths)
-        message = f"the program loads what it says of `{sort}` from {len(paths)} tables: {listed}"
-        hint = "put these columns into one table, or give the stream the file name of the one that it stands in for"
+        message = f"the program loads facts about `{sort}` from {len(paths)} tables: {listed}"
+        hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
         raise Unreadable("several-row-tables", message, hint)
     return (
         [load for load in loads if load.path.resolve() == own[0]],

@@ -1,4 +1,4 @@
-"""Numbers the statements that set bounds, and names them."""
+"""Numbers and names for the statements that set bounds."""
 
 from __future__ import annotations
 

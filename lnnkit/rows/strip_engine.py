@@ -136,7 +136,7 @@ class StripEngine:
             raise too_large(problem, lifted) from None
 
     def inferred(self, predicate: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The bounds of a predicate of reference tables for some entities, (n,) each: no row moves them. A
+        """The inferred bounds of a predicate of reference tables for some entities, (n,) each; no row moves them. A
         contradictory atom reads as unknown. Raises `BudgetError`."""
         own = self.program.predicates[predicate]
         span = self.program.assertions[0].span
@@ -192,7 +192,8 @@ class StripEngine:
         return RowBounds(lower, upper)
 
     def _default(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, name: str) -> tuple[float, float]:
-        """The value of a query with every atom at its default; one with quantifiers has it where it is left out."""
+        """The value of a query with every atom at its default; a query with quantifiers has this value where it has no
+        answer."""
         root = lifted.queries[number]
         plain = query_default(self.needs, self.needs.lifted.queries[number])
         if plain is not None:

@@ -146,10 +146,11 @@ def test_as_arrow_and_pandas() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_printed_as_one_after_another(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lnnkit.cli.text_cells._BLOCK", 7)
+def test_printed_as_one_after_another(seed: int) -> None:
     numeric = bool(seed % 2)
     answers = [some(seed, numeric=numeric), some(seed, 0), some(seed, 1, 0), some(seed, 1, 1, numeric=True)]
+    if seed == 0:
+        answers.append(some(seed, many=20_000))  # printed in several blocks
     said = json.dumps(
         {"queries": [each.as_dict() for each in answers], **DONE.as_dict()}, ensure_ascii=False, allow_nan=False
     )

@@ -120,7 +120,7 @@ def test_parts_of_a_join(monkeypatch: pytest.MonkeyPatch) -> None:
     facts += "".join(f"fact E(a{i}, b{j})\n" for i in range(3) for j in range(4))
     expected = [[("A(X) lower above 0", 3, 3), ("E(X, Y) lower above 0", 12, 12), ("B(Y) lower above 0", 5, 12)]]
     for chunk in (joining.CHUNK, 2):
-        monkeypatch.setattr(joining, "CHUNK", chunk)
+        monkeypatch.setattr(joining, "CHUNK", chunk)  # so that a small join has several parts
         statement = only(
             "predicate A(n) closed\npredicate E(n, n) closed\npredicate B(n) closed\npredicate Q(n, n)\n"
             f"{facts}rule A(X) & E(X, Y) & B(Y) -> Q(X, Y)\nquery Q(X, Y)\n"

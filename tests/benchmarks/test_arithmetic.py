@@ -220,7 +220,7 @@ def test_a_run_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         solved.append(batch.first)
         return original(task, batch)
 
-    monkeypatch.setattr(fast, "solve", counted)
+    monkeypatch.setattr(fast, "solve", counted)  # what is run again shows in no result
     assert main([*command, "--seeds", "7"]) == 0
     assert main([*command, "--seeds", "7"]) == 0
     assert solved == [0, 5]
@@ -231,7 +231,7 @@ def test_a_run_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper, "SAVED", 20)
+    monkeypatch.setattr(paper, "SAVED", 20)  # runs of a paper take hours
     monkeypatch.setattr(paper, "LOGGED", 10)
     task = regression(single, "div", "[1, 2]")
     recipe = dict(paper.recipes(task))["RealNPU"]
@@ -255,7 +255,7 @@ def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pyte
         calls += 1
         step(*arguments)
 
-    monkeypatch.setattr(paper, "_step", counted)
+    monkeypatch.setattr(paper, "_step", counted)  # what is run again shows in no result
     (again, *_) = paper.reproduce(task, recipe, RuleShape(0, 2, state=batch.state), steps=60)
     assert calls == 40
     assert (again.error, again.sparsity, again.scores) == (whole.error, whole.sparsity, whole.scores)

@@ -173,7 +173,7 @@ def test_fmt_cannot_write(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("lnnkit.output.write_whole", refuse)
+    monkeypatch.setattr("lnnkit.output.write_whole", refuse)  # root, who runs tests in containers, may write anywhere
     assert main(["fmt", "untidy.lnn", "--write"]) == 1
     assert 'error[unwritable-file] "untidy.lnn" cannot be written: Permission denied' in capsys.readouterr().err
 

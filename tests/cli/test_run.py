@@ -318,7 +318,7 @@ def test_interrupted(triage: str, capsys: pytest.CaptureFixture[str], monkeypatc
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", interrupt)
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", interrupt)  # Ctrl-C, at a moment that is known
     assert main(["run", triage]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
 
@@ -329,7 +329,7 @@ def test_defects_show_no_traceback(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("boom\nand more")
 
-    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", fail)
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", fail)  # a defect
     monkeypatch.delenv("LNNKIT_TRACEBACK", raising=False)
     assert main(["run", triage]) == 1
     assert capsys.readouterr().err.startswith("error[internal] lnnkit failed: RuntimeError: boom\n")
@@ -342,7 +342,7 @@ def test_out_of_memory(triage: str, capsys: pytest.CaptureFixture[str], monkeypa
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", fail)
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", fail)  # a defect
     assert main(["run", triage]) == 1
     assert "error[out-of-memory]" in capsys.readouterr().err
 

@@ -237,6 +237,7 @@ def test_the_text_of_the_progress_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_explain_reports_its_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the queries that it asks for itself too."""
     rounds: list[int] = []
+    # The line is drawn for terminals only, by a clock
     monkeypatch.setattr(ProgressLine, "after_round", lambda _, report: rounds.append(report.rounds) or True)
     links = "".join(f"fact E(a{i}, a{i + 1})\n" for i in range(3))
     (tmp_path / "p.lnn").write_text(f"fact R(a0)\n{links}rule R(X) & E(X, Y) -> R(Y)\n")

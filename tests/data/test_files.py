@@ -41,7 +41,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
     def fail(self: Path, target: Path) -> None:
         raise OSError("disk on fire")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(Path, "replace", fail)  # a disk that fails
     with pytest.raises(OSError, match="fire"):
         write_whole(path, "new")
     assert path.read_text() == "old"

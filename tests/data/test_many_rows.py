@@ -29,7 +29,7 @@ def in_bulk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Whether every table is read in the way of large ones."""
     if request.param:
         for module in (encode, names, numbers, texts, whole):
-            monkeypatch.setattr(module, "SMALL", -1)
+            monkeypatch.setattr(module, "SMALL", -1)  # so that the cases, a few rows each, go the way of large tables
         monkeypatch.setattr(delimited, "LARGE", 0)
     return request.param
 

@@ -29,7 +29,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return read_source(path)
 
-    monkeypatch.setattr(sheets, "read_source", reading)
+    monkeypatch.setattr(sheets, "read_source", reading)  # how often a file is read shows in no result
     return names
 
 

@@ -451,7 +451,7 @@ class SlowClient:
 
 
 def test_slow_bounds_come_later_and_then_only_after_a_save(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lnnkit.language_server.open_document.QUICK", 0.01)
+    monkeypatch.setattr("lnnkit.language_server.open_document.QUICK", 0.01)  # the clock: bounds are slow at once
     library, path = opened("fact A(x)\n")
     client = SlowClient()
 
@@ -488,8 +488,9 @@ def test_edits_in_a_row_are_checked_once_and_slow_checks_leave_tables_alone(monk
         seen.append((file.text, read_data))
         return Checked(None, [], 99.0)
 
+    # The clock: a check that takes 99 seconds
     monkeypatch.setattr("lnnkit.language_server.open_document.checked_file", check_slowly)
-    monkeypatch.setattr("lnnkit.language_server.open_document.DELAY", 0.05)
+    monkeypatch.setattr("lnnkit.language_server.open_document.DELAY", 0.05)  # the clock
 
     async def session() -> None:
         document = OpenDocument("u", path, lambda: library.file(path), lambda _, file, found: shown.append(file.text))

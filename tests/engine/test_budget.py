@@ -22,6 +22,10 @@ def kb(count: int, text: str = PRODUCT, names: str = "P") -> lnnkit.KnowledgeBas
     return found
 
 
+# The free memory is the machine's, and `free_memory` or `_read` stand for it. A budget that small programs exceed is
+# below the least that inference takes for granted, so tests that need one replace `default_budget`.
+
+
 def test_memory_is_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rule has 3 leaves, one of them in its consequent: 90 + 3 * 10 + 150 = 270 bytes an instance."""
     monkeypatch.setattr(budget, "free_memory", lambda: 2 * 270 * 1_000_000)

@@ -79,7 +79,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(asked(*arguments))  # pyright: ignore[reportArgumentType]: passed on as it came
         return found[-1]
 
-    monkeypatch.setattr(completion, "exact_inputs", counting)
+    monkeypatch.setattr(completion, "exact_inputs", counting)  # that the case occurs at all, which no answer shows
     return found
 
 
@@ -89,6 +89,7 @@ def test_as_if_both_ends_were_computed(block: range, counted: list[bool], monkey
         text = drawn(seed)
         one = answered(text)
         with monkeypatch.context() as patch:
+            # The general way, which such programs do not take
             patch.setattr(completion, "exact_inputs", lambda *_: False)
             other = answered(text)
         assert [each.keys() for each in one] == [each.keys() for each in other], text

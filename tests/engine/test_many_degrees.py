@@ -16,8 +16,8 @@ from tests.programs import MODES, generate, to_text
 @pytest.fixture
 def soft(monkeypatch: pytest.MonkeyPatch) -> None:
     """No bounds have a class: nothing is looked up in truth tables."""
-    monkeypatch.setattr(classes, "_CLASSES", 0)
-    monkeypatch.setattr(truth_table, "_SIZE", 0)
+    monkeypatch.setattr(classes, "_CLASSES", 0)  # so that small programs have more degrees than classes
+    monkeypatch.setattr(truth_table, "_SIZE", 0)  # likewise
 
 
 @pytest.mark.usefixtures("soft")

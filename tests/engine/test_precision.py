@@ -134,7 +134,7 @@ def test_a_missing_device(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(torch.version, "cuda", built)
+    monkeypatch.setattr(torch.version, "cuda", built)  # the machine
     monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(there))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: there)
     with pytest.raises(lnnkit.Error) as raised:
@@ -167,7 +167,7 @@ def test_kernels_elsewhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What kernels read and find is carried to a device and back: here to the same one."""
     plain = lnnkit.load(path)
     plain.infer()
-    monkeypatch.setattr(on_device, "CPU", "")
+    monkeypatch.setattr(on_device, "CPU", "")  # the machine: no device but this one can be counted on
     carried = lnnkit.load(path)
     carried.infer()
     for one, other in zip(plain.answers(), carried.answers(), strict=True):

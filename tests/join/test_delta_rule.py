@@ -43,7 +43,7 @@ def test_a_tuple_of_another_need_may_be_at_its_default() -> None:
 
 @pytest.mark.parametrize("size", at_length([1, 3], plain=1))
 def test_the_work_may_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joining, "CHUNK", size)
+    monkeypatch.setattr(joining, "CHUNK", size)  # so that small programs are cut into parts; likewise below
     monkeypatch.setattr(visit, "STRIP", size)
     monkeypatch.setattr(visits, "STRIP", size)
     for seed in range(9000, 9006) if size == 1 else range(9000, 9024):

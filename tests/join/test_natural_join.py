@@ -159,7 +159,7 @@ def test_repeated_rows_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None
         counted.append(len(key))
         return bincount(key, minlength=minlength)
 
-    monkeypatch.setattr(torch, "bincount", counting)
+    monkeypatch.setattr(torch, "bincount", counting)  # the work done, which no result shows
     own = integers(range(20))
     join([Relation((0, 1), (own, own), 20), Relation((1, 2), (own[:7], own[:7]), 7)], no_limit)
     assert counted == [7]

@@ -40,6 +40,7 @@ def test_nothing_that_can_be_is_excluded(
     logic: str, kind: str, strict: bool, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if strict:
+        # The strict kernels, which no program names
         monkeypatch.setattr(neurons, "logic_named", lambda _: Lukasiewicz(strict=True))
     rng = np.random.default_rng([17, LOGICS.index(logic), KINDS.index(kind)])
     for _ in range(count):

@@ -26,6 +26,7 @@ DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[3] / 
 @pytest.fixture
 def lazily(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little a question depends on."""
+    # So that small questions, which truth tables can check, are not translated at once
     monkeypatch.setattr(proving, "Ground", partial(Ground, eager=-1))
 
 

@@ -308,6 +308,6 @@ def test_a_translation_ends_with_its_time(
         time.sleep(0.005)
         return translate(self, item)
 
-    monkeypatch.setattr(encoding, "held", slowly)
+    monkeypatch.setattr(encoding, "held", slowly)  # the clock: a translation of 2 seconds
     assert kb.prove("A7", timeout=0.1, reading=reading).verdict == "timeout"
     assert len(counted) < 200

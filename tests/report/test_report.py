@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import math
 import random
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -211,7 +211,7 @@ def test_numbers_have_scores_of_their_own() -> None:
 
 def test_without_matplotlib_there_are_tables_and_a_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fit = lnnkit.loads(FEW).fit(epochs=3)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     shown = fit._repr_html_()
     assert "Rules before and after" in shown and "pip install 'lnnkit[report]'" in shown
     assert "<svg" not in shown

@@ -222,7 +222,7 @@ def test_a_part_without_its_summary_or_the_other_way_around_is_made_again(
 ) -> None:
     """As a kill while parts are removed may leave them."""
     output = tmp_path / "out.parquet"
-    monkeypatch.setattr(Parts, "remove", lambda self: None)
+    monkeypatch.setattr(Parts, "remove", lambda self: None)  # a kill before parts are removed
     score(scorer, RowStream(loans, batch=100), output)
     left = sorted(Parts.beside(output).folder.rglob(f"*{suffix}"))
     for each in left[::2]:
@@ -241,7 +241,7 @@ def test_a_full_disk_leaves_what_was_written(
             raise OSError(28, "No space left on device")
         write(self, number, found)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(Parts, "write", full)
+    monkeypatch.setattr(Parts, "write", full)  # a disk that is full
     with pytest.raises(lnnkit.Error, match="No space left on device") as problem:
         score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet")
     assert [each.code for each in problem.value.diagnostics] == ["unwritable-file"]

@@ -48,7 +48,7 @@ def test_a_wrong_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
 
 def test_without_prompt_toolkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """At a terminal it is said what to install; a script needs nothing."""
-    monkeypatch.setattr(lnnkit.cli.shell, "_installed", lambda: False)
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     assert piped("fact A(a)\n", monkeypatch) == 0
     terminal = io.StringIO()
     terminal.isatty = lambda: True
@@ -60,7 +60,7 @@ def test_without_prompt_toolkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def test_where_history_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")  # the machine
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert state_folder() == tmp_path / "lnnkit"
     monkeypatch.setenv("XDG_STATE_HOME", "relative")  # which the specification has ignored
@@ -126,7 +126,7 @@ def test_a_defect_does_not_end_the_session(monkeypatch: pytest.MonkeyPatch, caps
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "explain", fail)
+    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "explain", fail)  # a defect
     monkeypatch.delenv("LNNKIT_TRACEBACK", raising=False)
     assert piped("fact A(anna)\nwhy A(anna)\nA(X)\n", monkeypatch) == 1
     out, err = capsys.readouterr()

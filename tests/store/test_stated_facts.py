@@ -35,7 +35,7 @@ def test_order_of_rows_files_and_tables_does_not_matter(
 ) -> None:
     if seed % 2:
         for module in (entities, encode, texts):
-            monkeypatch.setattr(module, "SMALL", -1)
+            monkeypatch.setattr(module, "SMALL", -1)  # as for large tables
         monkeypatch.setattr(entities.intern, "__defaults__", (-1,))
     rng = random.Random(seed)
     names = ["a", "10", "aa", "é", "日本", "zz", "7", "07", "-3"][: rng.randint(2, 9)]

@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from benchmarks.arithmetic import madsen
 from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.outcome import Outcome
+from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression, Subsets, seeded
 from benchmarks.arithmetic.samples import Samples, span
 from benchmarks.arithmetic.sequences.networks import LSTM, Dense, RectifierRNN
-from lnnkit.learn.arithmetic.portfolio import search
 from lnnkit.numeric import NAC, NALU, NAU, Recurrent, Unit
 
 OPS = ("add", "sub", "mul", "div", "square", "sqrt")

@@ -1,8 +1,8 @@
 """Completion of closed derived predicates, stratum by stratum: what no rule derives is false.
 
 The lower ends are the least fixpoint of the rules read at their inputs' lower ends, the upper ends that of the upper
-ends. With crisp closed inputs this is negation as failure. Where the rounds creep, lower ends that stop early are
-sound, but upper ends rise from below: those that have not come to rest become 1, until all rest.
+ends. With crisp closed inputs this is negation as failure. If rounds converge slowly, lower ends that stop early are
+sound, but upper ends rise from below: those that have not converged become 1, until all remaining ones have.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sound bounds after a completion that was stopped.
 
 Lower ends rise from 0 to the least fixpoint, so those reached hold. Upper ends rise from 0 too, and hold only once they
-have come to rest: until then an atom of the stratum, or of one above, is unknown above its lower end.
+have converged: until then an atom of the stratum, or of one above, is unknown above its lower end.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def restore(prepared: Prepared, predicates: frozenset[str], rows: Array, old: En
 
 
 def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
-    """Leave the first completion with ``predicates`` unfinished: what no fact lists of them is unknown but for the
-    lower ends reached. No round has been made, so of all else only shared neurons depend on them; those say what
-    their statements say, no more."""
+    """Leave the first completion with ``predicates`` unfinished: atoms that no fact lists are unknown above the lower
+    ends reached. No round has been made, so only shared neurons depend on them besides; these have the bounds that
+    their statements give, no more."""
     grounding, state = prepared.grounding, prepared.state
     atoms, lifted = grounding.atoms, prepared.lifted
     names = frozenset(predicates)

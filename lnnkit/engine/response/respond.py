@@ -59,8 +59,9 @@ def once(read: Read) -> Read:
 
 
 class Met(NamedTuple):
-    """The forward pass: the ``values`` of all neurons, and the ``root``'s met with what is stated of it. Where that has
-    ``crossed``, by more than the tolerance, ``kept`` is what the operands make the root; else the root, in order."""
+    """The forward pass: the ``values`` of all neurons, and the ``root``'s bounds met with its stated ones. If that has
+    ``crossed`` by more than the tolerance, ``kept`` is the root as computed from its operands; otherwise it is the root
+    with its ends in order."""
 
     values: list[Bounds]
     root: Bounds
@@ -69,8 +70,8 @@ class Met(NamedTuple):
 
 
 def ascend(formula: Formula, read: Read, groupings: Sequence[Grouping | None], entered: Read | None = None) -> Met:
-    """The upward pass, met with stated bounds or those of their shared neuron. Stated ends may be tensors being
-    trained. Some other way than `entering` may read leaves as they are ``entered``."""
+    """The upward pass, met with stated bounds or those of the shared neuron. Stated ends may be tensors being trained.
+    ``entered`` may replace `entering` as the way to read leaves."""
     values = upward(formula, entered or entering(read, formula), groupings)
     up = values[formula.top]
     if formula.auxiliary is None:
@@ -99,8 +100,9 @@ def leaf_bound(
     *,
     completes: bool = False,
 ) -> Tensor:
-    """One end of what instances say of one leaf (AUXILIARY: of their own shared neuron), an entry a row of its block.
-    The leaf may be a head that they complete: then it is what they ask of it at that end of their antecedent."""
+    """One end of what instances propose for one leaf (AUXILIARY: for their own shared neuron), one entry for each row
+    of its block. If the leaf is a head that they complete, it is what they require of it at that end of their
+    antecedent."""
     if completes:
         return _asked_of_heads(formula, upward(formula, entering(read, formula), groupings), side)[leaf]
     met = ascend(formula, once(read), groupings)
@@ -116,9 +118,9 @@ def respond(
     silent: Tensor | None = None,
     entered: Read | None = None,
 ) -> Response:
-    """What instances send in a round of inference, those that are ``silent`` apart; ``entered`` as in
-    `ascend`. ``bad`` has a flag for each row of block 0, news one for each row of their leaf's block that is reached; a
-    number that nothing was left out of has none."""
+    """The proposals of instances in a round of inference, without the ``silent`` instances; ``entered`` as in `ascend`.
+    ``bad`` has a flag for each row of block 0; the flags of a leaf have one for each row of its block that is reached.
+    A number from whose interval nothing is excluded has no entry."""
     formula = batch.formula
     read = once(read)
     values, root, crossed, kept = ascend(formula, read, groupings, entered)
@@ -180,8 +182,8 @@ def _antecedent(formula: Formula, values: Sequence[Bounds]) -> Bounds:
 
 
 def _asked_of_heads(formula: Formula, values: Sequence[Bounds], side: int) -> dict[int, Tensor]:
-    """What defining statements ask of each head at one end of their antecedent: what cannot be met makes it false at
-    the lower end, true at the upper one."""
+    """What defining statements require of each head at one end of their antecedent. A requirement that cannot be met
+    makes the head false at the lower end, true at the upper one."""
     return least_heads(formula, _antecedent(formula, values)[side], values, float(side))
 
 

@@ -23,7 +23,7 @@ STRIP = 2**15  # so many instances are worked out at once: what they need fits t
 
 
 class Made:
-    """Instances each of which has made an atom: the rows behind their leaves, which are all that will be stored."""
+    """Instances each of which has made an atom: the rows of their leaves, which is all that will be stored."""
 
     __slots__ = ("_batch", "_columns", "_member")
 
@@ -94,7 +94,7 @@ class RuleInstances:
         return self.rows(leaf).take(positions)
 
     def read_rows(self, leaf: int) -> Array:
-        """As ``rows``, but of a head only what facts say of it is read."""
+        """Like ``rows``, but a head is read only as facts give it."""
         rows = self.rows(leaf)
         if leaf in self._batch.formula.heads:
             given = self._atoms.flags("given").take(rows)
@@ -102,7 +102,7 @@ class RuleInstances:
         return rows
 
     def own_arrested(self, state: State) -> Array:
-        """(n,) where a comparison's own atom is arrested: it says nothing more to its numbers."""
+        """(n,) whether a comparison's own atom is arrested: then it proposes nothing for its numbers."""
         own = self.rows(AUXILIARY)
         return state.frozen.take(own) & (own != self.table(AUXILIARY).default_row)
 

@@ -1,5 +1,5 @@
-"""How a rule without inner blocks responds to a delta: its instances are looked up or worked out, their proposals left
-in the inbox, and nothing is kept of them but the winners."""
+"""How a rule without inner blocks responds to a delta: its responses are looked up or computed, their proposals go to
+the inbox, and only winning instances are stored."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class RuleResponse:
         self._insertion = HeadInsertion(number, batch, member, rule, table, exact=False)
 
     def respond_by(self, table: ResponseTable, *, exact: bool) -> None:
-        """What instances say is worked out by another table. If ``exact``, they complete heads that nobody else tells
-        anything, each by one proposal for its upper end."""
+        """Compute responses by another table. If ``exact``, the instances complete heads that no other rule bounds,
+        each by one proposal for its upper end."""
         self.table = table
         self.exact = exact
         self._insertion = HeadInsertion(self.number, self.batch, self.member, self.rule, table, exact=exact)

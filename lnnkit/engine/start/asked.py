@@ -53,15 +53,15 @@ def positive_queries(lifted: LiftedGraph) -> list[Root]:
 
 
 def asked_alone(lifted: LiftedGraph, world: Domain) -> set[str]:
-    """The comparisons that a query with variables is, or that speak of one that is: all that is known of them matters.
-    What other queries read they look up where they need it."""
+    """The comparisons that are queries with variables, and those that mention one: everything known of them matters.
+    Other queries look up their atoms when they need them."""
     roots = [root.reference for root in positive_queries(lifted)]
     asked = (each for root in roots for each in (root, *_heard(lifted, world, root)))
     return {each.node for each in asked if not all(isinstance(argument, str) for argument in each.arguments)}
 
 
 def _heard(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
-    """The neurons with bounds of their own that speak of a formula."""
+    """The neurons with bounds of their own that contain a formula."""
     found = [each for each in speaking(lifted, world, reference) if lifted.graph.nodes[each.node]["shared"]]
     return found + [each.reference for each in comparing(lifted, world, reference).relatives]
 

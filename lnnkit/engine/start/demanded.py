@@ -27,8 +27,8 @@ def narrowed(
     prepared: Prepared, readings: Sequence[Reading], strata: Sequence[Sequence[Completing]]
 ) -> list[list[Needs]]:
     """The needs of the defining formulas of each stratum, joined with what the questions need of their heads, as far as
-    those are bound and nobody else reads what the formulas derive. The predicates of which not all is known then are
-    noted as partly known."""
+    those are bound and no other formula reads what the formulas derive. Predicates that are then completed in part are
+    recorded as partly known."""
     every = [needs for own in strata for _, needs in own]
     found = _demand(prepared, readings, [each for own in strata for each in own])
     if found is not None:

@@ -34,7 +34,7 @@ def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
 
 
 def implied(defaults: set[tuple[float, float]], kin: Kin, atoms: Atoms) -> set[tuple[float, float]]:
-    """The query's default values where those of its relatives say more."""
+    """The query's default bounds, tightened by those of its relatives."""
     known = [
         Bounds(*(torch.tensor(end, dtype=torch.float64) for end in atoms.tables[each.reference.node].default))
         for each in kin.relatives

@@ -1,7 +1,7 @@
 """Stated comparisons that no numbers satisfy, whatever they are about: ``axiom age(X) > 5`` beside ``age(X) < 3``.
 
-Instances that say nothing new are not visited, so an entity of whose numbers nobody speaks has no contradiction of
-its own. Contradictions that hold for every such entity are reported here once, and change no answer.
+Instances that propose nothing new are not evaluated, so an entity whose numbers are never mentioned has no
+contradiction of its own. Contradictions that hold for every such entity are reported here once, and change no answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Everywhere(NamedTuple):
 
 
 def everywhere(prepared: Prepared) -> list[Everywhere]:
-    """What no entity can fulfil; nothing that some entity's own contradiction tells."""
+    """The contradictions that hold for every entity, without those that some entity's own contradiction already
+    reports."""
     atoms = prepared.grounding.atoms
     stated = [formula for formula in prepared.shared.formulas if _is_stated(prepared, formula)]
     if not stated:
@@ -65,8 +66,8 @@ def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
 
 
 def _meets_unknown_numbers(prepared: Prepared, formulas: Sequence[Formula]) -> bool:
-    """Whether what holds of numbers of which nothing is known holds of any entity: known ones may leave a term without
-    a value, and then its comparison says nothing."""
+    """Whether a statement about unknown numbers holds for any entity. Known numbers may leave a term undefined, and
+    then its comparison implies nothing."""
     comparisons = [formula.neurons[formula.top].arithmetic for formula in formulas]
     if all(isinstance(each, Comparison) and each.total for each in comparisons):
         return True
@@ -98,8 +99,8 @@ def _numbers(formulas: Sequence[Formula]) -> set[str]:
 
 
 def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:
-    """The first contradiction when all numbers start from nothing, and comparisons from what is stated: in rounds, as
-    for an entity of whose numbers nobody speaks."""
+    """The first contradiction when all numbers start as unknown and comparisons as stated: in rounds, as for an entity
+    whose numbers are never mentioned."""
     tables = prepared.grounding.atoms.tables
     numbers = {neuron.source: tables[neuron.source].default for f in formulas for neuron in f.neurons if neuron.numeric}
     for _ in range(_ROUNDS):
@@ -126,7 +127,7 @@ def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:
 
 
 def _is_of_all(leaf: Neuron) -> bool:
-    """Whether a number stands for that of every entity: its arguments are variables, each once."""
+    """Whether a number term stands for the number of every entity: its arguments are distinct variables."""
     return len({argument for argument in leaf.arguments if isinstance(argument, int)}) == len(leaf.arguments)
 
 

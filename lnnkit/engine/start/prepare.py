@@ -53,10 +53,12 @@ def prepare(
     unnamed: Collection[str] = (),
     narrow: bool = False,
 ) -> Prepared:
-    """Lay out atoms, enter the facts, find out what matters and what to join. Nothing is inferred yet. If asked to
-    ``record``, the state keeps a history, with what ``trace`` takes. More may be said later of the ``assumable``
-    predicates (see `lnnkit.engine.continuation`). The ``unnamed`` entities are those that queries alone mention. If
-    ``narrow``, closed derived predicates are completed only as far as bound queries need them."""
+    """Lay out the atoms, enter the facts, and find what matters and what to join. Nothing is inferred yet.
+
+    With ``record``, the state keeps a history, for what ``trace`` takes. Facts about the ``assumable`` predicates may
+    be added later (see `lnnkit.engine.continuation`). The ``unnamed`` entities are those that only queries mention. If
+    ``narrow``, closed derived predicates are completed only as far as bound queries need them.
+    """
     world = domain(lifted, index, given, labelled, unnamed)
     atoms = predicate_tables(lifted, world.stranger + 1)
     state = State(dtype, Trail(dtype, trace) if record else None, device)
@@ -104,8 +106,8 @@ def completed(prepared: Prepared, predicates: frozenset[str]) -> Array:
 
 
 def loosen_comparisons(prepared: Prepared) -> set[str | None]:
-    """A comparison whose terms are undefined for the numbers that are given says less than it does of unknown ones:
-    such rows start from what their own numbers give them. The names of the tables."""
+    """Loosen comparisons whose terms are undefined for the given numbers: they imply less than for unknown numbers, so
+    such rows start from their own numbers. Returns the names of the tables."""
     tables = prepared.grounding.atoms.tables
     return _initialise(
         prepared,
@@ -133,8 +135,8 @@ def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[st
 
 
 def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[tuple[Formula, Needs]]) -> list[Needs]:
-    """What each formula needs. A comparison that nobody asks for by itself, and that no statement holds, is known only
-    where another formula, or a query, may want it; laws of order pass on what is known anyway."""
+    """The needs of each formula. A comparison that is not queried, and that no statement asserts, is evaluated only if
+    another formula or a query may use it; laws of order pass on what is known anyway."""
     graph = prepared.lifted.graph
     found = [prepared.finder(each.formula, each).inference() for each in readings]
     compared = [place for place, each in enumerate(readings) if each.formula.compares]
@@ -162,7 +164,7 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
 
 
 def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bool:
-    """Whether a comparison is asked for, or may say something of its numbers that it has not been told."""
+    """Whether a comparison is queried, or may bound its numbers further than they bound it."""
     table = prepared.grounding.atoms.tables[str(formula.auxiliary)]
     comparison = formula.neurons[formula.top].arithmetic
     assert isinstance(comparison, Comparison)

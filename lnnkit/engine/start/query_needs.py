@@ -22,8 +22,8 @@ def heard_by(prepared: Prepared, lifted: LiftedGraph, reference: Reference) -> l
 
 
 def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Kin) -> Needs:
-    """The rows that may differ from the query's default; ``root`` is not a negation. ``heard`` are the neurons that it
-    is an instance of, ``kin`` the comparisons of its terms."""
+    """The needs of the rows that may differ from the query's default; ``root`` is not a negation. ``heard`` are the
+    neurons of which it is an instance, ``kin`` the comparisons of its terms."""
     formula = unfold(lifted, root, world=prepared.grounding.domain)
     needs = prepared.finder(formula).deviation()
     others = [*heard, *(each.reference for each in kin.relatives)]

@@ -30,8 +30,9 @@ Pair = tuple[float, float]
 
 
 class SharedNeurons(NamedTuple):
-    """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value: their statements
-    contradict each other. ``untold`` is what each is at the defaults, whatever statements say of it."""
+    """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value, since their
+    statements contradict each other. ``untold`` is the bound of each at the defaults, without any statement about
+    it."""
 
     formulas: tuple[Formula, ...]
     impossible: tuple[str, ...]
@@ -129,8 +130,8 @@ def initialise(
 
 
 def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:
-    """For each neuron that keeps no bounds and that a query is an instance of, a table that hears what the program's
-    formulas say of it. The result maps the neuron to its table."""
+    """For each neuron that keeps no bounds and of which a query is an instance, a table that receives the bounds that
+    formulas propose for it. The result maps the neuron to its table."""
     observers: dict[str, str] = {}
     for root in lifted.queries:
         for reference in speaking(lifted, grounding.domain, below_negations(lifted.graph, root.reference)[0]):

@@ -11,8 +11,8 @@ from lnnkit.store.domain import Domain
 
 
 def speaking(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
-    """The program's neurons that a query is an instance of, but for such as are said of other entities only: of one
-    that no fact or statement names, none says anything."""
+    """The program's neurons of which a query is an instance, without those that statements assert of other entities
+    only."""
     return [each for each in instances(lifted.graph, query) if _speaks(lifted, world, each)]
 
 

@@ -58,8 +58,8 @@ class Pace:
             self._slow = Growing(np.bool_), Growing(np.bool_)
 
     def _again(self) -> bool:
-        """Whether all rows of the last round have moved before. The rows of those since it was last asked are marked:
-        a chain of a thousand rounds, none of which can be slow, is marked once."""
+        """Whether all rows of the last round have moved before. Rows that moved since the last call are marked, so a
+        chain of a thousand rounds, none of which can be slow, is marked once."""
         again = True
         for marks, unmarked in zip(self._known, self._unmarked, strict=True):
             for place, some in enumerate(unmarked, 1 - len(unmarked)):
@@ -103,7 +103,7 @@ End = tuple[str | None, int]  # the lower (0) or upper (1) ends of a table
 
 
 def _setters(space: Workspace, rows: Sequence[Array]) -> Iterator[tuple[int, End, list[End]]]:
-    """Formulas that have set these bounds, each with the ends that it told and those that it read for them."""
+    """Formulas that have set these bounds, each with the ends that it set and the ends that it read."""
     grounding = space.grounding
     for side, moved in enumerate(rows):
         columns = np.stack([each.astype(np.int64) for each in space.winners.winner(side, moved)])

@@ -30,11 +30,16 @@ from lnnkit.syntax.printer import format_expression
 
 SIDES: tuple[Side, Side] = ("lower", "upper")
 # Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
-_LOOKED_AT = 20  # instances of one statement
-_ALTERNATIVES = 3  # ways by one instance: through other rows of its quantifiers
+# Instances of one statement. For two atoms of a rule with five premises 2, 5, 10 and 20 take 1.2, 2.9, 5.7 and 9.9 s,
+# and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)
+_LOOKED_AT = 20
+# Ways by one instance, through other rows of its quantifiers: 1, 3 and 6 take 3.8, 9.2 and 13.3 s, and each finds more
+_ALTERNATIVES = 3
 _MANY, _FEW = 10, 2  # second ways by one statement, in programs below and above the limit
 _LARGE = 20_000  # atoms
-_NEAREST = 6  # rows of a quantifier that are tried first; all if these are not enough
+# Rows of a quantifier that are tried first; all if these are not enough. 1 finds less; 3, 6 and 12 find the same ways
+# in 5.0, 8.7 and 17.9 s (likewise)
+_NEAREST = 3
 
 
 class MissingPremises:

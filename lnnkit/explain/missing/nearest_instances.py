@@ -17,7 +17,7 @@ from lnnkit.join.natural_join import Relation, join
 from lnnkit.store.columns.arrays import Array
 
 # Limits of work; what they leave out are instances that lack more literals than those found.
-_MOST = 200  # bindings of one subset of literals
+_MOST = 200  # bindings of one subset of literals; 20 to 800 cost and find the same (benchmarks/question_constants.py)
 _ROWS = 1_000_000  # rows of a join. Beyond,
 _FIRST = (1000, 30, 2)  # it is joined again from this many atoms of each literal: 30 ** 4 and 2 ** 19 stay below _ROWS
 _ENOUGH = 20  # bindings; as many as are looked at of one statement

@@ -17,7 +17,7 @@ from lnnkit.explain.provenance.ground_text import Argument
 from lnnkit.explain.provenance.instance_reads import Read
 from lnnkit.join.instances.grounding import Grounding
 
-_ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs: a limit of work
+_ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs; 0 to 8 cost alike
 
 Enough = Callable[[Sequence[Sequence[Read]]], Sequence[bool]]
 _Blanket = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments

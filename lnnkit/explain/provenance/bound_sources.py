@@ -42,8 +42,8 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The source is the ``completion`` of that number: no rule gives more for an atom of a closed predicate; with
-    variables among the arguments, for any atom without a row."""
+    """The source is the completion numbered ``completion``: no rule gives more for an atom of a closed predicate. With
+    variables among the arguments this holds for any atom without a row."""
 
     table: str
     arguments: tuple[Argument, ...]

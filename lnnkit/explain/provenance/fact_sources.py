@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
 
-_SCANNED = 1 << 14  # rows; a larger table is sorted once instead of scanned for each question
+_SCANNED = 1 << 14  # rows; larger tables are sorted, not scanned for each question; 0 to 2 ** 20 cost alike
 _NOWHERE = Span(Source("", ""), 0, 0)
 
 

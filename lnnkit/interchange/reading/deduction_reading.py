@@ -1,7 +1,7 @@
-"""A constraint program of LogicalDeduction, as Logic-LM writes them -> a program over numbers.
+"""A constraint program of LogicalDeduction, in the notation of Logic-LM -> a program over numbers.
 
-Each variable is an entity with a number, its ``value``. That it is one of a few numbers is said twice: as bounds, which
-arithmetic reads, and as a disjunction, since a number of a program is a real.
+Each variable is an entity with a number, its ``value``. Its domain is stated twice: as bounds, which arithmetic uses,
+and as a disjunction, since the numbers of a program are reals.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _VALUE = "value"
 
 @dataclass
 class _Puzzle:
-    """What is met: the numbers that each variable may have, and the statements with the comment above each."""
+    """The content of a constraint program: the domain of each variable, and the statements with the comment above
+    each."""
 
     domains: dict[str, tuple[float, ...]] = field(default_factory=dict)
     meanings: list[str] = field(default_factory=list)

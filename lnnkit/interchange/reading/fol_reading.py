@@ -224,7 +224,7 @@ class _Builder:
         return whole
 
     def _note_precedence(self, node: Tree[Token], kind: str, operands: list[Tree[Token] | Token]) -> None:
-        """A note where brackets would tell what is meant: readers differ about such formulas."""
+        """Note a formula that readers parse differently unless it has brackets."""
         symbol = _SYMBOLS[kind]
         inner = [str(each.data) for each in operands if isinstance(each, Tree)]
         if kind in ("xor", "iff") and len(operands) > 2:

@@ -1,4 +1,5 @@
-"""A text with first-order logic -> its lines: headings, comments, glosses, numbering and conclusions told apart."""
+"""A text with first-order logic -> its lines, classified as headings, comments, glosses and conclusions, without
+numbering."""
 
 from __future__ import annotations
 
@@ -112,7 +113,8 @@ def _cut(source: Source, start: int, end: int, role: str, liberties: Liberties) 
 
 
 def joined(source: Source, lines: Sequence[Line]) -> list[Line]:
-    """Lines with those that go on in them: where one ends with a connective, or the next begins with one."""
+    """The lines with continuation lines joined: a formula continues if a line ends with a connective or the next one
+    begins with one."""
     found: list[Line] = []
     for line in lines:
         before = found[-1] if found else None

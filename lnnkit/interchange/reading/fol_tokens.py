@@ -167,7 +167,8 @@ def with_single_variables(words: Words, liberties: Liberties) -> Words:
 
 
 def _variables(words: Words, index: int, liberties: Liberties) -> tuple[Words, Words, int]:
-    """The variables after a quantifier; what a name that runs into them leaves; where to go on."""
+    """The variables after a quantifier, the rest of a name that the last one was run together with, and the index to
+    continue at."""
     variables: Words = []
     while _is(words, index, "NAME"):
         word = words[index]

@@ -32,5 +32,5 @@ def fed(parser: Lark, tokens: Sequence[Token], start: str) -> Tree[Token]:
 
 
 def inside(tree: Tree[Token], *kinds: str) -> list[Tree[Token] | Token]:
-    """The children of a tree but for tokens of some kinds."""
+    """The children of a tree, without tokens of some kinds."""
     return [each for each in tree.children if isinstance(each, Tree) or each.type not in kinds]

@@ -1,7 +1,5 @@
-"""A classical theory -> SMT-LIB 2.6: one uninterpreted sort, predicates on it, numbers as reals.
-
-`unsat` says of a question that it follows: what is asserted is that it does not hold.
-"""
+"""A classical theory -> SMT-LIB 2.6: one uninterpreted sort, predicates on it, numbers as reals. Each question is
+asserted negated, so `unsat` means that it follows."""
 
 from __future__ import annotations
 

@@ -166,7 +166,8 @@ class LearnedComparison:
 
 
 def _heeding(values: Tensor) -> Tensor:
-    """The values; gradients that are not finite, from infinite or undefined rows, are dropped."""
+    """The values, with a backward pass that drops gradients that are not finite, as infinite or undefined rows have
+    them."""
     if not values.requires_grad:
         return values
     own = values.view_as(values)

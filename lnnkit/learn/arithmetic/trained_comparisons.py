@@ -15,8 +15,8 @@ from lnnkit.trail.events import Trail
 def opened_comparisons(
     lifted: LiftedGraph, grounding: Grounding, history: Trail, among: Collection[str], supplied: Collection[str]
 ) -> dict[int, LearnedComparison]:
-    """By batch, the comparisons with parameters ``among``, and those of numbers that modules supply or that derive from
-    such numbers in the history."""
+    """By batch, the comparisons with parameters ``among``, and the comparisons of numbers that modules supply or that
+    the history derives from such numbers."""
     formulas = {
         number: batch.formula for number, batch in enumerate(grounding.batches) if batch.formula.auxiliary is not None
     }
@@ -39,7 +39,7 @@ def _numbers(formula: Formula) -> set[str]:
 def _resting(
     formulas: Mapping[int, Formula], tellers: Set[tuple[int, int]], supplied: Collection[str]
 ) -> frozenset[str]:
-    """The numbers ``supplied``, and those derived by comparisons of such numbers."""
+    """The numbers ``supplied``, and those derived from them by comparisons."""
     told = {
         number: {formula.neurons[leaf].source for batch, leaf in tellers if batch == number and leaf >= 0}
         for number, formula in formulas.items()

@@ -73,7 +73,7 @@ def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnosti
         where = f"no rule reaches {_atoms(fitting, found, lost)}"
         hint = "add a rule that concludes them, or the facts about them that its body needs"
     elif len(idle):
-        where = f"whatever could derive {_atoms(fitting, found, idle)} is 0, as a conjunction of small truths is"
+        where = f"every body that could derive {_atoms(fitting, found, idle)} is 0, as conjunctions of small truths are"
         hint = _hint(fitting)
     else:
         where = "the bounds of all labelled atoms depend on fixed parameters only"
@@ -82,7 +82,7 @@ def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnosti
 
 
 def _outset(fitting: Fitting, fitted: Fitted) -> str:
-    """The values learned before the loss became constant: from the data, or by descent."""
+    """The values that were learned before the loss became constant, either from the data or by descent."""
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
     if moved:

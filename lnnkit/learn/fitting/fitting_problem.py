@@ -174,7 +174,7 @@ class Fitting:
         return [found[each.rules] for each in parameters]
 
     def take_spread(self, name: str, start: Start) -> None:
-        """Start a constant there; its unit is a share of that spread."""
+        """Record the ``start`` of a constant; its unit becomes a share of the start's spread."""
         self._starts[name] = start
 
     @property
@@ -187,12 +187,12 @@ class Fitting:
 
     @property
     def logic(self) -> str:
-        """The program's own."""
+        """The program's logic."""
         return self._program.logic
 
     def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> Trace:
         """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
-        have rows even without bounds, as replaying all their supports requires."""
+        are materialised even without bounds, as the replay of all their supports requires."""
         return trace(
             bound(self._program, self.bindings),
             self._named(values),
@@ -259,7 +259,8 @@ class Fitting:
 
     @property
     def whole(self) -> bool:
-        """Whether all training labels form one batch, whose replay is the same as long as the derivations are."""
+        """Whether all training labels form one batch. Its replay can be reused as long as the derivations stay the
+        same."""
         size, alone = self.settings.batch, not self.bindings and not self.settings.soft
         return alone and (size is None or size >= len(self.split.train))
 
@@ -293,7 +294,7 @@ class Fitting:
 
     @property
     def thresholds(self) -> Mapping[str, Start]:
-        """What the data say about the parameters that are constants in comparisons."""
+        """The starts of the parameters that are constants in comparisons, from the data."""
         return self._starts
 
 

@@ -181,7 +181,7 @@ class _Descent:
             epoch, since = epoch + now, since + now
 
     def _solved(self, found: Inferred) -> bool:
-        """Whether every label is met exactly, and no weight could be drawn to 1 any more."""
+        """Whether every label is met exactly and decay has no weight left to draw to 1."""
         own = self._fitting.labels
         if not all_set(own.lower == own.upper):
             return False
@@ -262,8 +262,8 @@ class _Descent:
         return self._listen is None or self._listen(self._history[-1]) is not False
 
     def _hardened(self, values: Tensor, start: Tensor) -> Tensor:
-        """The values with the weights of units rounded, comparison by comparison, where that is no worse: rounded, or
-        restored to an integral start."""
+        """The values with the weights of units rounded, one comparison at a time, if that is no worse. An integral
+        start is tried too."""
         found = self._fitting.infer(values, self._constraints)
         for _, comparison in sorted(found.trace.replayer.comparisons.items()):
             for hard in whole_weights(values, start, self._fitting.parameters, comparison):
@@ -276,7 +276,7 @@ class _Descent:
 
     def _rounded(self, values: Tensor, idle: Tensor) -> Tensor:
         """The values, except ``idle`` ones, with as few digits as possible at no cost: constraints hold, neither loss
-        grows measurably, and no fewer atoms are right. Thresholds first, one by one if they are few."""
+        grows measurably, and no fewer atoms are right. Thresholds are rounded first, one by one if they are few."""
         exact = self._measures(values)
         places = where_set(~idle).tolist()
         thresholds = [place for place in places if self._fitting.parameters[place].kind == "value"]

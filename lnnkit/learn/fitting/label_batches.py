@@ -20,8 +20,8 @@ from lnnkit.store.columns.arrays import tensors
 
 @dataclass(frozen=True, slots=True)
 class LabelBatch:
-    """Some labels as targets, and a replay of their atoms' bounds, then of the lower and of the upper ends of
-    ``crossed`` atoms, then of how far arrested instances cross."""
+    """Some labels as targets, and a replay of bounds: those of the labels' atoms, then the lower and the upper ends of
+    ``crossed`` atoms, then the amounts by which arrested instances cross."""
 
     targets: Targets
     replay: Replay
@@ -31,7 +31,7 @@ class LabelBatch:
     soft_bindings: tuple[BoundPlaces, ...] = ()
 
     def bounds(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """The bounds (2n,) of the labels' atoms, or (n,) their ``points``, and the sum by which bounds cross;
+        """The bounds (2n,) of the labels' atoms, or (n,) their ``points``, and the total amount by which bounds cross;
         differentiable."""
         found = self.replay.bounds(values, given(self.replay, self.bindings))
         count, atoms = len(self.targets.ends), self.crossed

@@ -19,7 +19,7 @@ _LEAST = 10  # fewest labels for which accuracy is meaningful
 
 def majority(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present. If classes
-    are ``balanced``, a constant answer is right in half."""
+    are ``balanced``, a constant answer is right for half of the weight."""
     own, truths = fitting.labels, fitted.after.truths
     crisp = (own.lower == own.upper) & ((own.lower == 0) | (own.lower == 1)) & ~own.numeric
     for number, name in enumerate(own.names):
@@ -38,7 +38,7 @@ def majority(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _balanced(right: Tensor, positive: Tensor) -> float:
-    """The balanced accuracy: the mean share of both classes that is right."""
+    """The balanced accuracy: the mean of both classes' accuracies."""
     return float(torch.stack([right[positive].double().mean(), right[~positive].double().mean()]).mean())
 
 

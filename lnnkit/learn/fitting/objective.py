@@ -1,17 +1,17 @@
 """The loss of a program: how far its bounds are from their labels, and how far bounds are crossed.
 
-========================  ==============================================================================
-``labels``, squared       mean over labels of ``(L - l)^2 + (U - u)^2``, halved
-``labels``, log           mean of the cross entropies of ``L`` after ``l`` and of ``U`` after ``u``, halved
-``contradictions``        sum of ``max(0, L - U)`` over arrested atoms and instances
-``uncertainty``           mean over labels of ``max(0, (U - L) - (u - l))``
-``decay``                 sum over weights and biases of ``(w - 1)^2``
-``slack``                 sum of what operands that are left out break of the conditions of classical neurons
-========================  ==============================================================================
+    ========================  ==============================================================================
+    ``labels``, squared       mean over labels of ``(L - l)^2 + (U - u)^2``, halved
+    ``labels``, log           mean of the cross entropies of ``L`` after ``l`` and of ``U`` after ``u``, halved
+    ``contradictions``        sum of ``max(0, L - U)`` over arrested atoms and instances
+    ``uncertainty``           mean over labels of ``max(0, (U - L) - (u - l))``
+    ``decay``                 sum over weights and biases of ``(w - 1)^2``
+    ``slack``                 sum over left-out operands of the violations of conditions of classical neurons
+    ========================  ==============================================================================
 
-``l`` and ``u`` are the label's bounds. An end that nothing can tell stays as it is and moves nothing. Of the label of a
-number, an end that is ``d`` standard deviations of all its labels off counts ``d^2 / (1 + d^2)`` for its square, in
-either distance (Geman and McClure 1987): an end that is not known counts 1.
+``l`` and ``u`` are the label's bounds. An end that no rule bounds is constant and has no gradient. For a number, an end
+whose error is ``d`` standard deviations of all its labels counts ``d^2 / (1 + d^2)`` instead of the square, under
+either distance (Geman and McClure 1987); an unknown end counts 1.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _LEAST = 1e-6  # below this truth, or within it of 1, the logarithm continues as
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """The terms of the loss with their weights; the labels' distance has weight 1. ``slack`` None: no operand may be
-    left out."""
+    """The terms of the loss with their weights; the distance from labels has weight 1. With ``slack`` None no operand
+    may be left out."""
 
     distance: Distance = "squared"
     contradictions: float = 1.0
@@ -128,7 +128,7 @@ def _log(truth: Tensor) -> Tensor:
 
 
 def crossing(lower: Tensor, upper: Tensor) -> Tensor:
-    """By how much the bounds cross."""
+    """The amount by which the bounds cross."""
     return (lower - upper).clamp(min=0.0).sum()
 
 

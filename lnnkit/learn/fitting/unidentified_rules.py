@@ -15,8 +15,8 @@ _IDLE = ("decay", "slack")  # terms of the loss that do not depend on labels
 
 
 def unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
-    """(k,) the parameters that are weights, biases and truths of rules without others, and on none of which a labelled
-    bound or a contradiction depends."""
+    """(k,) a mask of the weights, biases and truths of rules that have no other parameters and on which no labelled
+    bound and no contradiction depends."""
     reached = {
         rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
     }  # these start from the data

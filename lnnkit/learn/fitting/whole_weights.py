@@ -1,10 +1,10 @@
-"""Rounding of the weights of units after training, where the loss in accuracy is within noise.
+"""Rounds the weights of units after training if the loss in accuracy is within noise.
 
-The loss must not rise. Where truths are labelled plainly true or false, the accuracy of each predicate, over training
-and validation labels together, may fall by one standard error of what the unrounded weights leave wrong (the rule of
-Breiman et al. 1984, section 3.4.3: of models that chance cannot tell apart, the simplest); the mean square error of a
-number may rise by what noise explains (`lnnkit.learn.arithmetic.rounding.by_chance`). Where the unrounded weights leave
-no error, nothing may be lost.
+The loss must not rise. If labels of truths are all true or false, the accuracy of each predicate, over training and
+validation labels together, may fall by one standard error of the error rate of the unrounded weights. This is the
+one-standard-error rule (Breiman et al. 1984, section 3.4.3): the simplest of the models that do not differ
+significantly. The mean square error of a number may rise by what noise explains
+(`lnnkit.learn.arithmetic.residuals.by_chance`). If the unrounded weights make no error, none is allowed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.arithmetic.rounding import by_chance
+from lnnkit.learn.arithmetic.residuals import by_chance
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.learn.starting.weight_grid import grid

@@ -1,12 +1,13 @@
-"""Separate-and-conquer rule learning: disjunctions of conjunctions that are almost always right.
+"""Separate-and-conquer rule learning: a disjunction of conjunctions that are almost always right.
 
-Conjunctions are grown literal by literal, each to cover true rows that none does yet (Fuernkranz, "Separate-and-conquer
-rule learning", 1999). The rule is kept where it is right on rows held back. A literal of a missing cell neither holds
-nor fails: a conjunction covers the rows of which all its literals hold, and leaves to others those of which one fails;
-rows of which it says neither are neither right nor wrong.
+A conjunction is grown literal by literal, to cover true rows that no earlier one covers (Fuernkranz,
+"Separate-and-conquer rule learning", 1999). The rule is accepted if it is accurate on held-out rows. A literal of a
+missing cell is unknown: a conjunction covers the rows in which all its literals hold and rejects those in which one
+fails; in other rows it is unknown and counts neither as right nor as wrong.
 
-Where there may be one conjunction alone, it is the one that is right most often; with one literal that is a rule of
-Holte, "Very simple classification rules perform well on most commonly used datasets", 1993."""
+If only one conjunction is allowed, the most accurate one is taken. With one literal that is the 1R rule of Holte, "Very
+simple classification rules perform well on most commonly used datasets", 1993.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +40,8 @@ def covering(
     most: int | None = None,
     longest: int | None = None,
 ) -> tuple[Conjunction, ...] | None:
-    """The conjunctions that cover the true rows, if the rule is accurate on held-out rows; at ``most`` this many, each
-    of at most ``longest`` literals."""
+    """The conjunctions that cover the true rows, at ``most`` this many, each of at most ``longest`` literals; None if
+    the rule is not accurate on held-out rows."""
     most = _MOST if most is None else min(most, _MOST)
     longest = _LONGEST if longest is None else min(longest, _LONGEST)
     train, held = parts
@@ -91,8 +92,9 @@ def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, most: in
 
 
 def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray, longest: int) -> list[int]:
-    """One conjunction by beam search: the shortest that covers no false row, and of those the one with the greatest
-    coverage; the most informative prefixes are extended. If there is none, the purest."""
+    """One conjunction by beam search: among those that cover no false row, the shortest, and among these the one with
+    the greatest coverage. The most informative prefixes are extended. If every conjunction covers false rows, the
+    purest."""
     right, wrong = weight * rest, weight * ~positive
     held = (both >= 1).astype(np.float32)
     beam: list[tuple[list[int], np.ndarray]] = [([], np.ones(len(both), np.float32))]
@@ -123,7 +125,7 @@ def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.
 def _spared(
     chosen: list[int], both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray
 ) -> list[int]:
-    """The conjunction without literals whose removal leaves it as pure."""
+    """The conjunction without the literals that can be dropped at no loss of purity."""
 
     def worth(some: list[int]) -> tuple[float, float]:
         covered = (both[:, some] >= 1).all(1)
@@ -140,8 +142,9 @@ def _spared(
 def single(
     known: np.ndarray, positive: np.ndarray, weight: np.ndarray, parts: Sequence[Part], longest: int | None = None
 ) -> Conjunction | None:
-    """The conjunction of literals whose truths are ``known`` (n, m), of at most ``longest`` of them: as long as does
-    best on the rows held back in ``parts``. None where it is right no more often there than the commoner class."""
+    """The most accurate conjunction of the literals whose truths are ``known`` (n, m), with at most ``longest``
+    literals; its length is chosen on the rows held out in ``parts``. None if it is no more accurate there than the
+    majority class."""
     longest = _LONGEST if longest is None else min(longest, _LONGEST)
     if not known.shape[1]:
         return None
@@ -159,7 +162,7 @@ def single(
 
 
 def _certain(conjunction: Conjunction, known: np.ndarray) -> np.ndarray:
-    """(n,) the rows of which all literals are known to hold."""
+    """(n,) a mask of the rows in which all literals are known to hold."""
     covered = np.ones(len(known), bool)
     for number, wanted in conjunction:
         covered &= (known[:, number] if wanted else 1 - known[:, number]) >= 1
@@ -167,7 +170,7 @@ def _certain(conjunction: Conjunction, known: np.ndarray) -> np.ndarray:
 
 
 def _most_often_right(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, longest: int) -> list[Conjunction]:
-    """For each length the conjunction of so many literals or fewer that is right of most rows, by beam search."""
+    """The most accurate conjunction of at most k literals, for each length k, by beam search."""
     held = np.concatenate([known >= 1, known <= 0], axis=1).astype(np.float32)  # literals, then their negations
     count, signed = known.shape[1], np.where(positive, weight, -weight).astype(np.float32)
     total = weight.astype(np.float32)

@@ -1,7 +1,7 @@
-"""Forward selection: the few columns of many that a weighted sum needs.
+"""Forward selection: the few columns that a weighted sum needs.
 
-The next column is the one with the greatest score statistic, that is, whose best weight would lower the loss most
-with the others fixed (Rao 1948); then all weights are fitted again.
+The next column is the one with the greatest score statistic: the column whose best weight would lower the loss most if
+the others were fixed (Rao 1948). Then all weights are fitted again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Missing cells filled from rows that are alike: a hot deck (Andridge and Little 2010), several donors a row.
+"""Hot-deck imputation: missing cells are filled from several similar rows (Andridge and Little 2010).
 
-Rows are compared by Gower's distance (1971): the mean over the columns that both know of the difference over the
-column's range, or of whether categories differ.
+Rows are compared by Gower's distance (1971): over the columns known in both, the mean of the difference divided by the
+column's range, or of 0 or 1 for equal or different categories.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TAILS = (0.05, 0.95)  # quantiles that define a number's range
 
 @dataclass(frozen=True, slots=True)
 class Donors:
-    """The donors: a sample of the training rows. ``ranges`` has the range of each number, 1 for a category."""
+    """A sample of the training rows. ``ranges`` has the range of each number, and 1 for a category."""
 
     columns: tuple[TableColumn, ...]
     ranges: tuple[float, ...]
@@ -51,7 +51,7 @@ class Donors:
         return found, shares / shares.sum(axis=1, keepdims=True)
 
     def _distance(self, coded: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """(rows, donors)"""
+        """Gower's distance of each row to each donor, (rows, donors)."""
         total = np.zeros((len(coded[0][1]), self.count), np.float32)
         known = np.full_like(total, 1e-6)
         for column, width, (own, other) in zip(self.columns, self.ranges, coded, strict=True):
@@ -113,8 +113,8 @@ def _range(column: TableColumn) -> float:
 
 
 def _coded(own: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of donors and of rows as numbers, nan where unknown; categories as codes, with one code for all that no
-    donor has."""
+    """The cells of donors and of rows as numbers, NaN where unknown. Categories become codes; all categories without a
+    donor share one."""
     if own.numeric:
         return own.values.astype(np.float32), other.values.astype(np.float32)
     numbers = {text: place for place, text in enumerate(sorted({text for text in own.values if text is not None}))}

@@ -19,9 +19,9 @@ _WIDE = 400  # number of terms; 100: 0.780
 def regression(
     rows: np.ndarray, target: np.ndarray, weight: np.ndarray, costs: np.ndarray, start: np.ndarray
 ) -> np.ndarray:
-    """(m + 1,) an intercept and the weights of the columns of ``rows`` (n, m), from ``start`` (m + 1,) on: the least of
-    ``sum weight * log loss + sum costs * w^2 / 2``. ``costs`` (m,) are positive, ``target`` (n,) within [0, 1]. Without
-    columns, or where all targets are 0 or all 1, it is the intercept alone."""
+    """(m + 1,) the intercept and the weights of the columns of ``rows`` (n, m) that minimise ``sum weight * log loss +
+    sum costs * w^2 / 2``, starting at ``start`` (m + 1,). ``costs`` (m,) are positive, ``target`` (n,) is within [0,
+    1]. Without columns, or if all targets are 0 or all are 1, only the intercept is fitted."""
     true, false = np.flatnonzero(target > 0), np.flatnonzero(target < 1)
     if not len(true) or not len(false) or not rows.shape[1]:
         rate = np.clip(weight @ target / weight.sum(), 1e-6, 1 - 1e-6)

@@ -1,9 +1,10 @@
-"""A rule from a table of labelled rows, where none is given: a disjunction of conjunctions of literals.
+"""Induces a rule from a table of labelled rows: a disjunction of conjunctions of literals.
 
-Two ways are tried. *Covering* (`lnnkit.learn.induction.covering`) gives a plain disjunction, which is kept where it is
-all but always right. *Weighing* (`lnnkit.learn.induction.weighted_rules`) gives a weighted disjunction of few terms,
-whose truth is linear in a score. A rule that may have one conjunction alone is the one that is right most often
-(`covering.single`)."""
+Two methods are tried. *Covering* (`lnnkit.learn.induction.covering`) gives an unweighted disjunction, which is taken if
+it is almost always right. *Weighing* (`lnnkit.learn.induction.weighted_rules`) gives a weighted disjunction of few
+terms, whose truth is linear in a score. If only one conjunction is allowed, it is the most accurate one
+(`covering.single`).
+"""
 
 from __future__ import annotations
 
@@ -90,9 +91,9 @@ class Induced:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a rule may become: conjunctions at most, and literals of a conjunction; None: as many as pay. Where it
-    may have one conjunction it is ``plain`` if that is right more often than the commoner class: a weight would say
-    nothing but how sure it is."""
+    """The size limits of a rule: the number of conjunctions, and of literals in a conjunction; None: no limit. With a
+    single conjunction the rule is ``plain`` if that is more accurate than the majority class: a weight would only
+    express confidence."""
 
     conjunctions: int | None = None
     literals: int | None = None

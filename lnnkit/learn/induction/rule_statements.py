@@ -17,9 +17,9 @@ _DIGITS = 4
 
 
 def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort: str = "row") -> list[str]:
-    """The declarations of the columns that a rule reads (a number, or a closed predicate of a row and a value), that of
-    the ``target``, which is closed, and the rule. Rows are entities of ``sort``. The target's truth is one half where
-    the score of a weighted rule is 0, and linear in it."""
+    """The statements of a rule: declarations of the columns that it reads (a number, or a closed predicate of a row and
+    a value), the declaration of the ``target``, which is closed, and the rule itself. Rows are entities of ``sort``.
+    The truth of the target is one half at score 0 of a weighted rule, and linear in the score."""
     used = sorted({literal.column for literal in rule.literals})
     found: list[ast.Statement] = []
     for place in used:
@@ -34,7 +34,8 @@ def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort:
 
 
 def declaration(column: TableColumn, sort: str) -> ast.Statement:
-    """A ``number`` of a row, a predicate of it where the column holds truth values, or of it and a value."""
+    """The declaration of a column: a ``number`` of a row, a predicate of a row for truth values, or a predicate of a
+    row and a value."""
     if column.kind == "truth":
         return ast.PredicateStatement(column.name, (sort,), True, span=_NOWHERE)
     if column.numeric:

@@ -13,8 +13,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, negative: str) -> Iterator[str]:
-    """``positive if ...`` with one conjunction on each line; for a weighted rule, the amount that each adds to the
-    truth, starting from the first line's. ``negative`` is the opposite outcome."""
+    """``positive if ...`` with one conjunction on each line. For a weighted rule, the start of the score and the amount
+    that each conjunction adds. ``negative`` is the opposite outcome."""
     named = [_conjunction(each, rule.literals, columns) for each in rule.conjunctions]
     if rule.plain:
         yield f"{positive} if" if named else f"{negative}, always"

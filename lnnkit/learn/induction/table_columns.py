@@ -15,7 +15,7 @@ _MICROSECONDS = 86_400_000_000  # in a day
 
 def columns_of(table: Any) -> list[TableColumn]:
     """The columns of a data frame, by name, or of a two-dimensional array (``x0``, ``x1``, ...). Dates and durations
-    are converted to days. All else but numbers and truth values is a category, by its text."""
+    are converted to days. A column that holds neither numbers nor truth values is a category, by its text."""
     if hasattr(table, "columns"):
         return [_column(str(name), table[name]) for name in table.columns]
     array = np.asarray(table)

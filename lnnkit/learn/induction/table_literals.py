@@ -101,8 +101,8 @@ def literals(columns: Sequence[TableColumn]) -> list[Literal]:
 
 
 def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
-    """Soft thresholds of the numbers with many values: one at the median as wide as the range, almost linear there, and
-    narrower ones at quantiles."""
+    """Soft thresholds for the numbers with many values: one at the median with the scale of the whole range, which is
+    almost linear there, and steeper ones at quantiles."""
     found: list[Literal] = []
     for place, column in enumerate(columns):
         every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)
@@ -121,7 +121,7 @@ def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
 
 
 def _varied(known: np.ndarray) -> np.ndarray:
-    """The values without the commonest one, if that would take most of the quantiles."""
+    """The values without the most frequent one, if that would take most of the quantiles."""
     values, counts = np.unique(known, return_counts=True)
     return known[known != values[counts.argmax()]] if 2 * counts.max() > len(known) else known
 

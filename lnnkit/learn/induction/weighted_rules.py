@@ -1,7 +1,7 @@
-"""The terms of a weighted rule and their weights: as few terms as lose almost nothing on held-out rows.
+"""Selects and weighs the terms of a weighted rule: as few terms as lose almost nothing on held-out rows.
 
-Three ways are tried, from simple to rich: a number counts by one broad soft threshold; by any thresholds; and
-conjunctions of literals take part. In each, a regularised reference model uses all terms, and the few are chosen to
+Three sets of terms are tried, from simple to rich: one broad soft threshold for each number; all thresholds;
+conjunctions of literals too. In each set, a regularised reference model uses all terms, and a few terms are chosen to
 reproduce its predictions, which are less noisy than the labels (Piironen and Vehtari, "Comparison of Bayesian
 predictive methods for model selection", 2017).
 """
@@ -143,9 +143,9 @@ def _tried(sets: Sequence[_Terms], positive: np.ndarray, weight: np.ndarray, par
 
 
 def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
-    """The first way that is no worse than the best one, and the fewest terms that reach nearly its gain. Better means
-    both a lower loss and fewer misclassified rows, since either alone may be chance. A rule of few terms need not have
-    fewer."""
+    """The first set of terms that is no worse than the best one, and the fewest terms with nearly its gain. To be
+    better, a set needs both a lower loss and fewer misclassified rows, since either alone may be chance; for a rule
+    with fewer terms the loss alone counts."""
     way, least = 0, _least(tried[0], weight)
     for richer, each in enumerate(tried[1:], 1):
         own = _least(each, weight)

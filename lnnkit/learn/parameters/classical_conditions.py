@@ -48,14 +48,14 @@ class Conditions:
     slackable: Tensor
 
     def violation(self, values: Tensor) -> float:
-        """The greatest violation, in truth or its logarithm."""
+        """The greatest violation, as a truth or as the logarithm of one."""
         return float((self.matrix @ values - self.limit).max().clamp(min=0.0))
 
 
 def conditions(kind: str, logic: str, count: int, alpha: float) -> Conditions | None:
-    """The conditions under which a neuron of ``count`` operands is classical at ``alpha`` (above one half, at most 1);
-    None if there is no such neuron: too many operands for that threshold, an equivalence, or an implication of product
-    logic below 1."""
+    """The conditions under which a neuron of ``count`` operands is classical at ``alpha`` (above one half, at most 1).
+    None if there are none: for too many operands at that threshold, for an equivalence, and for an implication of
+    product logic below 1."""
     if kind == "implies" and logic != "lukasiewicz":
         return _residuum(logic, alpha)
     if kind not in ("and", "or", "implies"):

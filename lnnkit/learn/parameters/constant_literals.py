@@ -20,8 +20,8 @@ Place = tuple[int, int]  # start and end of a literal in the file's text
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The ``literals`` that the rule at index ``rule`` of the assertions omits, each with its constant truth, while the
-    rule's parameters have these ``values``."""
+    """The ``literals`` that the rule at index ``rule`` of the assertions omits while its parameters have these
+    ``values``, each with its constant truth."""
 
     rule: int
     literals: Mapping[Place, bool]
@@ -64,7 +64,8 @@ def _is_learned(comparison: ast.Comparison) -> bool:
 
 
 def without(formula: ast.Expression, literals: Mapping[Place, bool]) -> ast.Expression | None:
-    """The formula without literals of constant truth; None if one of them is all of the formula, or determines it."""
+    """The formula without literals of constant truth; None if nothing else would remain, or if one of them determines
+    the formula."""
 
     def change(node: ast.Expression) -> ast.Expression:
         if isinstance(node, (ast.Comparison, ast.And)) and place_of(node.span) in literals:

@@ -1,9 +1,8 @@
-"""Constraints on parameters, enforced after every step: ranges, ordered truth bounds, and neurons that stay
-classical.
+"""Constraints on parameters, enforced after every step: ranges, ordered truth bounds, and neurons that stay classical.
 
-Values are projected onto the ranges, and onto the half-spaces of the conditions in turn until all hold (von
-Neumann's alternating projections). If the iteration only comes near, the values of the neurons are moved toward
-some that are known to be feasible; if that fails too, the step is rejected.
+Values are projected onto the ranges, then onto the half-spaces of the conditions in turn until all hold (von Neumann's
+alternating projections). If the iteration does not reach a feasible point, the values of the neurons are moved toward
+feasible ones that are known; if that fails too, the step is rejected.
 """
 
 from __future__ import annotations

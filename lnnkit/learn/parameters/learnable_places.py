@@ -32,9 +32,9 @@ _Attributed = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Compariso
 def rewritten(
     formula: ast.Expression, number: Number, spans: Collection[tuple[int, int]], *, marked: bool
 ) -> ast.Expression:
-    """A formula with ``number`` applied to each number that may be learned; unless the rule is ``marked``, that
-    includes positions where no number is written, so that the order does not depend on whether one is. ``spans`` are
-    those of chains of comparisons (`chains`), which are conjunctions in a checked formula."""
+    """A formula with ``number`` applied to each number that may be learned. Unless the rule is ``marked``, that
+    includes positions where no number is written, so the order does not depend on whether one is. ``spans`` are those
+    of chains of comparisons (`chains`), which are conjunctions in a checked formula."""
 
     def change(node: ast.Expression) -> ast.Expression:
         match node:
@@ -74,13 +74,13 @@ def opened(formula: ast.Expression) -> ast.Expression:
 
 
 def is_opened(value: ast.Value | float) -> bool:
-    """Whether it is a ``?`` that is not written but stands for an omitted weight (`opened`)."""
+    """Whether the value is an implicit ``?`` that stands for an omitted weight (`opened`)."""
     return isinstance(value, ast.Learnable) and _WRITTEN.fullmatch(value.span.text) is None
 
 
 def ranges(formula: ast.Expression) -> dict[str, Range]:
-    """The least and the greatest value of the named learnable weights of units, and of scales: these stay positive,
-    above a small share of their start."""
+    """The least and the greatest value of the named learnable weights and scales. Scales stay positive, above a small
+    share of their start."""
     found: dict[str, Range] = {}
     for node in nodes(formula):
         if isinstance(node, ast.Unit):

@@ -12,9 +12,12 @@ from lnnkit.learn.parameters.rule_parameters import Parameter
 
 
 class ProgramModule(nn.Module):
-    """One scalar in double precision for each learned number of a program: ``values`` holds them by name, and so does
-    ``state_dict()``. torch allows no periods in names, so they are written ``%2E``; a name that a module's attribute
-    has, as ``to``, is written ``?to``. Inference reads the values when it starts."""
+    """One scalar in double precision for each learned number of a program, by name in ``values`` and in
+    ``state_dict()``.
+
+    torch allows no periods in names, so they are written ``%2E``; a name that is already an attribute of modules, such
+    as ``to``, is written ``?to``. Inference reads the values when it starts.
+    """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         super().__init__()
@@ -42,7 +45,7 @@ class ProgramModule(nn.Module):
                 self.values[self._keys[name]].fill_(value)
 
     def current(self) -> Mapping[str, float]:
-        """The values by name, as numbers; without those that are not set yet."""
+        """The values by name, as numbers, without those that are not set yet."""
         found = {name: float(self.values[self._keys[name]].detach()) for name in self.names}
         return {name: value for name, value in found.items() if not math.isnan(value)}
 

@@ -1,10 +1,9 @@
 """The parameters of a program: the learned numbers of its rules, each with a name.
 
-A rule that holds a ``?`` learns these values and nothing else; so does one that holds a unit without weights or a
-``<?>``, which stand for a ``?`` in each weight that is missing. A rule that holds none learns the weights of the
-operands of its conjunctions and disjunctions and their biases, the weight of an antecedent that is neither, and its own
-truth; further weights, biases and an upper truth where they are written. An axiom learns nothing, nor does a rule of
-another file that is imported.
+A rule with a ``?`` learns the marked values only. A unit without weights and a ``<?>`` count as a ``?`` for each
+missing weight. A rule without any ``?`` learns the weights and biases of its conjunctions and disjunctions, the weight
+of any other antecedent, and its own truth, and also other weights, biases and an upper truth where they are written.
+Axioms learn nothing, nor do rules of imported files.
 """
 
 from __future__ import annotations
@@ -136,7 +135,7 @@ def parametrised(
 
 
 def _placed(each: Parameter, limits: Range | None) -> Parameter:
-    """The parameter with the limits and the default start of its position: numbers of connectives, and truths, start at
+    """The parameter with the limits and the default start of its position. Numbers of connectives and truths start at
     1."""
     start = 1.0 if each.start is None and each.kind in OF_LOGIC else each.start
     return replace(each, start=start, limits=limits)

@@ -1,4 +1,4 @@
-"""The text of a program with its learned numbers: changed rules are printed anew, everything else is kept."""
+"""Prints a program with its learned numbers: changed rules are printed anew, all other text is kept."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lnnkit.syntax.span import Span
 
 @dataclass(frozen=True, slots=True)
 class TrainedRule:
-    """A rule by its ``name`` and its index among the assertions, ``place``: ``before`` as written, ``after`` with the
-    values of its parameters, nodes keeping their spans."""
+    """A rule by its ``name`` and its index ``place`` among the assertions: ``before`` as written, ``after`` with the
+    values of its parameters. Nodes keep their spans."""
 
     name: str
     place: int
@@ -120,8 +120,8 @@ def _as_value(value: ast.Value | float, span: Span) -> ast.Value:
 
 
 def _without_ones(node: ast.Expression) -> ast.Expression:
-    """The node without weights and biases of 1, which are the defaults. Where a weight is learned only if written, it
-    stays."""
+    """The node without weights and biases of 1, which are the defaults. A 1 stays where only a written weight is
+    learned."""
     if isinstance(node, (ast.And, ast.Or)):
         node = replace(node, operands=tuple(map(_without_one, node.operands)))
     elif isinstance(node, ast.Implies):

@@ -1,13 +1,13 @@
-"""Rules with an atomic head in Lukasiewicz logic: what they propose for it, computed as a matrix product.
+"""Rules with an atomic head in Lukasiewicz logic: their proposals for the head, computed as a matrix product.
 
-For ``antecedent -> head`` with truth ``[l, u]``, weights ``wx``, ``wy`` and bias ``b``, modus ponens tells the head
-``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end, worked out upward: an end of a
-conjunction or disjunction is the clamped sum of one end of each of its operands. So one end of each leaf is read, and
-the operands of a neuron that are atoms are one product of a matrix and its weights. This is the same as the kernels say
-(`lnnkit.learn.replay.instance_bounds`), and less work.
+For ``antecedent -> head`` with truth ``[l, u]``, weights ``wx``, ``wy`` and bias ``b``, modus ponens bounds the head by
+``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end from the upward pass: an end of a
+conjunction or disjunction is the clamped sum of one end of each operand. So one end of each leaf is read, and the
+atomic operands of a neuron contribute one matrix product with their weights. The results equal those of the kernels
+(`lnnkit.learn.replay.instance_bounds`), with less work.
 
-A clamp passes no gradient where it cuts: a rule that says nothing yet would never learn. If asked for, a clamp lets
-through a gradient that draws the sum back between 0 and 1.
+A clamp has no gradient where it cuts, so a rule that proposes nothing yet would never learn. On request, a clamp passes
+a gradient that draws the sum back between 0 and 1.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Sum:
 
 @dataclass(frozen=True)
 class Clause:
-    """One rule as it bounds one end of its head. ``top`` is the antecedent, and ``flipped`` means that the head is
-    negated. ``numbers`` are the rule's lower truth, and its implication's weights and bias. ``falls``: a head that
-    cannot be true enough gets no proposal (as in completion of a closed predicate)."""
+    """One rule as it bounds one end of its head. ``top`` is the antecedent; ``flipped`` means that the head is negated.
+    ``numbers`` are the rule's lower truth, and its implication's weights and bias. ``falls``: a head that cannot reach
+    the demanded truth gets no proposal, as in the completion of a closed predicate."""
 
     top: Sum
     numbers: Numbers
@@ -84,8 +84,8 @@ class Clause:
         return tuple(found)
 
     def told(self, parameters: Tensor, read: ReadEnd, matrices: Mapping[int, Tensor], *, through: bool) -> Tensor:
-        """(n,) the bounds that instances propose for the head. ``matrices`` has the terms that are ends of atoms for
-        some of the sums (see `matrix`)."""
+        """(n,) the bounds that instances propose for the head. ``matrices`` has the matrix of atomic terms (see
+        `matrix`) for some of the sums."""
         clamp = clamp_through if through else _clamp
         antecedent = self._sum(self.top, parameters, read, matrices, clamp)
         truth, weight, head, bias = self.numbers.at(parameters).unbind()

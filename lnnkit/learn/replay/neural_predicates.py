@@ -25,7 +25,7 @@ class NotFinite(Exception):
     """The module that supplies ``predicate`` returned infinity or NaN."""
 
     def __init__(self, predicate: str) -> None:
-        super().__init__(f"the module bound to `{predicate}` gives what is no finite number")
+        super().__init__(f"the module bound to `{predicate}` returned a value that is not a finite number")
         self.predicate = predicate
 
 
@@ -57,7 +57,7 @@ class Binding:
             return self._table(self.values())
 
     def atoms(self) -> FactTable:
-        """As `table`, with every value 0: the module is not called."""
+        """The facts of `table` with every value 0; the module is not called."""
         return self._table(torch.zeros(len(self.entities), max(1, len(self.classes)), dtype=torch.float64))
 
     def _table(self, found: Tensor) -> FactTable:
@@ -87,8 +87,7 @@ def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgra
 
 
 def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
-    """The program with facts about the entities of its bindings, for looking up names only: their values are
-    placeholders."""
+    """The program with placeholder facts about the entities of its bindings, which make their names known."""
     return replace(program, tables=(*program.tables, *(each.atoms() for each in bindings)))
 
 

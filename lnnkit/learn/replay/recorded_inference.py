@@ -47,12 +47,14 @@ def trace(
     supplied: Collection[str] = (),
     listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
 ) -> Trace:
-    """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes them
-    in this order; if asked, gradients pass ``through`` the clamps of rules (see
-    `lnnkit.learn.replay.lukasiewicz_rules`), and crisp comparisons are softened (see
-    `lnnkit.learn.arithmetic.learned_comparisons`), those of numbers that modules supply (``supplied``) too. The atoms
-    ``listed``, by predicates and the columns of their entities, have rows of their own though nothing may be known of
-    them. Raises `TooLarge`."""
+    """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes the
+    values in the same order.
+
+    ``through`` lets gradients pass the clamps of rules (`lnnkit.learn.replay.lukasiewicz_rules`). ``softness`` softens
+    crisp comparisons (`lnnkit.learn.arithmetic.learned_comparisons`), including those of the numbers ``supplied`` by
+    modules. The atoms ``listed``, by predicate and the columns of their entities, are materialised even if nothing is
+    known of them. Raises `TooLarge`.
+    """
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     stated = {text for texts in constants(lifted).values() for text in texts}
     asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)

@@ -1,13 +1,12 @@
-"""Replay of derivations: the events on which some bounds rest, re-evaluated from what each of them read, with
-gradients.
+"""Replay of derivations: re-evaluates the events on which some bounds depend, with gradients.
 
-The events that are asked for and all that these rest on, back to the facts, are found once. They are evaluated level by
-level (an event's level is one more than the greatest of those it reads), all those of one level that one leaf of one
-formula brought about together. Values and their derivatives pass from level to level through one tensor; within a level
-torch differentiates the kernels.
+The requested events and all that they depend on, back to the facts, are found once. They are evaluated level by level,
+where the level of an event is one more than the greatest level among its reads. All events of one level that come from
+one leaf of one formula are evaluated together. Values and derivatives pass between levels through one tensor; within a
+level torch differentiates the kernels.
 
-The winners of inference stay: where parameters move so far that another instance would set a bound, a replay gives what
-the old one says. Inference says when that is so (see `lnnkit.learn.fitting.fitting_problem`).
+A replay keeps the winners of its inference: if parameters move so far that another instance would set a bound, it still
+evaluates the old one. Inference detects this (see `lnnkit.learn.fitting.fitting_problem`).
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from lnnkit.learn.replay.replay_steps import Reads, Step
 
 @dataclass(frozen=True)
 class Replay:
-    """``initial`` are the bounds that no event set; those of the ``steps`` follow, level by level. ``places`` (n,) has
-    the position of each requested bound. ``sources`` are the keys of the initial ones."""
+    """``initial`` are the bounds that no event set; the values of the ``steps`` follow, level by level. ``places`` (n,)
+    has the position of each requested bound, ``sources`` the keys of the initial ones."""
 
     initial: Tensor
     sources: Tensor
@@ -37,8 +36,8 @@ class Replay:
         return max((step.start + step.count for step in self.steps), default=len(self.initial))
 
     def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
-        """(n,) the requested bounds at these parameters (in the order for which the replay was made); differentiable in
-        these, and in ``given``, which replaces the initial bounds."""
+        """(n,) the requested bounds at these parameters, which are in the order for which the replay was made.
+        Differentiable in the parameters and in ``given``, which replaces the initial bounds."""
         if given is None and len(self.steps) == 1 and self.copies:  # no step reads another
             own = self.steps[0].evaluate(parameters, Reads(self.initial, len(self.initial)))
             return own if self.copies == 1 else own.repeat(self.copies)

@@ -23,8 +23,8 @@ class EventIndex:
     of `enter`."""
 
     def __init__(self, history: Trail, twinned: Collection[int] = ()) -> None:
-        """Of the batches ``twinned``, whoever sets one end of a bound has an event for the other end too, where there
-        is none: what a comparison says is worked out again for both."""
+        """For batches in ``twinned``, an event that sets one end of a bound gets a twin for the other end if that has
+        none: a comparison is evaluated again for both ends."""
         assert history.trace is not None
         found = history.events()
         count = len(found.row)
@@ -65,8 +65,8 @@ class EventIndex:
         return len(self.key)
 
     def enter(self, group: Group, count: int) -> Tensor:
-        """Add events after all others, which set no bound: what ``count`` instances of a batch propose if nothing is
-        known about the target. Returns their numbers."""
+        """Append events that set no bound: what ``count`` instances of a batch propose if nothing is known about the
+        target. Returns their numbers."""
         start = len(self.key)
         if group not in self.groups:
             self.groups.append(group)

@@ -54,9 +54,9 @@ class Step(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InstanceStep:
-    """Any formula, by its kernels. ``ends`` has for each leaf the positions of its lower and its upper ends;
-    ``lengths`` the rows of each block; ``out`` selects the events' rows among those of the leaf's block (None: all, in
-    order). ``order`` are the names of the parameters."""
+    """Events of any formula, evaluated by its kernels. ``ends`` has for each leaf the positions of its lower and its
+    upper ends; ``lengths`` the rows of each block; ``out`` selects the events' rows among those of the leaf's block
+    (None: all, in order). ``order`` has the names of the parameters."""
 
     batch: RuleShape
     leaf: int
@@ -87,8 +87,8 @@ class InstanceStep:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStep:
-    """A comparison with parameters: its truth, from its numbers. ``numbers`` are the positions of their lower and upper
-    ends; ``softness`` is the scale of a crisp one."""
+    """The truth of a comparison with parameters, from its numbers. ``numbers`` has the positions of their lower and
+    upper ends; ``softness`` is the scale that softens a crisp one."""
 
     comparison: LearnedComparison
     side: int
@@ -105,7 +105,7 @@ class ComparisonStep:
 
 @dataclass(frozen=True, slots=True)
 class ContractionStep:
-    """A comparison with parameters: one of its ``numbers``, narrowed by the bounds of its truth."""
+    """One of the ``numbers`` of a comparison with parameters, narrowed by the bounds of the comparison's truth."""
 
     comparison: LearnedComparison
     number: int

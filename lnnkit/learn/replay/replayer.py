@@ -1,4 +1,5 @@
-"""From a history to a replay: the transitive closure of some events, in levels, with reads as positions."""
+"""Builds a replay from a history: the transitive closure of the requested events, in levels, with reads as
+positions."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ from lnnkit.trail.events import ROOT, Trail
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The reads of one end of a leaf, one row for each of the leaf's: the events that set it (-1: none), its keys, and
+    """The reads of one end of a leaf, a row for each row of the leaf: the events that set it (-1: none), its keys, and
     the index of the reading event."""
 
     events: Tensor
@@ -51,8 +52,8 @@ class _Reading:
 
 
 class Replayer:
-    """Builds replays of a history. ``values`` are those of its parameters, in order; ``through``: gradients pass
-    clamps; ``softness`` says how crisp comparisons are softened. ``supplied`` are the numbers that modules supply."""
+    """Builds replays of a history. ``values`` are the values of its parameters, in order. ``through``: gradients pass
+    clamps. ``softness`` says how crisp comparisons are softened. ``supplied`` are the numbers that modules supply."""
 
     def __init__(
         self,
@@ -141,8 +142,7 @@ class Replayer:
         return Replay(initial, sources.keys, tuple(steps), places(events, keys))
 
     def enter(self, batch: RuleShape, leaf: int, side: int) -> Tensor:
-        """Add events for all instances of a batch that the grounding does not hold, after all others; returns their
-        numbers."""
+        """Append events for all instances of a batch that are missing from the grounding; returns their numbers."""
         return self.events.enter((self._trace.adopt(batch), leaf, side), len(batch.blocks[0]))
 
     def _step(
@@ -213,7 +213,7 @@ class Replayer:
         return self._clauses[group]
 
     def _closure(self, events: Tensor) -> Tensor:
-        """The events and everything that they rest on."""
+        """The events and all events that they depend on."""
         seen = torch.zeros(len(self.events), dtype=torch.bool)
         frontier = events.unique()
         while len(frontier):

@@ -1,7 +1,6 @@
-"""Whether two inferences derived their bounds in the same way: the same instances set the same bounds, in the same
-order.
+"""Whether two inferences had the same derivations: the same instances set the same bounds, in the same order.
 
-Then a replay of the one is a replay of the other, since they differ in parameters only.
+If so, one replay serves both, since they differ in parameters only.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Candidate values, from examples, for comparisons whose relation, units or constants have no initial value.
 
-The fast mode of learning arithmetic in formulas. Units are tried with whole weights
-(`lnnkit.learn.starting.weight_grid`), a constant at the best cut for each of them, a ``<?>`` as each of the six
-relations. Candidates that explain most of the labels come first; inference then judges them
-(`lnnkit.learn.starting.initial_values`), because only inference knows the rest of the formula.
+The fast mode of learning arithmetic in formulas. It tries units with integral weights
+(`lnnkit.learn.starting.weight_grid`), each with the best threshold as constant, and a ``<?>`` as each of the six
+relations. Candidates that explain most of the labels come first. Only inference takes the rest of the formula into
+account, so `lnnkit.learn.starting.initial_values` makes the choice.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[
 
 
 def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, float]:
-    """A readout large enough for truths of 0 and 1, or, if a scale makes them soft, small enough to be learned
-    further."""
+    """A readout value: large enough for truths of 0 and 1 or, if a scale makes them soft, small enough to stay
+    learnable."""
     if name is None:
         return {}
     size = SATURATED if own.crisp else _SOFT
@@ -84,8 +84,8 @@ def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, flo
 
 
 class _Proposing:
-    """The candidates for one comparison from examples of one predicate, its first unstarted constant at some ``cut``;
-    other constants are 0."""
+    """Makes the candidates for one comparison from the examples of one predicate. Its first constant without a start is
+    placed at the ``cut``; other constants are 0."""
 
     def __init__(
         self,
@@ -122,7 +122,8 @@ class _Proposing:
         return made
 
     def _possible(self) -> Sequence[RelationName | None]:
-        """The relations that differ at the cut: halfway between values, equality never holds."""
+        """The relations that differ from each other at the cut. At a cut between two values equality never holds, so
+        only order relations do."""
         if self._relations == (None,) or self._cut == "none":
             return self._relations
         return (">", "<") if self._cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
@@ -243,7 +244,7 @@ def _waiting(
 
 
 def _less(own: ComparisonCandidates, known: Mapping[str, float], rest: Tensor) -> Tensor:
-    """The residual of the labels' truth under a comparison with these values."""
+    """The labels' truth minus what a comparison with these values explains."""
     rest = rest.clone()
     for shown in own.shown:
         if not own.comparison.names or not shown.labelled:

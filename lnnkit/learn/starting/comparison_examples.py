@@ -1,7 +1,7 @@
-"""Examples for a comparison: rows in which facts give all its numbers, with the labels about the same entities.
+"""Examples for a comparison: rows whose numbers are all given by facts, with the labels about the same entities.
 
-Labels count of the predicates in the comparison's own rules or, where these have none, in the nearest rules that
-share a predicate with them.
+The labels are those of predicates in the comparison's own rules. If these have none, they are those of the nearest
+rules that share a predicate with them.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ _MOST = 2000  # greatest number of rows used
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """``numbers`` (rows,) are the values of each number of ``comparison`` (midpoints of intervals if no row is exact);
-    ``labels`` (rows,) the label of each row, -1 for none: either all rows are about one predicate, or none has a
+    """``numbers`` (rows,) has the values of each number of ``comparison`` (midpoints of intervals if no row is exact).
+    ``labels`` (rows,) is the label of each row, -1 for none: either all rows are about one predicate, or none has a
     label."""
 
     comparison: LearnedComparison
@@ -127,7 +127,7 @@ class Examples:
     labels: Tensor
 
     def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
-        """``left - right``, ``[candidates, rows]``, 0 where they count as equal, nan where one is undefined; each
+        """``left - right``, ``[candidates, rows]``: 0 where the sides count as equal, NaN where one is undefined. Each
         parameter is ``[candidates]``."""
         count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
         spread = {name: candidates[name][:, None].expand(count, rows) for name in self.comparison.names}

@@ -136,8 +136,8 @@ def _solved(fitting: Fitting, start: Tensor) -> Tensor:
 
 
 def _told(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
-    """Whether the loss depends on the comparison at all: on the choice of candidate, on whether it always holds, and on
-    whether its units compute anything."""
+    """Whether the loss depends on the comparison at all: on the choice of candidate, on whether the comparison always
+    holds, and on whether its units compute anything."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
     if constants and offer.comparison.sign not in ("=", "!="):

@@ -1,8 +1,8 @@
-"""Weights of units and constants fitted by Levenberg-Marquardt, to labels or to an equation between known numbers.
+"""Fits weights of units and constants by Levenberg-Marquardt, to labels or to an equation between known numbers.
 
-For an equation every combination of whole weights is tried with the constants that fit best, and Levenberg-Marquardt
-continues from the best of them and from random weights, without rounding. Whole weights come first where they are
-exact, or fit no worse than noise explains (`lnnkit.learn.arithmetic.rounding.by_chance`).
+For an equation, every combination of integral weights is tried with its best constants. Levenberg-Marquardt continues,
+without rounding, from the best of them and from random weights. Integral weights are preferred if they are exact or fit
+no worse than noise explains (`lnnkit.learn.arithmetic.residuals.by_chance`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from torch import Tensor
 
 from lnnkit.flags import all_set
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
-from lnnkit.learn.arithmetic.rounding import EXACT, by_chance
-from lnnkit.learn.arithmetic.templates import spread_of
+from lnnkit.learn.arithmetic.residuals import EXACT, by_chance, spread_of
 from lnnkit.learn.starting.comparison_examples import Examples
 from lnnkit.learn.starting.variance_reduction import Candidate
 from lnnkit.learn.starting.weight_grid import Grid
@@ -29,8 +28,8 @@ _LABEL_STEPS = 30
 
 @dataclass(frozen=True)
 class EquationProblem:
-    """``(left - right) / spread`` in each row, in the parameters ``names``, of which the first ``held`` stay as they
-    are; the others are ``fixed``."""
+    """``(left - right) / spread`` in each row, as a function of the parameters ``names``. The first ``held`` of them
+    are kept constant; parameters outside ``names`` are ``fixed``."""
 
     shown: Examples
     names: tuple[str, ...]
@@ -71,8 +70,9 @@ class EquationProblem:
 
 @dataclass(frozen=True)
 class LabelProblem(EquationProblem):
-    """``sigmoid(s (left - right) / scale) - truth``: a comparison softened by ``scale``, ``[problems, 1]``, ``s`` (1 or
-    -1) as it rises or falls. Rows that have no difference count nothing."""
+    """``sigmoid(s (left - right) / scale) - truth``: a comparison softened by ``scale``, ``[problems, 1]``. ``s`` is 1
+    for a comparison that rises with the difference and -1 for one that falls. Rows without a difference have no
+    weight."""
 
     truth: Tensor
     rising: float
@@ -94,8 +94,8 @@ class LabelProblem(EquationProblem):
 def fitted_to_labels(
     shown: Examples, truth: Tensor, names: Sequence[str], start: Mapping[str, float], *, rising: bool
 ) -> dict[str, float]:
-    """The parameters ``names`` of a comparison from ``start`` on, fitted to the truth (rows,) of labels while it
-    sharpens."""
+    """The parameters ``names`` of a comparison fitted to the truth (rows,) of labels, from ``start`` on, while the
+    softening decreases."""
     fixed = {name: value for name, value in start.items() if name not in names}
     values = torch.tensor([[start[name] for name in names]], dtype=torch.float64)
     one = torch.ones(1, 1, dtype=torch.float64)
@@ -113,8 +113,8 @@ def fitted_to_labels(
 
 
 def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
-    """``values`` (1, names) divided such that weights of sums are at most 1, if that leaves every row on its side of
-    the comparison: labels determine weights and threshold up to a common factor."""
+    """``values`` (1, names) divided so that weights of sums are at most 1, if every row then stays on its side of the
+    comparison. Labels determine weights and threshold only up to a common factor."""
     sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
     weights = [place for place, name in enumerate(problem.names) if name in sums]
     largest = float(values[0, weights].abs().max()) if weights else 0.0
@@ -157,8 +157,8 @@ def equation_proposals(
     constants: Sequence[str],
     generator: torch.Generator,
 ) -> list[Candidate]:
-    """Candidates for the weights and the constants of an equation: with integer weights if they fit, otherwise without
-    and with. If rows have labels, only those with a true label are used, as ``truth`` (labels,) says."""
+    """Candidates for the weights and the constants of an equation: with integral weights if they fit, otherwise both
+    without and with them. If rows have labels, only rows with a true label (``truth``, (labels,)) are used."""
     if shown.labelled:
         shown = shown.at(truth[shown.labels] > 0.5)
     rows = len(shown.labels)
@@ -201,7 +201,8 @@ def equation_proposals(
 
 
 def _proposal(names: Sequence[str], values: Tensor, loss: float, constant: float, rows: int) -> Candidate:
-    """The candidate, scored as if every row were a label of which this share of the square is explained."""
+    """The candidate. Its score is the variance of labels in every row, times the share of the square that it
+    explains."""
     told = max(0.0, 1 - loss / constant) if constant > 0 else 1.0
     return Candidate(dict(zip(names, values.tolist(), strict=True)), rows * told / 4)
 

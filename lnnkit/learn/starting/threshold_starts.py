@@ -1,9 +1,9 @@
-"""Start values of thresholds without one in the program: the best split of the labels, as in a regression tree.
+"""Start values of thresholds that the program leaves open: the best split of the labels, as in a regression tree.
 
-A comparison whose difference is linear in its threshold changes its truth where that equals a known value of each row.
-Tried are the values halfway between these (or, for an equality, the values themselves). The split with the greatest
-variance reduction is taken, among those on which the comparison is true on the side that the rules demand; the median
-where no label is about the same entities.
+A comparison whose difference is linear in its threshold changes its truth where the threshold passes a known value of
+each row. The candidates are the midpoints between these values (for an equality, the values themselves). Among those on
+whose true side the rules demand it, the split with the greatest variance reduction is taken; the median if no label is
+about the same entities.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _Signs = Mapping[str, int]
 
 
 def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> dict[str, int]:
-    """For each ``labelled`` predicate that statements reach first: 1 if it increases with the truth of ``node``, -1 if
-    it decreases, 0 if both. Predicates that no statement relates to it, such as premises of the same rule, are left
-    out."""
+    """For each ``labelled`` predicate nearest to the node's statements: 1 if it increases with the truth of ``node``,
+    -1 if it decreases, 0 if both. Predicates that no statement relates to it, such as premises of the same rule, are
+    left out."""
     graph, reached = lifted.graph, {node: 1}
     while True:
         found: dict[str, int] = {}
@@ -49,7 +49,7 @@ def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> di
 
 
 def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str, int]]:
-    """What a statement implies for one side of its implication, given the signs on the other."""
+    """The signs that a statement implies for one side of its implication, given the signs on the other."""
     sides, relation = _sides(graph, top)
     return [
         (each, relation * mine[start] * reached[start] * sign)
@@ -74,7 +74,8 @@ def _sides(graph: nx.MultiDiGraph, top: str) -> tuple[list[_Signs], int]:
 
 
 def _signs(graph: nx.MultiDiGraph, top: str) -> _Signs:
-    """The polarity of the predicates and comparisons below a neuron: 1 raises it, -1 lowers it, 0 either."""
+    """The polarity of the predicates and comparisons below a neuron: 1 if they raise it, -1 if they lower it, 0 for
+    either."""
     found: dict[str, int] = {}
     waiting = [(top, 1)]
     while waiting:
@@ -97,9 +98,9 @@ _QUANTILES = 64  # candidates for a number with more values: a start is then at 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of a threshold, and the spread of the compared values: for each row of the data, ``turns`` (n,) is the
-    threshold at which the comparison changes, ``columns`` (n,) are its entities; none if its numbers contain a learned
-    unit."""
+    """The start of a threshold, and the spread of the compared values. For each row of the data, ``turns`` (n,) is the
+    threshold at which the comparison changes, and ``columns`` (n,) are its entities; both are absent if its numbers
+    contain a learned unit."""
 
     value: float
     spread: float

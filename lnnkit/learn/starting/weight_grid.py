@@ -1,4 +1,4 @@
-"""The grid of rounded weights of units: exhaustive search, or hill climbing."""
+"""The grid of integral weights of units, and its search: exhaustive or by hill climbing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Grid:
     values: tuple[tuple[float, ...], ...]
 
     def best(self, score: Scored, most: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The ``most`` best candidates, ``[candidates, weights]``, with their scores; simpler first among equals."""
+        """The ``most`` best candidates, ``[candidates, weights]``, with their scores. Among equals the simpler comes
+        first."""
         if not self.names:
             only = torch.zeros(1, 0, dtype=torch.float64)
             return only, score(only)

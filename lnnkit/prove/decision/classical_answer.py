@@ -55,8 +55,8 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
 def _decided(
     ground: Ground, question: Question, cone: Cone, deadline: Deadline
 ) -> tuple[ClassicalDecision | LazyDecision, Verdict]:
-    """By all that the question can depend on, if that is little, else by what models violate. Quantifiers over
-    individuals that nothing names may take the solver for ever: then it has a part of the time."""
+    """Decide by the whole cone of the question if that is small, else by lazy instantiation. Quantifiers over unnamed
+    individuals may keep the solver busy for ever, so the cone then gets only a share of the time."""
     related = Related(ground, question)
     try:
         decision = ClassicalDecision(ground, question, deadline, cone)

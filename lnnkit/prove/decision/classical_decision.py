@@ -25,7 +25,8 @@ _PATTERNS = 2000  # formulas about unnamed individuals beside named ones
 
 
 class ClassicalDecision:
-    """The cone of a question in a solver. ``decide`` gives the verdict; ``used`` is then what it rests on."""
+    """The cone of a question in a solver. ``decide`` gives the verdict and sets ``used``, the items on which it
+    depends."""
 
     def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone) -> None:
         self.z3 = solver_module()
@@ -105,7 +106,7 @@ class ClassicalDecision:
         return list(found)
 
     def _patterns(self) -> int:
-        """How many formulas say what statements say of unnamed individuals beside named ones."""
+        """The number of formulas that instantiate statements for unnamed individuals beside named ones."""
         known, total = self._ground.known, 0
         for stated in self._mentioned():
             counts = [(known.count(sort), known.is_open(sort)) for _, sort in stated.variables]
@@ -144,7 +145,7 @@ class ClassicalDecision:
         return found
 
     def _founded(self, model: Z3) -> bool:
-        """Whether a loop formula had to be added, since the model holds atoms that support only each other."""
+        """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
         definitions, reading = self.cone.definitions, self._ground.reading
         loose = unfounded(definitions, reading, lambda key: self._true(model, key)) if definitions else frozenset()
         if loose:

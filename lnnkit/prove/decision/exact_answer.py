@@ -23,7 +23,7 @@ _CORE_SECONDS = 2.0  # time limit of the search for a core
 
 @dataclass
 class _Asked:
-    """A question with its cone. Constraints are widened by ``slack`` if the program is unsatisfiable without."""
+    """A question with its cone. Constraints are widened by ``slack`` if the program is unsatisfiable without it."""
 
     ground: Ground
     question: Question
@@ -53,14 +53,15 @@ def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: flo
 
 @dataclass(frozen=True)
 class ExactEnds:
-    """An answer, and for each end (0 lower, 1 upper) that is tighter than the one of inference what it follows from."""
+    """An answer, and for each end (0 lower, 1 upper) that is tighter than the inferred one the items from which it
+    follows."""
 
     proved: Proved
     items: Mapping[int, Sequence[Item]]
 
 
 def exact_ends(ground: Ground, question: Question, timeout: float | None) -> ExactEnds:
-    """As `prove_exactly`, with what each end follows from. Raises `NoSolver`."""
+    """Like `prove_exactly`, with the items from which each end follows. Raises `NoSolver`."""
     deadline = Deadline(timeout)
     cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
     asked = _Asked(ground, question, 1.0, deadline, cone)

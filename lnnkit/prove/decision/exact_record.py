@@ -1,7 +1,7 @@
-"""Exact bounds as steps of a proof: each with the statements, completed atoms and bounds of atoms behind it.
+"""Exact bounds as steps of a proof: each cites the statements, completed atoms and atom bounds from which it follows.
 
-The premises are bounds of inference with their own proofs, so the checker verifies every part separately and needs
-the solver for the exact step only.
+The premises are inferred bounds with their own proofs, so the checker verifies every part separately and needs the
+solver for the exact step only.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class NoRecord(Exception):
 
 
 def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequence[Item]) -> Proof:
-    """The proof that inference has ``told``, with an exact step for a tighter end. Raises `NoRecord` where the checker
-    does not accept the step."""
+    """The proof of the bounds that inference has ``told``, with an exact step for a tighter end. Raises `NoRecord` if
+    the checker does not accept the step."""
     record = _Record(ground, told)
     try:
         number = record.exact(told.steps[told.upper if end else told.lower].conclusion, end, bound, items)
@@ -147,7 +147,7 @@ class _Record:
         return places[top]
 
     def _false(self, key: Key) -> int:
-        """The step that an atom of a closed predicate is false."""
+        """The step which states that an atom of a closed predicate is false."""
         world, name = self._ground.world, key[0]
         if world.derived(name) or world.origins.of(*key):
             return self._known(key, 1)
@@ -159,7 +159,7 @@ class _Record:
         return self._closed[name]
 
     def _absent(self, forms: Sequence[Form]) -> Iterator[Key]:
-        """The atoms in formulas that are false since their predicates are closed."""
+        """The atoms in formulas that are false because their predicates are closed."""
         program, known = self._ground.program, self._ground.known
         for key in dict.fromkeys(itertools.chain.from_iterable(_atoms(form, self._ground.world) for form in forms)):
             predicate = program.predicates[key[0]]
@@ -168,7 +168,7 @@ class _Record:
 
 
 def _reachable(proof: Proof, top: int) -> list[int]:
-    """The steps that one rests on, and it."""
+    """The steps on which one depends, and that step."""
     met: dict[int, None] = {top: None}
     stack = [top]
     while stack:
@@ -180,7 +180,7 @@ def _reachable(proof: Proof, top: int) -> list[int]:
 
 
 def _atoms(form: Form, world: World) -> Iterator[Key]:
-    """The atoms of a formula, each row of its quantifiers looked at. Raises `NoRecord` for too many."""
+    """The atoms of a formula, over every row of its quantifiers. Raises `NoRecord` if there are too many."""
     stack = [form]
     count = 0
     while stack:

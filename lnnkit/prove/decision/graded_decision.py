@@ -23,9 +23,9 @@ _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum
 
 @dataclass(slots=True)
 class Found:
-    """The ends that were settled, the others None; ``consistent`` None where that is not known. ``worlds`` are those
-    with the least and the greatest truth. It may be ``loose`` where something was left open, and is ``broken`` where
-    the solver had to be stopped."""
+    """The ends that were settled; the others are None. ``consistent`` is None if unknown. ``worlds`` are those with the
+    least and the greatest truth. A result is ``loose`` if something was left open, and ``broken`` if the solver had to
+    be stopped."""
 
     consistent: bool | None = None
     loose: bool = False
@@ -36,8 +36,8 @@ class Found:
 
 
 class GradedDecision:
-    """The cone of a question in an optimiser; all that is said ``slack`` wider than it stands. Raises `TooWide` where
-    the time is over before all is translated."""
+    """The cone of a question in an optimiser, with every constraint widened by ``slack``. Raises `TooWide` if the time
+    runs out during translation."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class GradedDecision:
         self._translate()
 
     def bounds(self) -> Found:
-        """Whether there is a world at all, and the least and the greatest truth. Raises `Interrupted`."""
+        """Whether any world exists, and the least and the greatest truth. Raises `Interrupted`."""
         found = Found(loose=self.encoding.loose)
         try:
             self._seek(found)
@@ -131,7 +131,7 @@ class GradedDecision:
         return shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near)
 
     def _extreme(self, end: int, seen: Fraction, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
-        """The least (0) or the greatest (1) truth, with a model that has it or nearly so; None where that is not
+        """The least (0) or the greatest (1) truth, with a model that attains it or nearly so; None if it is not
         settled."""
         known = self._ground.reading.box(self._question.part, self._question.bindings)[end]
         reached, model = self._at_known(end, known, solver, deadline)
@@ -142,7 +142,7 @@ class GradedDecision:
         return self._approached(end, known, seen, solver, deadline)
 
     def _at_known(self, end: int, known: float, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
-        """The end that propagation found, if some world attains it."""
+        """The end that inference found, if some world attains it."""
         limit = self.encoding.end(known, end)
         status, model = self._beyond(end, limit, solver, deadline)
         return (limit, model) if status == "sat" else (None, None)
@@ -193,7 +193,7 @@ class GradedDecision:
 
 
 def _between(one: Fraction, other: Fraction) -> Fraction:
-    """A number of few digits between two."""
+    """A number with few digits between two numbers."""
     middle = (one + other) / 2
     for digits in range(1, 20):
         near = Fraction(round(middle * 10**digits), 10**digits)
@@ -203,7 +203,8 @@ def _between(one: Fraction, other: Fraction) -> Fraction:
 
 
 def outward(value: Fraction, end: int) -> float:
-    """The float at a lower (0) or upper (1) end: the number itself, if it is the one that the float is written as."""
+    """The float for a lower (0) or upper (1) end, rounded outward; not rounded if the decimal text of the nearest float
+    equals the end."""
     near = float(value)
     if Fraction(repr(near)) == value:
         return near

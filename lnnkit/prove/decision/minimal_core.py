@@ -1,8 +1,8 @@
-"""Minimal cores: facts and statements that suffice for a verdict and none of which can be dropped.
+"""Minimal cores: facts and statements that suffice for a verdict, none of which can be dropped.
 
-The solver's own core consists of instances, over atoms that inference has settled. So the solver is asked again
-with these instances alone, with every atom a variable and its known bounds as assumptions. Assumptions that are not
-facts are then replaced by the facts and instances of their proofs, and everything is minimised together.
+The solver's own core consists of instances over atoms that inference has settled. So the solver runs again with these
+instances alone: every atom is a variable, and its known bounds are assumptions. Assumptions that are not facts are then
+replaced by the facts and instances of their proofs, and the whole set is minimised.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _MOST_STEPS = 5000  # steps of proofs examined at most
 
 @dataclass(frozen=True, slots=True)
 class KnownEnd:
-    """The lower (0) or upper (1) end of an atom or number, known from inference; ``given`` if a fact states it, or if
-    the atom's predicate is ``completed``, so that its rules do."""
+    """The lower (0) or upper (1) end of an atom or number, known from inference. It is ``given`` if a fact states it,
+    or if rules of its predicate define it (``completed``)."""
 
     key: Key
     end: int
@@ -65,7 +65,7 @@ class Unfolded(Protocol):
 
 @dataclass(frozen=True)
 class Core:
-    """The ``members``; ``minimal`` where none can be left out."""
+    """The ``members`` of a core; ``minimal`` if none can be left out."""
 
     members: tuple[CoreMember, ...]
     minimal: bool
@@ -78,7 +78,7 @@ def core_of(
     used: Sequence[Said],
     deadline: Deadline,
 ) -> Core:
-    """A core that refutes each of the ``goals``: from the items ``used``, and the known bounds of their atoms."""
+    """A core that refutes each of the ``goals``, made from the items ``used`` and the known bounds of their atoms."""
     finder = _Finder(ground, encoding, goals, deadline)
     try:
         return finder.found(used)
@@ -93,8 +93,8 @@ def near_items(
     used: Sequence[Said],
     deadline: Deadline,
 ) -> Sequence[Item]:
-    """A minimal set that refutes a goal: of the items ``used``, and of the known bounds of their atoms. All of them if
-    time ran out."""
+    """A minimal set that refutes a goal, taken from the items ``used`` and the known bounds of their atoms; the whole
+    set if time ran out."""
     finder = _Finder(ground, encoding, [goal], deadline)
     try:
         found = finder.near(used)
@@ -122,7 +122,8 @@ class _Finder:
         return list(self._marks)
 
     def near(self, used: Sequence[Said]) -> list[Item] | None:
-        """A minimal subset of the items and of the known bounds of their atoms; None if not even all suffice."""
+        """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
+        suffice."""
         first: list[Item] = [*dict.fromkeys(used)]
         self._enough = first
         for item in first:
@@ -190,7 +191,7 @@ class _Finder:
         return all(checked(self._z3, self._solver, self._deadline, goal, *marks) == "unsat" for goal in self._goals)
 
     def _least(self, items: Sequence[Item]) -> list[Item] | None:
-        """A minimal part of them that refutes the goals; None where not even all do, or that is not known in time."""
+        """A minimal subset that refutes the goals; None if even all items do not, or if time runs out."""
         if not self._refutes(items):
             return None
         marks = {self._marks[item].decl().name(): item for item in items}
@@ -214,7 +215,7 @@ class _Finder:
                     yield KnownEnd(key, end)
 
     def _expanded(self, items: Sequence[Item]) -> Iterator[Item]:
-        """The items, with facts and instances of proofs in place of what is known."""
+        """The items, with known ends replaced by the facts and instances of their proofs."""
         found: dict[Item, None] = {}
         for item in items:
             if isinstance(item, KnownEnd):
@@ -224,7 +225,7 @@ class _Finder:
         yield from sorted(found, key=lambda item: not isinstance(item, KnownEnd))
 
     def _behind(self, item: KnownEnd) -> Iterator[Item]:
-        """The facts and instances on which a known end rests; itself if there is no proof."""
+        """The facts and instances of the proof of a known end; the end itself if it has no proof."""
         value = self._ground.known.box(item.key)[item.end]
         for given in self._ground.known.origins.of(*item.key):
             if (given.upper <= value) if item.end else (given.lower >= value):

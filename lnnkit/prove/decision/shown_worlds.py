@@ -31,7 +31,7 @@ def shown_world(
     encoding: _Encoding,
     near: Sequence[Key],
 ) -> ShownWorld:
-    """The truths of the atoms ``near`` the question, and of its own; numbers likewise."""
+    """The truths of the question and of the atoms ``near`` it; likewise the numbers."""
     asked = dict.fromkeys(_keys(question.part, question.bindings, ground))
     atoms: dict[Key, float] = {}
     numbers: dict[Key, float] = {}
@@ -50,7 +50,7 @@ def shown_world(
 
 
 def key_text(key: Key) -> str:
-    """An atom, or a number, as a person would write it."""
+    """The text of an atom or a number in the language's syntax."""
     return format_expression(ground_atom(*key))
 
 
@@ -64,7 +64,7 @@ def _truth(z3: Z3, model: Z3, made: Z3) -> float:
 
 
 def _keys(part: Part, bindings: Assignment, ground: Ground) -> Iterator[Key]:
-    """The atoms of a question, the first of them."""
+    """The atoms of a question, up to a limit."""
     stack: list[tuple[Part, Assignment]] = [(part, bindings)]
     count = 0
     while stack and count < _OF_QUESTION:

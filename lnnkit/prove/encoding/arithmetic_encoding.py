@@ -16,8 +16,8 @@ _GREATEST_POWER = 16
 
 
 class ArithmeticEncoding:
-    """Numbers as reals, or as integers where their names are ``whole``. ``asides`` are what all that has been encoded
-    rests on: the ends of numbers, and the definitions of quotients and roots."""
+    """Encodes numbers as reals, or as integers if their names are ``whole``. ``asides`` collects constraints that the
+    encoded terms need: the ends of numbers, and the definitions of quotients and roots."""
 
     def __init__(self, z3: Z3, context: Z3, known: KnownValues, whole: Collection[str], *, folded: bool) -> None:
         self.numbers: dict[Key, Z3] = {}
@@ -44,7 +44,7 @@ class ArithmeticEncoding:
         return self.numbers[key]
 
     def at_end(self, key: Key, end: int, value: float) -> list[Z3]:
-        """That a number that is a variable is at least (0), or at most (1), this; nothing where that is infinite."""
+        """The constraint that a variable number is at least (0) or at most (1) ``value``; None if that is infinite."""
         made = self.numbers[key]
         if not math.isfinite(value):
             return []
@@ -55,7 +55,7 @@ class ArithmeticEncoding:
         return [made <= limit if end else made >= limit]
 
     def comparison(self, arithmetic: Comparison, keys: Sequence[Key | None]) -> bool | Z3 | None:
-        """Whether a comparison of numbers holds; None where nothing is known of that."""
+        """Whether a comparison of numbers holds; None if it cannot be encoded."""
         if not comparable(arithmetic) or any(key is None for key in keys):
             return None
         values = [self.number(key) for key in keys if key is not None]

@@ -1,7 +1,7 @@
 """Formulas as first-order logic for Z3.
 
-An atom about entities with names is a proposition. Individuals that an open sort may hold besides are elements of a
-sort of Z3 of their own, so they are none of those with names; atoms about them are functions of them.
+An atom about named entities is a proposition. The unnamed individuals of open sorts are elements of a Z3 sort of their
+own, so they are distinct from all named entities; atoms about them are functions on that sort.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MEMBER = "a "  # prefix of predicates for the sort of an individual
 
 
 class ClassicalEncoding:
-    """``folded``: bounds known from inference are constants; otherwise only closed-world defaults are."""
+    """``folded``: known bounds from inference become constants; otherwise only closed-world defaults do."""
 
     def __init__(
         self, z3: Z3, context: Z3, reading: GroundReading, arithmetic: ArithmeticEncoding, *, folded: bool
@@ -58,14 +58,15 @@ class ClassicalEncoding:
         return self._connective(part.kind, operands)
 
     def within(self, part: Part, bindings: Assignment, lower: float, upper: float) -> Truth:
-        """That a statement with this truth holds: true from a lower end above 0, false from an upper one below 1."""
+        """The constraint that a statement with this truth holds: it is true if the lower end is above 0, false if the
+        upper end is below 1."""
         found = self.truth(part, bindings)
         if lower > 0 and upper < 1:
             return False
         return found if lower > 0 else self.negated(found) if upper < 1 else True
 
     def _everywhere(self, stated: Stated) -> Truth:
-        """That a statement holds of the unnamed individuals that its variables can be."""
+        """The constraint that a statement holds for all unnamed individuals in the sorts of its variables."""
         if stated.lower > 0 and stated.upper < 1:
             return False
         if not stated.variables or (stated.lower <= 0 and stated.upper >= 1):
@@ -89,15 +90,16 @@ class ClassicalEncoding:
         return self.atoms[key]
 
     def said(self, key: Key, end: int, value: float) -> Truth:
-        """That an atom is true where its lower end (0) is above 0, and false where its upper one (1) is below 1."""
+        """The constraint that an atom is true if its lower end (0) is above 0, or false if its upper end (1) is below
+        1."""
         made = self.atom(key)
         if end == 0:
             return made if value > 0 else True
         return self.negated(made) if value < 1 else True
 
     def held(self, item: Instance | Definition | Loop | Blanket) -> Truth:
-        """That an instance of a statement, the definition of a completed atom, or a loop formula holds; or a statement,
-        of unnamed individuals."""
+        """The constraint that an item holds: an instance of a statement, the definition of a completed atom, a loop
+        formula, or a statement about unnamed individuals."""
         if isinstance(item, Blanket):
             return self._everywhere(item.stated)
         if isinstance(item, Instance):
@@ -151,7 +153,7 @@ class ClassicalEncoding:
         return self._connective(kind, [*parts, *self._unnamed_rows(part, bindings)])
 
     def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[Truth]:
-        """The rows of a quantifier in which one of its variables at least is an unnamed individual."""
+        """The rows of a quantifier in which at least one of its variables is an unnamed individual."""
         (body,) = part.operands
         kind = "implies" if part.kind == "forall" else "and"
         found: list[Truth] = []
@@ -163,7 +165,7 @@ class ClassicalEncoding:
         return found
 
     def _patterns(self, part: Part, bindings: Assignment) -> Iterator[tuple[list[Z3], dict[str, object]]]:
-        """Unnamed individuals for some of the variables, one at least, in each way that there is, with entities for the
+        """All ways to choose a non-empty set of variables as unnamed individuals, with named entities for the
         others."""
         free = [name for name, sort in part.bound if self._known.is_open(sort)]
         for chosen in range(1, 1 << len(free)):
@@ -182,7 +184,7 @@ class ClassicalEncoding:
             yield from self._products(others, {**bindings, name: entity})
 
     def _note_closed(self, part: Part) -> None:
-        """Rows that a closed predicate does not list are left out."""
+        """Note that rows which a closed predicate does not list are left out."""
         guards = {guard.name for guard in part.guards.get("body", ()) if guard.kind == "atom"}
         self.closed |= {name for name in guards if self._known.program.predicates[name].closed}
 
@@ -214,7 +216,7 @@ class ClassicalEncoding:
 
     @property
     def unnamed(self) -> Z3 | None:
-        """The sort of unnamed individuals, if there are any in what has been encoded."""
+        """The Z3 sort of unnamed individuals; None if the encoding has none."""
         return self._unnamed
 
     def _individuals(self, count: int) -> list[Z3]:
@@ -229,7 +231,8 @@ class ClassicalEncoding:
         return found
 
     def true_of_unnamed(self, model: Z3, most: int) -> Iterator[tuple[str, float]]:
-        """The atoms that a model makes true of unnamed individuals, numbered, so many at most."""
+        """The atoms about unnamed individuals that a model makes true, at ``most`` so many; the individuals are
+        numbered."""
         if self._unnamed is None:
             return
         numbered = {f"someone {n}": each for n, each in enumerate(model.get_universe(self._unnamed) or (), 1)}
@@ -253,7 +256,7 @@ class ClassicalEncoding:
         return self._functions[name]
 
     def _members(self, variables: Sequence[tuple[str, str]], bound: Sequence[Z3]) -> Truth:
-        """That individuals are of the sorts of variables."""
+        """The constraint that the individuals belong to the sorts of their variables."""
         pairs = zip(variables, bound, strict=True)
         return self._connective(
             "and", [self._function((f"{_MEMBER}{sort}", (None,)), 1)(each) for (_, sort), each in pairs]

@@ -1,8 +1,9 @@
-"""Formulas with truth degrees for Z3: linear real arithmetic in Lukasiewicz and Goedel logic, nonlinear in product.
+"""Formulas with truth degrees for Z3: linear real arithmetic in Lukasiewicz and Goedel logic, nonlinear in product
+logic.
 
-A truth is a rational constant or a real expression in [0, 1]; connectives are those of ``lnnkit.logic`` at a point.
-Where a connective is not algebraic (a product with a bias, a root of high degree), and for soft comparisons, the truth
-is an unknown within its bounds: that is sound, and says less.
+A truth is a rational constant or a real expression in [0, 1]; connectives are those of ``lnnkit.logic`` at a point. The
+truth of a connective that is not algebraic (a product with a bias, a root of high degree) and of a soft comparison is
+an unknown within its bounds, which is sound but weaker.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _ROOT = 4  # the greatest denominator of an exponent
 
 
 class GradedEncoding:
-    """``folded``: what inference has settled is a constant; else only what is closed is. All that is said is ``slack``
-    wider than it stands, so that a program that only rounding contradicts does not contradict itself. ``asides`` of
-    the arithmetic hold definitions; ``loose`` says whether anything was left open."""
+    """``folded``: settled bounds become constants; otherwise only closed-world defaults do. Every constraint is widened
+    by ``slack``, so that a program that is contradictory only by rounding stays satisfiable. ``asides`` of the
+    arithmetic hold definitions; ``loose`` says whether anything was left open."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class GradedEncoding:
     # --- what is asserted -------------------------------------------------------------------------------------------
 
     def held(self, item: Instance | Definition | Loop | Blanket) -> Z3 | bool:
-        """That an instance of a statement, or the definition of a completed atom, holds."""
+        """The constraint that an instance of a statement, or the definition of a completed atom, holds."""
         if isinstance(item, Instance):
             return self.within(item.stated.part, item.bindings, item.stated.lower, item.stated.upper)
         if isinstance(item, Loop | Blanket):
@@ -144,7 +145,7 @@ class GradedEncoding:
         return combine(part, part.kind, weights, bias, x, bindings)
 
     def _clamp_of(self, part: Part, value: Truth) -> Truth:
-        """Cut at 0 and 1, as far as its weights make that necessary."""
+        """The value clamped to [0, 1], on the sides where its weights make that necessary."""
         if part.name != "lukasiewicz":
             return value
         if isinstance(value, Fraction):
@@ -231,7 +232,7 @@ class GradedEncoding:
         return self._if(found, ONE, ZERO)
 
     def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
-        """The least or the greatest of the rows; over an open sort, anything below or above that."""
+        """The minimum or the maximum of the rows; over an open sort, an unknown bounded by it."""
         (body,) = part.operands
         forall = part.kind == "forall"
         found = ONE if forall else ZERO
@@ -248,7 +249,7 @@ class GradedEncoding:
         return made
 
     def _needed(self, rule: Instance, head: Part) -> Truth | None:
-        """The least truth of a head with which a rule holds; None where that is not worked out."""
+        """The least truth of the head for which a rule holds; None if it has no closed form here."""
         part, lower = rule.stated.part, rational(rule.stated.lower)
         plain = part.bias == 1 and all(weight == 1 for weight in part.weights)
         weighted = part.name == "lukasiewicz" and part.operands[1].kind == "atom" and min(part.weights) > 0
@@ -277,7 +278,8 @@ class GradedEncoding:
     # --- arithmetic -------------------------------------------------------------------------------------------------
 
     def end(self, value: float, end: int) -> Fraction:
-        """A lower (0) or upper (1) bound as it may be read: the decimal number that it is, or a little wider."""
+        """A lower (0) or upper (1) bound as a rational: the decimal number that the float stands for, or a little
+        wider."""
         exact = _on_grid(value)
         wider = self._slack if exact is not None else self._slack + rational(_WIDER)
         exact = rational(value) if exact is None else exact
@@ -299,7 +301,7 @@ class GradedEncoding:
         return made
 
     def _named(self, value: Z3) -> Z3:
-        """A variable that is a sum, so that it is written once where it is cut."""
+        """A variable equal to a sum, so that a clamp mentions the sum once."""
         self._fresh += 1
         made = self.z3.Real(f"?sum {self._fresh}", self.context)
         self.arithmetic.asides.append(made == value)
@@ -330,7 +332,7 @@ class GradedEncoding:
         return self.at_least(other, one)
 
     def _equal(self, one: Truth, other: Truth) -> Z3 | bool:
-        """Equal but for the slack."""
+        """Equality up to the slack."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return abs(one - other) <= max(self._slack, rational(_WIDER))
         if not self._slack:
@@ -407,13 +409,13 @@ class GradedEncoding:
 
 
 def _on_grid(value: float) -> Fraction | None:
-    """The decimal number that a bound is but for rounding; None where it is none of few digits."""
+    """The decimal number with few digits that a bound is up to rounding; None if there is none."""
     near = round(value, _GRID)
     return rational(near) if abs(near - value) <= _ROUNDED else None
 
 
 def _plain_conjunction(part: Part) -> bool:
-    """Whether a consequent is an atom, or a conjunction of such without weights."""
+    """Whether a consequent is an atom, or a conjunction of atoms without weights."""
     if part.kind == "atom":
         return True
     plain = part.kind == "and" and part.bias == 1 and all(weight == 1 for weight in part.weights)

@@ -1,4 +1,4 @@
-"""The classical reading of a program: what holds to a degree of ``alpha`` or more holds, weights are left out."""
+"""The classical reading of a program: truths of at least ``alpha`` count as true, and weights are left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_crisp(program: CheckedProgram) -> bool:
 
 
 def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]:
-    """The program read classically, and how many statements say too little to be read so."""
+    """The program in its classical reading, and the number of statements too weak to be read so."""
     kept = [found for each in program.assertions if (found := _crisp_assertion(each, alpha)) is not None]
     numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
     facts = tuple(each if each.predicate in numeric else _crisp_fact(each, alpha) for each in program.facts)
@@ -34,7 +34,7 @@ def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]
 
 
 def plain(formula: Formula) -> Formula:
-    """A formula without weights, biases, logics and scales; an operand of no weight is left out."""
+    """A formula without weights, biases, logics and scales; operands of weight 0 are left out."""
     return cast("Formula", transform(cast("ast.Expression", formula), _plain))
 
 

@@ -24,13 +24,13 @@ class Definition:
 
 
 class TooWide(Exception):
-    """There are more instances than were allowed, or more than could be looked at in time."""
+    """The cone has more instances than allowed, or takes more time."""
 
 
 @dataclass
 class Cone:
-    """``instances`` and the ``atoms`` that they and the question read and that are not settled, numbers among them;
-    ``definitions`` are those of completed atoms."""
+    """``instances``, and the unsettled ``atoms`` and numbers that they and the question read. ``definitions`` are those
+    of completed atoms."""
 
     reading: GroundReading
     index: StatementIndex
@@ -47,7 +47,7 @@ class Cone:
 
     @property
     def too_wide(self) -> str:
-        """What is to be said where it was given up."""
+        """The note for an answer whose cone was given up."""
         which = "time ran out: it" if self.deadline.passed else "it"
         return f"{which} depends on at least {len(self._seen):,} instances of statements; its bounds are from inference"
 
@@ -72,7 +72,7 @@ class Cone:
         self._finish()
 
     def add(self, instance: Instance) -> None:
-        """Add an instance, unless it is present or satisfied at known bounds."""
+        """Add an instance, unless it is present already or satisfied at known bounds."""
         if instance.key in self._seen:
             return
         self._seen.add(instance.key)
@@ -93,7 +93,7 @@ class Cone:
             raise TooWide
 
     def unsettled(self, part: Part, bindings: Assignment) -> Iterable[Key]:
-        """The atoms and numbers of a formula that are not settled, where its truth can depend on them."""
+        """The unsettled atoms and numbers of a formula on which its truth can depend."""
         known = self.reading.known
         if part.kind == "atom":
             key = self.reading.key(part, bindings)
@@ -144,7 +144,7 @@ class Cone:
 
 
 def definition_of(key: Key, index: StatementIndex, reading: GroundReading) -> Definition:
-    """The rules that may make a completed atom true."""
+    """The definition of a completed atom: the rules that may make it true."""
     found = [
         (instance, head)
         for stated, head in index.defining(key[0])

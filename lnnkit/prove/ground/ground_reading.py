@@ -16,7 +16,7 @@ SLACK = 1e-9  # an instance violated by no more than this counts as satisfied
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """A statement about these entities."""
+    """An instance of a statement: the statement with an entity for each variable."""
 
     stated: Stated
     bindings: Mapping[str, str]
@@ -64,19 +64,19 @@ class GroundReading:
         return self.algebra.box(part, [self.box(operand, bindings, read) for operand in part.operands])
 
     def satisfied(self, instance: Instance, read: Callable[[Key], Box] | None = None) -> bool:
-        """Whether an instance is satisfied at known, or ``read``, bounds."""
+        """Whether an instance is satisfied at the bounds ``read`` (default: the known ones)."""
         low, high = self.box(instance.stated.part, instance.bindings, read)
         return low >= instance.stated.lower - SLACK and high <= instance.stated.upper + SLACK
 
     def key(self, part: Part, bindings: Assignment) -> Key | None:
-        """The atom of a leaf; None if an argument is no named entity."""
+        """The atom of a leaf; None if an argument is not a named entity."""
         arguments = part.arguments(bindings)
         return None if any(not isinstance(each, str) for each in arguments) else (part.name, tuple(map(str, arguments)))
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
-        """The rows of a quantifier, over named entities, that may not be neutral."""
+        """The rows of a quantifier, over named entities, that may differ from its neutral value."""
         named = {name: entity for name, entity in bindings.items() if isinstance(entity, str)}
         guards = [guard for guard in self.row_guards(quantifier) if _about(guard, named, quantifier)]
         for found in assignments(quantifier.bound, named, guards, self.upper_rows, self.known):
@@ -116,7 +116,8 @@ class GroundReading:
         return stated.part.guards["whole"]
 
     def upper_rows(self, leaf: Part, fixed: Mapping[int, str]) -> Iterator[tuple[str, ...]] | None:
-        """The rows of an atom's predicate that may be true, some places fixed; None where all others may be too."""
+        """The rows of an atom's predicate that may be true, with some arguments fixed; None if every other row may be
+        true too."""
         if not self.known.false_by_default(leaf.name):
             return None
         return self.known.rows(leaf.name, fixed, 1)
@@ -160,5 +161,5 @@ class GroundReading:
 
 
 def _about(guard: Part, named: Mapping[str, str], quantifier: Part) -> bool:
-    """Whether all variables of a guard are entities with names, or to be bound here."""
+    """Whether every variable of a guard is a named entity or is bound by the quantifier."""
     return guard.variables <= named.keys() | {name for name, _ in quantifier.bound}

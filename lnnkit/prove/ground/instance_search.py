@@ -1,8 +1,8 @@
 """Searches for the assignments under which a formula is not neutral.
 
-A *guard* is an atom of a formula without which the formula is neutral: a rule is satisfied, the row of an ``exists`` is
-false, that of a ``forall`` true. So assignments are joined from the rows of guards where those are few, and only
-variables that no guard binds range over their sorts.
+A *guard* is an atom without which a formula is neutral: a rule is satisfied, a row of an ``exists`` is false, a row of
+a ``forall`` true. So assignments are joined from the rows of guards that have few rows; only variables that no guard
+binds range over their sorts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Rows = Callable[[Part, Mapping[int, str]], Iterable[tuple[str, ...]] | None]
 
 @dataclass(frozen=True, slots=True)
 class Algebra:
-    """How connectives bound their truth: those of the program's logics, or of classical logic."""
+    """The truth functions that bound connectives: those of the program's logics, or of classical logic."""
 
     classical: bool
 
@@ -52,13 +52,13 @@ def assignments(
     rows: Rows,
     known: KnownValues,
 ) -> Iterator[dict[str, str]]:
-    """``bindings`` with all ways to bind the other ``variables`` (names and sorts) that the guards leave."""
+    """All extensions of ``bindings`` to the other ``variables`` (names and sorts) that satisfy the guards."""
     todo = {name: sort for name, sort in variables if name not in bindings}
     return _search(todo, dict(bindings), tuple(guards), rows, known)
 
 
 def unified(leaf: Part, entities: Sequence[str], variables: Mapping[str, str]) -> dict[str, str] | None:
-    """The substitution of an atom's ``variables`` that gives it these entities; other variables may be any."""
+    """The substitution of an atom's ``variables`` that gives it these entities; other variables match any entity."""
     found: dict[str, str] = {}
     for term, entity in zip(leaf.terms, entities, strict=True):
         if not isinstance(term, Free):

@@ -20,8 +20,8 @@ Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 
 
 class KnownValues:
-    """The bounds of a ``fixpoint``. An atom that is arrested has the bounds of its own facts: these contradict each
-    other, or what is derived does. In ``classical`` logic what is true to any degree is true."""
+    """The bounds of a ``fixpoint``. An arrested atom has the bounds of its own facts, since its derived bounds
+    contradict each other or these. In ``classical`` logic what is true to any degree is true."""
 
     def __init__(
         self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
@@ -50,12 +50,12 @@ class KnownValues:
         return found
 
     def completed(self, key: Key) -> bool:
-        """Whether rules complete the atom: it is of a closed predicate that they define, and no fact lists it."""
+        """Whether rules complete the atom: rules define its closed predicate, and no fact lists it."""
         name = key[0]
         return name in self._derived and name not in self._open and not self.lacks(key) and not self._given(key)
 
     def lacks(self, key: Key) -> bool:
-        """Whether an entity is outside the sort of its position: no statement applies to the atom."""
+        """Whether an argument is outside the sort of its position, so that no statement applies to the atom."""
         sorts = self.program.predicates[key[0]].sorts
         return any(not self.has(sort, text) for sort, text in zip(sorts, key[1], strict=True))
 
@@ -80,17 +80,18 @@ class KnownValues:
         return 0 if ids is None else len(ids)
 
     def false_by_default(self, name: str) -> bool:
-        """Whether atoms of a predicate that have no row are false."""
+        """Whether atoms without a row are false."""
         return self._atoms.tables[name].default == (0.0, 0.0)
 
     def false_by_closure(self, key: Key) -> bool:
-        """Whether an atom is false since its predicate is closed: nothing lists it, and no rule makes it true."""
+        """Whether an atom is false by the closed-world assumption: no fact lists it, and no rule makes it true."""
         if not self.program.predicates[key[0]].closed or self.box(key) != (0.0, 0.0):
             return False
         return self.lacks(key) or not self._given(key)
 
     def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
-        """The entities of atoms with a row whose lower (0) or upper (1) ``end`` is above 0, some places ``fixed``."""
+        """The entities of atoms with a row whose lower (0) or upper (1) ``end`` is above 0, with some arguments
+        ``fixed``."""
         table = self._atoms.tables[name]
         columns = table.tuples.columns
         if not columns:
@@ -114,11 +115,12 @@ class KnownValues:
     # --- columns ----------------------------------------------------------------------------------------------------
 
     def least_by_default(self, name: str) -> bool:
-        """Whether atoms of a predicate that have no row may be false."""
+        """Whether atoms without a row may be false."""
         return self._atoms.tables[name].default[0] <= 0
 
     def true_ids(self, name: str) -> list[np.ndarray]:
-        """The ids in the rows of a predicate that are true to some degree in every world, a column for each place."""
+        """The ids in the rows of a predicate that are true to some degree in every world, a column for each
+        argument."""
         table = self._atoms.tables[name]
         columns = table.tuples.columns
         if not columns:
@@ -169,7 +171,7 @@ class KnownValues:
         return frozenset(self._state.crossed.rows.values.tolist())
 
     def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
-        """The indices of tuples with these ids at these places."""
+        """The indices of the tuples with these ids at these argument positions."""
         if not fixed:
             return np.arange(len(columns[0]), dtype=np.int32)
         first, *others = fixed
@@ -204,7 +206,8 @@ class KnownValues:
         return self._around(key, low, high) if predicate.numeric else (low, high)
 
     def _around(self, key: Key, low: float, high: float) -> Box:
-        """The ends of a number, those that are derived with room for their rounding: the solver computes exactly."""
+        """The ends of a number. Derived ends are widened by their rounding error, because the solver computes
+        exactly."""
         said = self._said(key, numeric=True)
         if low != said[0] and math.isfinite(low):
             low -= _ROUNDED * max(1.0, abs(low))

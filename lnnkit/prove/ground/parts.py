@@ -1,4 +1,4 @@
-"""Statements and questions as trees whose variables all have names of their own, ready to be instantiated."""
+"""Statements and questions as trees in which all variables have distinct names, ready to be instantiated."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Part:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """The variables that nothing in it binds."""
+        """The free variables."""
         own = {term.name for term in self.terms if isinstance(term, Free)}
         inner = own.union(*(operand.variables for operand in self.operands))
         return frozenset(inner - {name for name, _ in self.bound})
 
     @cached_property
     def leaves(self) -> tuple[Part, ...]:
-        """The atoms in it, numbers among them."""
+        """The atoms and numbers in it."""
         if self.kind == "atom":
             return (self,)
         return tuple(leaf for operand in self.operands for leaf in operand.leaves)
@@ -51,7 +51,8 @@ class Part:
 
 @dataclass(eq=False)
 class Stated:
-    """A statement: ``part`` lies in ``[lower, upper]`` for all entities that its ``variables``, by name, can be."""
+    """A statement: ``part`` lies in ``[lower, upper]`` for all values of its ``variables``, which have their sorts by
+    name."""
 
     part: Part
     lower: float
@@ -62,13 +63,13 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Blanket:
-    """What a statement says of individuals that nothing names."""
+    """The constraint that a statement puts on unnamed individuals."""
 
     stated: Stated
 
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
-    """The tree of a form. Variables that quantifiers bind are named by a number behind ``#``."""
+    """The tree of a form. Bound variables get a number behind ``#``."""
     return _part(form, predicates, (), iter(range(1 << 60)))
 
 
@@ -92,5 +93,5 @@ def _part(
 
 
 def sort_of(leaf: Part, place: int, predicates: Mapping[str, Predicate]) -> str:
-    """The sort of a place of an atom."""
+    """The sort of an atom's argument position."""
     return predicates[leaf.name].sorts[place] if leaf.kind == "atom" else ENTITY

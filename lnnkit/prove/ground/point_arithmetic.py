@@ -1,4 +1,4 @@
-"""Terms over rational numbers: exact values, and their bounds over intervals as far as they are cheap."""
+"""Terms over rational numbers: exact values, and cheap bounds over intervals."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _WHOLE = 64  # the greatest whole exponent that is worked out
 
 
 class Inexact(Exception):
-    """The value is not rational, or there is none."""
+    """The value is not rational, or undefined."""
 
 
 @lru_cache(maxsize=4096)
 def rational(value: float) -> Fraction:
-    """A number as it is written: 0.1 is 1/10, not the nearest double."""
+    """A number as its decimal text reads: 0.1 is 1/10, not the nearest double."""
     return Fraction(repr(float(value)))
 
 
 def comparable(arithmetic: Comparison) -> bool:
-    """Whether a comparison is crisp, with a relation that is known."""
+    """Whether a comparison is crisp and its relation is known."""
     return isinstance(arithmetic.relation, Fixed) and not arithmetic.relation.scale
 
 
@@ -62,7 +62,8 @@ def value(term: Term, values: Sequence[Fraction]) -> Fraction:
 
 
 def comparison_box(arithmetic: Comparison, ranges: Sequence[Range]) -> tuple[float, float]:
-    """What a comparison can be over ranges; loose where it is not crisp, or numbers occur twice."""
+    """The bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number occurs more than
+    once."""
     if not comparable(arithmetic):
         return 0.0, 1.0
     if all(low == high and math.isfinite(low) for low, high in ranges):

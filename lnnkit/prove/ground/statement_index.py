@@ -14,7 +14,7 @@ from lnnkit.prove.ground.parts import Part, Stated, part_of, sorted_variables
 
 
 class StatementIndex:
-    """The statements of a ``lifted`` graph, of the program of a ``world``."""
+    """The statements of a ``lifted`` graph, for the program of a ``world``."""
 
     def __init__(self, lifted: LiftedGraph, world: World) -> None:
         self._graph = lifted.graph

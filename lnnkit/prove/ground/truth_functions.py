@@ -1,7 +1,7 @@
 """Connectives at points and over intervals, in plain floats, for pruning instances and checking models.
 
-The formulas are those of ``lnnkit.logic`` (semantics, Neurons). In the classical reading weights and biases are left
-out, and every logic is two-valued.
+The formulas are those of ``lnnkit.logic``. In the classical reading weights and biases are left out, and every logic is
+two-valued.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def connective_value(kind: str, logic: str, weights: Sequence[float], bias: floa
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
-    """Bounds of the truth over a box: exact but for ``iff`` and ``xor``, where they may be loose."""
+    """Bounds of the truth over a box; exact except for ``iff`` and ``xor``, where they may be loose."""
     if kind == "xor":
         low, high = connective_box("iff", logic, weights, bias, x)
         return 1 - high, 1 - low

@@ -1,7 +1,8 @@
 """Unfounded sets: completed atoms that only support each other, which a least fixpoint excludes.
 
-A model of the completion may hold such a set, as in ``reach(X, Y) <- reach(Y, X)``. For each that a model shows, its
-loop formula is added: an atom of the set needs a rule whose antecedent has none of them (Lin and Zhao 2004, "ASSAT").
+A model of the completion may contain such a set, as in ``reach(X, Y) <- reach(Y, X)``. For each one that a model shows,
+its loop formula is added: an atom of the set needs a rule whose antecedent contains none of them (Lin and Zhao 2004,
+"ASSAT").
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lnnkit.prove.ground.parts import Part
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Completed ``atoms`` of which one is true only if the antecedent of one of the ``supports`` is."""
+    """Completed ``atoms`` of which one can be true only if the antecedent of one of the ``supports`` is."""
 
     atoms: frozenset[Key]
     supports: tuple[Instance, ...]
@@ -32,7 +33,7 @@ def loop_of(atoms: frozenset[Key], definitions: Mapping[Key, Definition], readin
 def unfounded(
     definitions: Mapping[Key, Definition], reading: GroundReading, true: Callable[[Key], bool]
 ) -> frozenset[Key]:
-    """The completed atoms that a model makes ``true`` and that no rule supports from below."""
+    """The completed atoms that a model makes ``true`` without well-founded support from rules."""
     suspects = {key for key in definitions if true(key)}
     founded: set[Key] = set()
 
@@ -52,7 +53,7 @@ def unfounded(
 
 
 def _external(definition: Definition, within: frozenset[Key], reading: GroundReading) -> Iterable[Instance]:
-    """The rules of a completed atom whose antecedents read no atom of a set."""
+    """The rules of a completed atom whose antecedents read no atom of the set ``within``."""
     for instance, _ in definition.rules:
         if not any(key in within for key in _atoms(antecedent(instance), instance, reading)):
             yield instance

@@ -1,4 +1,5 @@
-"""Which numbers of a program are integers: those of which every value and every constant beside them is whole."""
+"""Infers which numbers of a program are integers: those whose given values, and the constants beside them, are
+integral."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ _WHOLE = (ast.Atom, ast.Number, ast.Negate, ast.Function, ast.Comparison)
 
 
 def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> frozenset[str]:
-    """The names of numbers that are integers. Numbers that stand in one comparison are so together: if nothing is
-    divided, raised or weighted there, and all values that facts give them, and all constants, are whole."""
+    """The names of the numbers that are integers. All numbers in one comparison are integers together, if all their
+    given values and all constants are integral and nothing is divided, raised or weighted."""
     numbers = {name for name, predicate in program.predicates.items() if predicate.numeric}
     if not numbers:
         return frozenset()
@@ -42,7 +43,7 @@ def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> froz
 
 
 def _given(program: CheckedProgram, numbers: set[str]) -> Mapping[str, bool]:
-    """Of each number that facts speak of, whether all their ends are whole."""
+    """For each number that facts mention, whether all its ends are integral."""
     found: dict[str, bool] = {}
     for fact in program.facts:
         if fact.predicate in numbers:

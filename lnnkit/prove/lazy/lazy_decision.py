@@ -1,8 +1,9 @@
-"""Whether a question follows in the classical reading, with instances of statements added as models violate them.
+"""Whether a question follows in the classical reading, by lazy instantiation: statements are instantiated where models
+violate them.
 
-The solver starts with the question alone. Its model is laid over the least world (`WorldValues`); the instances that
-this world violates are added, until there are none: then it is a world of the program. What cannot be met by some of
-the instances cannot be met by all of them.
+The solver starts with the question alone. Its model is laid over the least world (`WorldValues`), and the instances
+that this world violates are added. When it violates none, it is a world of the program. If some instances are
+unsatisfiable, so are all of them.
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition
 _SHOWN = 60  # atoms of a world
-_TURNS = 100  # turns of the search for a refutation of *anyone*
+# Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
+# 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
+_TURNS = 100
 _LOOKED = 64  # after this many instances the clock is read
 
 
 class LazyDecision:
-    """``decide`` gives the verdict; ``used`` is then what it rests on. Raises `TooWide`, `Interrupted`."""
+    """``decide`` gives the verdict and sets ``used``, the items on which it depends. Raises `TooWide`,
+    `Interrupted`."""
 
     def __init__(self, ground: Ground, question: Question, related: Related, deadline: Deadline) -> None:
         self.z3 = z3 = solver_module()
@@ -69,7 +73,7 @@ class LazyDecision:
         return len(self._added)
 
     def replayed(self) -> LazyEncoding:
-        """An encoding with the same rows of quantifiers, in which nothing that inference has settled is a constant."""
+        """An encoding with the same rows of quantifiers, in which settled bounds are not constants."""
         context = self.z3.Context()
         arithmetic = ArithmeticEncoding(self.z3, context, self._ground.known, self._ground.whole, folded=False)
         return LazyEncoding(
@@ -109,8 +113,8 @@ class LazyDecision:
                 return found
 
     def _checked(self, assumption: Z3, allowed: Collection[Quantified]) -> tuple[Status, list[Quantified]]:
-        """Whether there is a model in which only the allowed quantifiers have rows that have not been added; if there
-        is none, the others that it would take."""
+        """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
+        the other quantifiers whose missing rows it would need."""
         self._drain()
         lacks = {
             lack.decl().name(): (self.z3.Not(lack), each)
@@ -129,7 +133,7 @@ class LazyDecision:
         return found, missing
 
     def _refuted(self, assumption: Z3, missing: Sequence[Quantified]) -> bool:
-        """Whether nobody can be what the quantifiers miss; seen once of each."""
+        """Whether no individual at all can fill the missing rows of these quantifiers; each is tested once."""
         allowed: dict[Quantified, None] = {}
         wanted = [each for each in missing if each.rows.anyone is None]
         for _ in range(_TURNS if wanted else 0):
@@ -155,7 +159,7 @@ class LazyDecision:
     # --- what a model violates --------------------------------------------------------------------------------------
 
     def _violated(self, model: Z3) -> bool:
-        """Lay a model over the world, and add the instances that it violates; returns whether there are any."""
+        """Lay a model over the world and add the instances that it violates; returns whether there are any."""
         self._pause()
         before = len(self._added), len(self.encoding.arithmetic.asides)
         changed = self._laid(model)
@@ -249,7 +253,7 @@ class LazyDecision:
     # --- completed atoms --------------------------------------------------------------------------------------------
 
     def _unsupported(self, changed: Sequence[Key]) -> Iterator[Key]:
-        """Completed atoms that are true and that no rule makes so, of those that may have become so."""
+        """The completed atoms among the ``changed`` ones that are true without a rule that makes them so."""
         known = self._ground.known
         heads = dict.fromkeys(key for key in self.encoding.atoms if known.completed(key))
         for key in changed:

@@ -1,13 +1,13 @@
-"""The classical encoding with quantifiers whose rows are added one by one.
+"""The classical encoding, with quantifiers whose rows are added one by one.
 
-A quantifier becomes a proposition. For each row that has been added, the row decides it (a true row of an ``exists``
-makes it true); and where it is true, one of these rows is, or ``rest``: a row that has not been added. The solver
-assumes that there is no such rest; where that is what it fails for, rows are added. A true row that has not been added
-is met in the model. Of an open sort, rows speak of individuals that nothing names, one of the quantifier's own among
-them: no statement compares them, so what any of them is that one can be.
+A quantifier becomes a proposition. A row that decides it (a true row of an ``exists``) implies it; conversely it
+implies that one of the added rows decides it, or ``rest``: some row that has not been added. The solver assumes that
+``rest`` is false. If this assumption is in its unsatisfiable core, rows are added. A true row that has not been added
+becomes visible in the model. Rows over an open sort are about unnamed individuals, one of them the quantifier's own. No
+statement compares unnamed individuals, so one can stand for any other.
 
-Before many rows are added, the rest is said to be a row of *anyone*, an individual of which nothing is known. If that
-cannot be, then no row can, and there is no need to look at them one by one (generalisation on constants).
+Before many rows are added, ``rest`` is equated with a row of *anyone*, an individual of which nothing is known. If that
+is unsatisfiable, so is every row, and they need not be tested one by one (generalisation on constants).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _FIRST, _GROWTH = 1, 8  # the number of rows added first, and its growth each ti
 
 @dataclass(eq=False)
 class Rows:
-    """A quantifier's rows: ``added`` in batches; ``single`` ones that a model showed; ``waiting`` are the others, all
-    represented by ``anyone``."""
+    """A quantifier's rows: ``added`` in batches, ``single`` ones that a model showed, and ``waiting`` ones, which
+    ``anyone`` represents."""
 
     part: Part
     bindings: Assignment
@@ -49,7 +49,7 @@ class Rows:
 
 @dataclass(eq=False)
 class Quantified:
-    """A quantifier in an encoding: ``some`` says that a row decides it, ``rest`` that one does that is not there."""
+    """A quantifier in an encoding. ``some``: a row decides it. ``rest``: a row that has not been added decides it."""
 
     rows: Rows
     some: Z3
@@ -59,9 +59,8 @@ class Quantified:
 
 
 class LazyEncoding(ClassicalEncoding):
-    """``world`` is the model, ``least`` the world of all lower ends; ``expanded`` the rows that another encoding has
-    added. What is to be asserted besides gathers in ``asides``. ``pause`` is called row by row, and raises when
-    time runs out."""
+    """``world`` is the model, ``least`` the world of all lower ends, ``expanded`` the rows added by another encoding.
+    ``asides`` collects further assertions. ``pause`` is called for every row, and raises when time runs out."""
 
     def __init__(
         self,
@@ -120,7 +119,8 @@ class LazyEncoding(ClassicalEncoding):
         return some if part.kind == "exists" else self.z3.Not(some)
 
     def _settled(self, part: Part, bindings: Assignment) -> Rows | None:
-        """A row that inference has settled and that decides a quantifier; of one that was not asked for, no more."""
+        """A quantifier decided by a settled row, with that row. Without such a row, no rows if another encoding is
+        replayed, else None."""
         (body,) = part.operands
         exists = part.kind == "exists"
         for row in self._least.rows(part, bindings):
@@ -138,7 +138,7 @@ class LazyEncoding(ClassicalEncoding):
         return self.of_anyone[key]
 
     def _same(self, one: object, other: object) -> Truth:
-        """Anyone may be equal to any entity."""
+        """Whether two arguments may be equal: *anyone* may equal any entity."""
         sides = sorted(map(str, (one, other)))
         if one == other or not any(self._world.is_anyone(each) for each in sides):
             return super()._same(one, other)
@@ -161,14 +161,14 @@ class LazyEncoding(ClassicalEncoding):
         self._single(quantified)
 
     def generalise(self, quantified: Quantified) -> None:
-        """Assert that rows that have not been added are instances of *anyone*."""
+        """Assert that the rows that have not been added are instances of *anyone*."""
         rows = quantified.rows
         own = {name: self._world.anyone(sort) for name, sort in rows.part.bound}
         rows.anyone = {**rows.bindings, **own}
         self._generalised(quantified)
 
     def lack(self, quantified: Quantified) -> Z3:
-        """That there is a row which has not been added."""
+        """The proposition that a row which has not been added decides the quantifier."""
         anyone = quantified.rows.anyone
         return quantified.rest if anyone is None else self.exists(str(anyone[quantified.rows.part.bound[0][0]]))
 
@@ -228,8 +228,8 @@ class LazyEncoding(ClassicalEncoding):
         return Rows(part, dict(bindings), _distinct(self._candidates(part, bindings), part))
 
     def _candidates(self, part: Part, bindings: Assignment) -> Iterator[Row]:
-        """The rows that may decide a quantifier: such as the world has, of shared individuals, of its own ones, of
-        entities of which something is known, of all."""
+        """The rows that may decide a quantifier, in this order: rows of the world, of shared individuals, of its own
+        individuals, of entities with known atoms, of all entities."""
         bindings = dict(bindings)
         exists = part.kind == "exists"
         world = GroundReading(self._world, self._reading.algebra)

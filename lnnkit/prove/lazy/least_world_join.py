@@ -1,7 +1,7 @@
 """The instances of statements that the least world violates, by joins over whole columns.
 
-The least world has every atom as false as inference knows it can be. A way to fail is joined from its true atoms, and
-what a statement says of the rows is worked out for all of them at once.
+In the least world every atom is as false as its inferred bounds allow. For each way to fail, the rows are joined from
+its true atoms, and the statement is evaluated for all rows at once.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _MOST_ROWS = 5_000_000  # of a join
 
 
 class LeastWorldJoin:
-    """Joins over the least world of ``known``; raises `TooWide` where a join has too many rows."""
+    """Joins over the least world of ``known``. Raises `TooWide` if a join has too many rows."""
 
     def __init__(self, known: KnownValues) -> None:
         self._known = known
 
     def suspects(self, stated: Stated, most: int) -> Iterator[Instance]:
-        """Instances that may fail in the least world; all that do are among them. There must be no more than ``most``
-        that fail in one way."""
+        """A superset of the instances that fail in the least world. Raises `TooWide` if more than ``most`` fail in one
+        way."""
         met: set[tuple[str, ...]] = set()
         names = [name for name, _ in stated.variables]
         for way in ways(stated):
@@ -48,7 +48,7 @@ class LeastWorldJoin:
     # --- joins ------------------------------------------------------------------------------------------------------
 
     def _joined(self, way: Way) -> tuple[Columns, int]:
-        """All rows of a way's variables with which its atoms are true."""
+        """All rows of a way's variables for which its atoms are true."""
         columns: Columns = {}
         length = 1
         waiting: list[Columns] = []
@@ -78,7 +78,7 @@ class LeastWorldJoin:
         return columns, length
 
     def _true_rows(self, atom: Part) -> Columns | None:
-        """The rows of an atom that are true, by its variables; None where there are none."""
+        """The true rows of an atom, by its variables; None if there are none."""
         columns = self._known.true_ids(atom.name)
         length = len(columns[0]) if columns else 0
         if not columns:
@@ -123,7 +123,7 @@ class LeastWorldJoin:
         return ~((low >= stated.lower) & (high <= stated.upper))
 
     def _box(self, part: Part, columns: Mapping[str, np.ndarray], length: int) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of a formula in the least world, for each row: those of quantifiers and comparisons are left open."""
+        """Bounds of a formula in the least world, for each row. Quantifiers and comparisons are left unknown."""
         match part.kind:
             case "true" | "false":
                 made = np.full(length, float(part.kind == "true"))
@@ -171,7 +171,7 @@ def _connective(kind: str, x: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[
 
 
 def _codes(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """One number for each row, the same for the same entities."""
+    """An integer for each row, equal for rows with equal entities."""
     if len(left) == 1:
         return left[0], right[0]
     stacked = np.concatenate([np.stack(left, 1), np.stack(right, 1)])
@@ -186,4 +186,4 @@ def _length(columns: Columns) -> int:
 
 def _checked(rows: int) -> None:
     if rows > _MOST_ROWS:
-        raise TooWide(f"a statement has {rows:,} instances to look at; {_MOST_ROWS:,} are looked at at most")
+        raise TooWide(f"a statement has {rows:,} instances to examine; at most {_MOST_ROWS:,} are examined")

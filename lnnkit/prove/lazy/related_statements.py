@@ -1,4 +1,4 @@
-"""The statements that a question may depend on, by the predicates that they share and that are not all settled."""
+"""The statements on which a question may depend, connected by shared predicates with unsettled atoms."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lnnkit.prove.ground.parts import Part, Stated
 
 
 class Related:
-    """The ``statements`` that may have to do with a question. ``lazily`` says whether they can be instantiated as
-    models violate them."""
+    """The ``statements`` that may be relevant to the question. ``lazily`` says whether they can be instantiated
+    lazily."""
 
     def __init__(self, ground: Ground, question: Question) -> None:
         self._ground = ground
@@ -20,7 +20,7 @@ class Related:
 
     @cached_property
     def statements(self) -> list[Stated]:
-        """In the order in which they are met; all of a small program."""
+        """The relevant statements in the order of discovery; all statements of a small program."""
         ground = self._ground
         if ground.small:
             return ground.index.every()
@@ -40,7 +40,7 @@ class Related:
         return list(found)
 
     def mentioning(self, name: str) -> list[Stated]:
-        """Those with a predicate."""
+        """The relevant statements with a predicate."""
         if name not in self._chosen:
             related = set(self.statements)
             self._chosen[name] = [each for each in self._ground.index.mentioning(name) if each in related]
@@ -48,8 +48,8 @@ class Related:
 
     @cached_property
     def lazily(self) -> bool:
-        """No statement compares individuals of open sorts, and what is completed is so by its rules alone, which do not
-        depend on themselves."""
+        """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
+        defined by non-recursive rules alone."""
         parts = [(each.part, each.variables) for each in self.statements]
         parts.append((self._question.part, ()))
         if any(self._compares(part, dict(variables)) for part, variables in parts):
@@ -67,7 +67,7 @@ class Related:
         return any(self._compares(operand, inner) for operand in part.operands)
 
     def _plainly_completed(self, stated: Stated) -> bool:
-        """Whether a statement makes no completed atom true but as its rule, from others."""
+        """Whether a statement derives completed atoms only as their rule, and from other predicates."""
         program, known = self._ground.program, self._ground.known
         heads = {id(head) for head in self._ground.index.defined(stated)}
         completed = frozenset[str]().union(*program.strata)
@@ -83,7 +83,7 @@ class Related:
 
 
 def _signed(part: Part, sign: int) -> Iterator[tuple[Part, int]]:
-    """The atoms of a formula that is true (1) or false (-1), and which truth of theirs favours that; 0 for both."""
+    """The atoms of a formula that is true (1) or false (-1), each with the truth that favours this; 0 for both."""
     if part.kind == "atom":
         yield part, sign
     elif part.kind == "not":

@@ -1,4 +1,4 @@
-"""The instances of statements that a change of a world may have broken: those that read an atom that has changed."""
+"""The instances of statements that a change of a world may violate: those that read a changed atom."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lnnkit.prove.lazy.world_values import WorldValues
 
 @dataclass(frozen=True)
 class _Place:
-    """An atom in a statement, below ``quantifiers``, the outermost first."""
+    """An occurrence of an atom in a statement, inside ``quantifiers``, the outermost first."""
 
     leaf: Part
     quantifiers: tuple[Part, ...]
@@ -26,7 +26,7 @@ class _Place:
 
 
 class TouchedInstances:
-    """Searches among statements, in a ``world`` and the one before it."""
+    """Searches statements for affected instances, in a ``world`` and the one before it."""
 
     def __init__(self, world: WorldValues, reading: GroundReading) -> None:
         self._world = world
@@ -41,7 +41,7 @@ class TouchedInstances:
                     yield from self._at(key, stated, place)
 
     def about(self, person: str, sort: str, statements: Sequence[Stated]) -> Iterator[Instance]:
-        """The instances about an individual that has come to be."""
+        """The instances about an individual that has been added."""
         for stated in statements:
             for name, own in stated.variables:
                 if own == sort:
@@ -64,12 +64,12 @@ class TouchedInstances:
             yield Instance(stated, {name: found[name] for name in variables})
 
     def _guards_of_rows(self, place: _Place) -> Iterator[Part]:
-        """Atoms without which the row of a quantifier does not matter, now or before."""
+        """The atoms without which the row of a quantifier is neutral, now and before."""
         for quantifier in place.quantifiers:
             yield from (guard for guard in self._reading.row_guards(quantifier) if guard is not place.leaf)
 
     def _meets_all(self, quantifier: Part, sort: str) -> bool:
-        """Whether an individual matters to a quantifier over a sort even where nothing is true of it."""
+        """Whether an individual without any true atom affects a quantifier over its sort."""
         names = {name for name, own in quantifier.bound if own == sort}
         return not all(any(name in guard.variables for guard in self._reading.row_guards(quantifier)) for name in names)
 

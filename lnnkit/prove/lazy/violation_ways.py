@@ -1,4 +1,4 @@
-"""The ways in which a statement can fail: conjunctions of literals, whose true atoms are what a search joins."""
+"""The ways in which a statement can fail: conjunctions of literals. A search joins their positive literals."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _MOST = 64  # ways; a statement with more is searched as a whole
 
 @dataclass(frozen=True)
 class Way:
-    """Atoms that are true where a statement fails in this way; ``variables`` are those of the statement, and of the
-    quantifiers whose rows must be there (names and sorts)."""
+    """Atoms that are true if a statement fails in this way. ``variables`` (names and sorts) are those of the statement
+    and of the quantifiers that need a row."""
 
     atoms: tuple[Part, ...]
     variables: tuple[tuple[str, str], ...]
@@ -34,8 +34,8 @@ class _TooMany(Exception):
 
 
 def ways(stated: Stated) -> list[Way]:
-    """How a statement can fail in a world in which every atom is true or false. A statement that must be neither fails
-    everywhere."""
+    """The ways in which a statement can fail in a world where every atom is true or false. A statement that demands an
+    intermediate truth fails everywhere."""
     try:
         never = stated.lower > 0 and stated.upper < 1
         found = [_Literals()] if never else _ways(stated.part, wanted=stated.lower <= 0)

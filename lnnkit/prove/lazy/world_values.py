@@ -1,7 +1,8 @@
-"""One world, read like what inference knows: some atoms have been given a truth, all others are as false as can be.
+"""One world with the interface of `KnownValues`: some atoms have an assigned truth, all others are as false as
+possible.
 
-Since bounds are a fixpoint, the least world violates few instances: of rules with one conclusion, none. What a solver
-says of some atoms is laid over it, so a search for violated instances only has to look at what reads these.
+Since bounds are a fixpoint, the least world violates few instances, and none of rules with one conclusion. A solver's
+model assigns truths to some atoms, so a search for violated instances only has to visit those that read these atoms.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ _MARK = "\ue000"  # prefix of the names of unnamed individuals: private use, so 
 
 
 class WorldValues(KnownValues):
-    """The world of all lower ends of ``known``, but for what `say` says. Numbers keep their bounds. Open sorts hold the
-    individuals of `person` that are said to exist, and no others."""
+    """The world of all lower ends of ``known``, except where `say` assigns a truth. Numbers keep their bounds. Open
+    sorts contain the individuals made by `person` that are said to exist, and no others."""
 
     def __init__(self, known: KnownValues) -> None:
         vars(self).update(vars(known))
@@ -30,7 +31,7 @@ class WorldValues(KnownValues):
     # --- the world --------------------------------------------------------------------------------------------------
 
     def say(self, truths: Mapping[Key, float], existing: Iterable[str]) -> list[Key]:
-        """Lay other truths over the least world, and other individuals; the atoms that have changed."""
+        """Assign truths over the least world, and the individuals that exist; returns the atoms that have changed."""
         self._before, self._now = self._now, dict(truths)
         self._existing = {}
         for each in existing:
@@ -45,17 +46,17 @@ class WorldValues(KnownValues):
         return name
 
     def anyone(self, sort: str) -> str:
-        """A new individual of which nothing is known but its sort: it may be one that has a name."""
+        """A new individual of which only the sort is known: it may be a named entity."""
         name = self.person(sort)
         self._any.add(name)
         return name
 
     def is_anyone(self, entity: str) -> bool:
-        """Whether it may be an entity that has a name."""
+        """Whether the entity stands for any individual, named ones included."""
         return entity in self._any
 
     def people(self) -> list[str]:
-        """The individuals that exist and that nothing names."""
+        """The unnamed individuals that exist."""
         return [each for own in self._existing.values() for each in own]
 
     def sort_of(self, person: str) -> str:
@@ -63,7 +64,7 @@ class WorldValues(KnownValues):
         return self._sort_of[person]
 
     def is_person(self, entity: str) -> bool:
-        """Whether it is an unnamed individual."""
+        """Whether the entity is an unnamed individual."""
         return entity in self._sort_of
 
     # --- as known values --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ Reading = Literal["classical", "exact"]
 
 @dataclass(frozen=True, slots=True)
 class CoreMember:
-    """A fact, a statement or a declaration on which a verdict rests, with its file and its line or row."""
+    """A fact, a statement or a declaration on which a verdict depends, with its file and its line or row."""
 
     text: str
     file: str
@@ -30,8 +30,8 @@ class CoreMember:
 
 @dataclass(frozen=True, slots=True)
 class ShownWorld:
-    """A world that the program allows: the truths of ``atoms``, and the values of ``numbers``, by their texts.
-    ``truth`` is that of the question there."""
+    """A world that the program allows: the truths of ``atoms`` and the values of ``numbers``, by their texts. ``truth``
+    is the truth of the question there."""
 
     truth: float
     atoms: Sequence[tuple[str, float]]
@@ -47,9 +47,9 @@ class Decided:
     """The answer to a question, as data.
 
     ``lower`` and ``upper`` are the tightest bounds of the exact reading, rounded outward; None in the classical one.
-    ``core`` suffices for what is entailed, refuted or inconsistent, and nothing can be left out of it where it is
-    ``minimal``. Of ``models``, one has the question true (or as true as it can be), the other false. ``notes`` say
-    what to know about the answer.
+    ``core`` suffices for a verdict of entailed, refuted or inconsistent; if ``minimal``, no member can be left out.
+    There are at most two ``models``: in one the question is true (or as true as possible), in the other it is false.
+    ``notes`` are remarks about the answer.
     """
 
     formula: str

@@ -262,8 +262,8 @@ def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None)
 
 
 def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[str]) -> bool:
-    """Whether an instance may propose bounds for what a row looks up; or, if it belongs to a shared neuron of the row
-    and such entities, for the row."""
+    """Whether an instance may propose bounds for something that rows look up. For an instance of a neuron that the row
+    shares with such entities: whether it may propose bounds for the row."""
     reading = next(each for each in needs.readings if each.formula is formula)
     of_pair = formula.auxiliary is not None and columns.atoms[AUXILIARY].places
     return any(
@@ -276,7 +276,7 @@ def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[
 
 
 def _heard(needs: Needed) -> set[str]:
-    """The shared neurons that queries hear, and the comparisons that theirs are related to."""
+    """The shared neurons whose bounds queries read, and the comparisons related to those of the queries."""
     found: set[str] = set()
     for root in needs.lifted.queries:
         reference = below_negations(needs.lifted.graph, root.reference)[0]
@@ -319,8 +319,8 @@ def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
 
 
 def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: Needed) -> tuple[DenseRule, ...]:
-    """The rules that may propose something in rounds. Those without ``reads`` look at rows once, since everything they
-    read is fixed."""
+    """The rules that may propose something in rounds. A rule without ``reads`` evaluates each row once, since
+    everything it reads is fixed."""
     moved = {rule.tables[leaf] for rule in rules for leaf in rule.shape.targets}
     moved |= {name for names, _ in needs.strata for name in names}
     found: list[DenseRule] = []
@@ -342,8 +342,8 @@ def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: N
 
 
 def _told_at_once(rule: DenseRule, moved: Set[str], tables: Mapping[str, DenseTable]) -> bool:
-    """Whether a comparison has proposed everything before the first round: nothing moves its numbers, itself
-    included."""
+    """Whether a comparison has made all its proposals before the first round, because no rule, itself included, moves
+    its numbers."""
     if not rule.formula.compares or {*rule.shape.targets} - {AUXILIARY}:
         return False
     numbers = {rule.tables[leaf] for leaf in rule.formula.leaves}

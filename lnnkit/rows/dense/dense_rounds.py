@@ -48,7 +48,7 @@ class _Moves:
         self.rows[where] = rows if known is None else known | rows
 
     def of(self, rule: DenseRule) -> Tensor | None:
-        """The rows that a rule must look at; None if there are none."""
+        """The rows that a rule must evaluate again; None if there are none."""
         found: Tensor | None = None
         for where in rule.reads:
             rows = self.rows.get(where)
@@ -160,8 +160,8 @@ class DenseRun:
     # --- before the first round ---------------------------------------------------------------------------------------
 
     def _compare(self) -> None:
-        """Give comparisons the truth that their numbers imply; contradictions with it, and bounds for the numbers, wait
-        for a round."""
+        """Give comparisons the truth that their numbers imply. Contradictions with it, and bounds for the numbers, are
+        left to the rounds."""
         for rule in self.program.comparisons:
             comparison = rule.comparison
             if comparison is not None and not comparison.total and self._default(AUXILIARY, rule) != (0.0, 1.0):
@@ -197,8 +197,8 @@ class DenseRun:
         return found
 
     def _parts_of_comparison(self, rule: DenseRule) -> list[tuple[Tensor | None, bool]] | None:
-        """The rows of a comparison by what is known of its numbers: rows with single values only (True), and rows with
-        others that may imply something (False); in the remaining rows nothing is known. None if all rows are handled
+        """The rows of a comparison by their numbers: rows with single values only (True), and rows with intervals that
+        may imply something (False). Rows without known numbers are in neither. None if all rows are handled
         together."""
         inputs = [self.strip.column(rule.tables[leaf]) for leaf in rule.formula.leaves]
         if not inputs or rule.comparison is None or rule.comparison.relation is None:
@@ -236,7 +236,7 @@ class DenseRun:
         return torch.zeros(self.strip.length, dtype=torch.bool) if found is None else found
 
     def _truth(self, rule: DenseRule, parts: Sequence[tuple[Tensor | None, bool]]) -> Interval:
-        """The truth of a comparison that is not bounded otherwise."""
+        """The truth of a comparison that no other statement bounds."""
         comparison, formula = rule.comparison, rule.formula
         assert comparison is not None
         columns = [self.strip.column(rule.tables[leaf]) for leaf in formula.neurons[formula.top].operands]
@@ -286,7 +286,7 @@ class DenseRun:
     # --- rounds -------------------------------------------------------------------------------------------------------
 
     def _run(self, moves: _Moves | None) -> None:
-        """Rounds until one changes nothing; the first looks at all rows unless only some have moved."""
+        """Rounds until one changes nothing. The first evaluates all rows, unless only some have moved."""
         while True:
             inbox = _Inbox(self.strip, self.setters)
             for number, rule in enumerate(self.program.rules):
@@ -301,7 +301,8 @@ class DenseRun:
                 raise Unsettled
 
     def _look(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> None:
-        """Add a rule's proposals for some rows to the inbox, by the fastest path for each part of the rows."""
+        """Add a rule's proposals for some rows to the inbox. Each group of rows takes the fastest path that suits
+        it."""
         silent = self._silent.get(number)
         if silent is not None:
             moved = ~silent if moved is None else moved & ~silent
@@ -405,7 +406,7 @@ class DenseRun:
         return ~quiet if moved is None else moved & ~quiet
 
     def _picked(self, moved: Tensor | None) -> Tensor | None:
-        """The indices of the rows to look at; None if looking at all is cheaper."""
+        """The indices of the rows to evaluate; None if evaluating all is cheaper."""
         if moved is None or int(moved.count_nonzero()) * _WORTHWHILE >= self.strip.length:
             return None
         return where_set(moved)

@@ -168,7 +168,7 @@ class Column:
         self._entered = {}
 
     def awake(self, heard: Tensor) -> Tensor:
-        """The flagged rows without arrested ones."""
+        """The flagged rows that are not arrested."""
         return heard if self.arrested is None else heard & ~self.arrested
 
     def arrest(self) -> Tensor | None:

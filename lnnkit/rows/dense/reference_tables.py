@@ -150,7 +150,7 @@ def _texts(codes: np.ndarray, names: Sequence[Names]) -> list[tuple[str, ...]]:
 
 
 def _gathered(table: DenseTable, codes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Column:
-    """Bounds (k,) at the places of the rows."""
+    """The bounds at the indices of the rows, (k,)."""
     given = torch.ones(len(codes), dtype=torch.bool)
     single = lower == upper
     if table.numeric and bool((single | (np.isinf(lower) & np.isinf(upper))).all()):

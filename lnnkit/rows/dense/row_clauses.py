@@ -93,7 +93,7 @@ def _reads_in_full(neuron: Neuron) -> bool:
 
 
 def _beneath(formula: Formula, top: int) -> tuple[int, ...]:
-    """A neuron and all below it, operands first."""
+    """A neuron and its descendants, operands first."""
     found = {top}
     for index in range(top, -1, -1):
         if index in found:

@@ -1,9 +1,9 @@
 """Statements that join rows with reference tables, evaluated row by row as look-ups.
 
-``LivesIn(X, R) & Risky(R) -> Review(X)``: if each row has at most one fact about ``LivesIn``, no statement derives
-more, and every support of the statement needs a known ``LivesIn`` atom, then instances of a row and a region that
-it does not name propose nothing. So the statement is about the row alone, and ``Risky`` of its region is one of its
-columns.
+Example: ``LivesIn(X, R) & Risky(R) -> Review(X)``. Suppose that each row has at most one fact about ``LivesIn``, that
+no statement derives more, and that every support of the statement needs a known ``LivesIn`` atom. Then an instance of a
+row and a region that the row does not name proposes nothing. So the statement is about the row alone, and ``Risky`` of
+its region is one of the row's columns.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ class Atoms:
 
 @dataclass(frozen=True)
 class Lookups:
-    """What may be looked up: the entities that facts of these ``links`` name, predicates with one fact for each row,
-    each with the place of the row; atoms of ``references``, tables that no row moves. Of these, ``exact`` ones have
-    one truth for each atom: an instance that would narrow it cannot be satisfied, and says nothing."""
+    """What may be looked up. ``links`` are predicates with one fact for each row, each with the position of the row;
+    the entities that their facts name are looked up. ``references`` are tables that no row moves. Those of them that
+    are ``exact`` have a single truth for each atom: an instance that would narrow it cannot be satisfied, and proposes
+    nothing."""
 
     sort: str
     links: Mapping[str, int] = field(default_factory=dict)
@@ -199,9 +200,12 @@ def _defines_nothing(needs: Needed, formula: Formula, leaf: int) -> bool:
 def lookups(
     needs: Needed, sort: str, sorts: Mapping[str, Sequence[str]], once: Mapping[str, int], exact: Collection[str]
 ) -> Lookups:
-    """What rows of a ``sort`` may look up. ``sorts`` has those of the arguments of each predicate and number; ``once``
-    are predicates of a row and another entity with one fact for each row and no other, with the place of the row.
-    ``exact`` are closed predicates, derived by nothing, each of whose facts has one truth."""
+    """What rows of a ``sort`` may look up.
+
+    ``sorts`` has the argument sorts of each predicate and number. ``once`` are predicates of a row and another entity,
+    with the position of the row, that have exactly one fact for each row. ``exact`` are closed predicates that nothing
+    derives and whose facts all have a single truth.
+    """
     moved = _moved(needs) - {*exact}
     links = {
         name: place

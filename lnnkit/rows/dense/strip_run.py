@@ -31,8 +31,11 @@ class Settled:
 
 
 def settled(program: DenseProgram, strip: Strip, *, why: bool = False, consistent: bool = False) -> Settled:
-    """The strip at its fixpoint. If all rows are to be ``consistent``, contradictory combinations force a run of all
-    rows, since the contradiction may be in a combination that no row has. Raises `Unsettled`."""
+    """The strip at its fixpoint. Raises `Unsettled`.
+
+    If all rows must be ``consistent``, a contradictory combination of bounds forces a run of all rows, since no row may
+    have this combination.
+    """
     run = DenseRun(program, strip, why=why)
     run.begin()
     distinct = distinct_rows(strip, program.read_later)

@@ -184,7 +184,7 @@ _PHRASES = (
         "there are no dotted attributes: each is a number or a predicate",
         "write `{atom} & {name}({variable})`",
     ),
-    _phrase(_FORMULAS, rf".*?(?P<at>\.(?:{_METHODS})\().*", "text-method", "there are no methods of texts", _TEXTS),
+    _phrase(_FORMULAS, rf".*?(?P<at>\.(?:{_METHODS})\().*", "text-method", "texts have no methods", _TEXTS),
     _phrase(
         _FORMULAS,
         r"(?:.*?[\s(&|])?(?P<name>[^\W\d][\w-]*)\((?P<rest>[^()\[\]{}]*?),\s*"
@@ -313,7 +313,7 @@ _PHRASES = (
         ("query",),
         r".*\)\s*(?P<at>\|\s*(?:top|head|first|limit|sort|order)\b.*)",
         "query-words",
-        "a query has all answers",
+        "a query returns all answers",
         "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown",
     ),
     # declarations

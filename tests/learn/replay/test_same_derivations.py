@@ -69,6 +69,7 @@ def test_reusing_replays_gives_the_same_weights(monkeypatch: pytest.MonkeyPatch)
     )
     settings = {"epochs": 40, "validation": 0.0, "patience": None}
     often = lnnkit.loads(text).fit(**settings)  # pyright: ignore[reportArgumentType]
+    # Without reuse, which no setting turns off
     monkeypatch.setattr("lnnkit.learn.fitting.gradient_descent.same_derivations", lambda *_: False)
     seldom = lnnkit.loads(text).fit(**settings)  # pyright: ignore[reportArgumentType]
     assert [each.epoch for each in often.history] == [0, 1, 17, 40]

@@ -88,13 +88,6 @@ class TemplateProblem:
         return type(self)(self.template, operands, self.target[problems], self.spread[problems])
 
 
-def spread_of(target: Tensor) -> Tensor:
-    """The scale of residuals: the magnitude of each target, at least the median one. Otherwise quotients by numbers
-    near 0 would dominate the loss."""
-    size = target.abs()
-    return torch.maximum(size, size.median(-1, keepdim=True).values).clamp(min=1e-300)
-
-
 def cleared_start(problem: TemplateProblem) -> Tensor | None:
     """The least-squares rows of a quotient or reciprocal, from the equation without its denominator: ``z_1 = t z_2`` or
     ``1 = t z_2``; None for other templates. With noisy targets it is only near the solution, but it is robust where

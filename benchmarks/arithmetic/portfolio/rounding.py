@@ -1,16 +1,11 @@
-"""Rounding of fitted templates to integer weights, and how much worse a rounded model may fit by chance."""
+"""Rounding of fitted templates to integer weights."""
 
 from __future__ import annotations
 
-import math
-
 from torch import Tensor
 
+from benchmarks.arithmetic.portfolio.templates import Template
 from lnnkit.flags import any_set
-from lnnkit.learn.arithmetic.templates import Template
-
-EXACT = 1e-24
-"""The mean square of relative residuals up to which a model counts as exact."""
 
 
 def whole_rows(template: Template, parameters: Tensor) -> Tensor:
@@ -37,13 +32,3 @@ def oriented(template: Template, rows: Tensor, operands: Tensor) -> Tensor:
     else:
         turned = False
     return -rows if turned else rows
-
-
-def by_chance(samples: int, unknowns: int) -> float:
-    """How far the mean square of the true model may exceed that of the best fit: a fit absorbs as many degrees of
-    freedom of the noise as it has unknowns; the rest scatters, here by four standard deviations. 0 for a fit without
-    residual degrees of freedom, which gives no estimate of the noise."""
-    free = samples - unknowns
-    if free <= 0:
-        return 1.0
-    return samples / free * (1 + 4 * math.sqrt(2 / free))

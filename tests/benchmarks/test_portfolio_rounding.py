@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lnnkit.learn.arithmetic.rounding import by_chance, oriented, whole_rows
-from lnnkit.learn.arithmetic.templates import Template
+from benchmarks.arithmetic.portfolio.rounding import oriented, whole_rows
+from benchmarks.arithmetic.portfolio.templates import Template
+from lnnkit.learn.arithmetic.residuals import by_chance
 
 SUM, SQUARE, ROOT = Template("sum", (1,)), Template("square", (2,)), Template("root", (0.5,))
 PRODUCT, QUOTIENT = Template("product", (1, 1)), Template("quotient", (1, -1))

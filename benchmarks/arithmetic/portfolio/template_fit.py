@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from benchmarks.arithmetic.portfolio.rounding import whole_rows
+from benchmarks.arithmetic.portfolio.templates import Template, TemplateProblem, cleared_start
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
-from lnnkit.learn.arithmetic.rounding import EXACT, by_chance, whole_rows
-from lnnkit.learn.arithmetic.templates import Template, TemplateProblem, cleared_start
+from lnnkit.learn.arithmetic.residuals import EXACT, by_chance
 from lnnkit.numeric.nau import NAU
 
 

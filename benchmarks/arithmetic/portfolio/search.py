@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.learn.arithmetic.rounding import EXACT, by_chance, oriented
-from lnnkit.learn.arithmetic.template_fit import Effort, TemplateFits, fit_template
-from lnnkit.learn.arithmetic.templates import TEMPLATES, Template, TemplateProblem, spread_of
+from benchmarks.arithmetic.portfolio.rounding import oriented
+from benchmarks.arithmetic.portfolio.template_fit import Effort, TemplateFits, fit_template
+from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem
+from lnnkit.learn.arithmetic.residuals import EXACT, by_chance, spread_of
 from lnnkit.numeric.npu import NPU
 from lnnkit.numeric.readout import readout, sum_text
 
@@ -60,15 +61,15 @@ def search(
     effort: Effort = DEFAULT_EFFORT,
 ) -> list[Found]:
     """The arithmetic of each of many problems: ``operands`` is ``[problems, rows, in]``, or ``[rows, in]`` for all,
-    ``target`` ``[problems, rows]``.
+    ``target`` is ``[problems, rows]``.
 
-    Each template is fitted from random starts, two rows are divided by their sizes, which the other one takes up, and
-    rounded. Rounded rows are kept where their mean square is at most `EXACT`, or no more above that of the fit than
-    noise explains. Of the templates with rounded rows the one with the least mean square is accepted (at a draw the
-    simpler one), unless it explains little, or another template fits better than noise explains. Problems without an
-    accepted answer go through another round; one that has an exact answer is not tried further.
-    ``generator`` is of the CPU, wherever the examples are.
-    Raises ValueError where an example is not finite.
+    Each template is fitted from random starts and rounded; if it has two rows, both are scaled first and the factor
+    moves between them. Rounded rows are kept if their mean square is at most `EXACT`, or exceeds that of the fit by no
+    more than noise explains. Among templates with rounded rows, the one with the least mean square is accepted (the
+    simpler one of equals), unless it explains little or another template fits better than noise explains. Problems
+    without an accepted answer are tried in another round; a problem with an exact answer is not.
+
+    ``generator`` is a CPU generator, wherever the examples are. Raises ValueError if an example is not finite.
     """
     if not bool(operands.isfinite().all() & target.isfinite().all()):
         raise ValueError("operands and targets must be finite numbers")

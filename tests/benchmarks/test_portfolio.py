@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from lnnkit.learn.arithmetic.portfolio import Found, search
-from lnnkit.learn.arithmetic.templates import TEMPLATES, Template, TemplateProblem, cleared_start, spread_of
+from benchmarks.arithmetic.portfolio.search import Found, search
+from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem, cleared_start
+from lnnkit.learn.arithmetic.residuals import spread_of
 from tests.blocks import at_length
 
 FEATURES, PROBLEMS, ROWS = 10, 6, 256

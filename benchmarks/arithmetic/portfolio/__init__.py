@@ -1,0 +1,1 @@
+"""Arithmetic over time: sequences of numbers, words and images, and differential equations."""
