@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import threading
-import time
+from collections.abc import Iterator
 from multiprocessing.context import BaseContext
+
+from lnnkit.scoring.output_lock import OutputLock
 
 
 def prepared() -> BaseContext:
@@ -19,17 +22,35 @@ def prepared() -> BaseContext:
     context.set_forkserver_preload(["lnnkit.scoring.scoring_run", "lnnkit.rows.row_model", "pyarrow.parquet"])
     from multiprocessing.forkserver import ensure_running
 
-    ensure_running()
+    with _without_interrupts():
+        ensure_running()
     return context
 
 
-def begin() -> None:
-    """Set up a worker: it ignores Ctrl-C, which its parent handles, and ends when its parent is gone."""
+def begin(lock: OutputLock) -> None:
+    """Set up a worker: it ignores Ctrl-C, which its parent handles, and ends when its parent is gone. It holds the
+    ``lock`` of the run as long as it lives."""
+    del lock  # its descriptor stays open
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_follow, daemon=True).start()
 
 
-def _follow(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
+def _follow() -> None:
+    """Ends this process with the one that started it: not its parent in the system's eyes, which is the server."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
     os._exit(1)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started here do not see Ctrl-C, which goes to each process of a terminal."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
