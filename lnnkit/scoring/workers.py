@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from multiprocessing.context import BaseContext
@@ -20,10 +21,12 @@ def prepared() -> BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["lnnkit.scoring.scoring_run", "lnnkit.rows.row_model", "pyarrow.parquet"])
-    from multiprocessing.forkserver import ensure_running
+    from multiprocessing import forkserver, resource_tracker
 
+    with _without_warning():
+        resource_tracker.ensure_running()  # first: it leaves interrupts unblocked
     with _without_interrupts():
-        ensure_running()
+        forkserver.ensure_running()
     return context
 
 
@@ -54,3 +57,14 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _without_warning() -> Iterator[None]:
+    """The process that removes the semaphores of one that was killed does so without a warning."""
+    option = "ignore:resource_tracker:UserWarning"
+    sys.warnoptions.append(option)
+    try:
+        yield
+    finally:
+        sys.warnoptions.remove(option)
