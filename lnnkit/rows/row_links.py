@@ -37,13 +37,14 @@ Statement = Assertion | Query
 class RowSort:
     """The sort whose entities are rows. ``exact`` predicates have a single truth for each atom, which inference cannot
     narrow; a row may introduce entities of the sorts that it ``brings``, of which those ``named`` have some entity
-    anyway."""
+    anyway. Facts may be ``told`` about these predicates and numbers."""
 
     name: str
     predicates: Mapping[str, Predicate]
     exact: frozenset[str] = frozenset()
     brings: frozenset[str] = field(default=frozenset())
     named: frozenset[str] = field(default=frozenset())
+    told: frozenset[str] = field(default=frozenset())
 
 
 def row_links(needs: Needed, rows: RowSort) -> list[Diagnostic]:
@@ -104,6 +105,7 @@ class _Links:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def of_statements(self) -> Iterator[Diagnostic]:
+        yield from self._of_any_entity()
         for reading in self.needs.readings:
             formula = reading.formula
             if formula.root is not None:
@@ -148,6 +150,22 @@ class _Links:
         return (
             sort in self.rows.brings and sort not in self.rows.named and not len(self.needs.world.sorts.get(sort, ()))
         )
+
+    def _of_any_entity(self) -> Iterator[Diagnostic]:
+        """Predicates of any entity, with facts: these are not among those that a stream supplies."""
+        pairs = [(each, self._holder(each)) for each in self.needs.formulas if each.root is not None]
+        pairs += [(unfold(self.needs.lifted, root), self._statement(root)) for root in queries(self.needs)]
+        for formula, statement in pairs:
+            for leaf in formula.leaves:
+                neuron = formula.neurons[leaf]
+                if neuron.source not in self.rows.told or ENTITY not in self._place_sorts(neuron.source):
+                    continue
+                if any(isinstance(each, int) and formula.sorts[each] == self.rows.name for each in neuron.arguments):
+                    span, shown = _atom(statement, neuron.source)
+                    sort = self.rows.name
+                    message = f"{shown} in {_words(statement)} is about any entity, not about each {sort} alone"
+                    hint = f"declare its argument to be a {sort}, so that the stream supplies it"
+                    yield Diagnostic("linked-rows", message, hint, span)
 
     def _of_root(self, root: Root, formula: Formula) -> Iterator[Diagnostic]:
         """A statement, or a query, about two rows, or about all of them."""

@@ -62,7 +62,8 @@ class RowModel:
         others = {fact.predicate for fact in self.program.facts}
         others |= {table.predicate for table in self.program.tables if len(table)}
         named = {sort for name in others - own for sort in predicates[name].sorts}
-        return RowSort(self.sort, predicates, frozenset(self._exact()) - own, frozenset(brings), frozenset(named))
+        exact = frozenset(self._exact()) - own
+        return RowSort(self.sort, predicates, exact, frozenset(brings), frozenset(named), self.supplied)
 
     def _exact(self) -> set[str]:
         """The closed, underived predicates each of whose atoms has a single truth."""

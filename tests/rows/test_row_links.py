@@ -114,6 +114,13 @@ def test_rows_that_are_decided_alone(text: str, tmp_path: Path) -> None:
             2,
             ["`X` in `income(X)`", "`l7` in `income(l7)`"],
         ),
+        # facts about any entity may be about rows, and are not in the stream
+        (
+            "predicate Known(entity)\nfact Known(l7)\nrule Known(X) & Risky(X) -> Grant(X)\nquery Grant(X)\n",
+            3,
+            ["`Known(X)` in this rule is about any entity"],
+        ),
+        ("predicate Known(entity)\nfact Known(l7)\nquery Risky(X) & Known(X)\n", 3, ["in this query is about any"]),
         # a sort of which there is an entity only if a row names one
         (
             'predicate Has(loan, thing)\npredicate Odd(thing)\nload Has from "loans.parquet" (id, thing)\n'
