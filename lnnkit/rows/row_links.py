@@ -36,12 +36,15 @@ Statement = Assertion | Query
 @dataclass(frozen=True)
 class RowSort:
     """The sort whose entities are rows. ``exact`` predicates have a single truth for each atom, which inference cannot
-    narrow; a row may introduce entities of the sorts that it ``brings``."""
+    narrow; a row may introduce entities of the sorts that it ``brings``, of which those ``named`` have some entity
+    anyway. Facts may be ``told`` about these predicates and numbers."""
 
     name: str
     predicates: Mapping[str, Predicate]
     exact: frozenset[str] = frozenset()
     brings: frozenset[str] = field(default=frozenset())
+    named: frozenset[str] = field(default=frozenset())
+    told: frozenset[str] = field(default=frozenset())
 
 
 def row_links(needs: Needed, rows: RowSort) -> list[Diagnostic]:
@@ -102,6 +105,7 @@ class _Links:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def of_statements(self) -> Iterator[Diagnostic]:
+        yield from self._of_any_entity()
         for reading in self.needs.readings:
             formula = reading.formula
             if formula.root is not None:
@@ -114,6 +118,54 @@ class _Links:
             for formula in own:
                 if formula.root is not None:
                     yield from self._of_root(formula.root, formula)
+        yield from self._over_nothing()
+
+    def _over_nothing(self) -> Iterator[Diagnostic]:
+        """Quantifiers over a sort of which there is an entity only if some row names one. Nothing else may be needed of
+        their statement, as of `forall T: Odd(T)` where nothing makes `Odd` true: but where there is no entity, it is
+        true."""
+        needs = self.needs
+        every = [unfold(needs.lifted, root) for root in needs.lifted.statements]
+        every += [formula for formula in needs.shared.formulas if formula.root is not None]
+        tables = [
+            {
+                *(formula.neurons[leaf].source for leaf in formula.leaves),
+                *([formula.auxiliary] if formula.auxiliary is not None else []),
+            }
+            for formula in every
+        ]
+        asked = [unfold(needs.lifted, root) for root in queries(needs)]
+        reached = {formula.neurons[leaf].source for formula in asked for leaf in formula.leaves}
+        while more := [own for own in tables if own & reached and not own <= reached]:
+            reached = reached.union(*more)
+        for formula, own in zip(every, tables, strict=True):
+            if not own & reached:
+                continue
+            for block in formula.blocks[1:]:
+                for variable in block.bound:
+                    if self._may_be_empty(formula.sorts[variable]) and not self._neutral(formula, variable):
+                        yield self._growing(self._holder(formula), formula, variable)
+
+    def _may_be_empty(self, sort: str) -> bool:
+        return (
+            sort in self.rows.brings and sort not in self.rows.named and not len(self.needs.world.sorts.get(sort, ()))
+        )
+
+    def _of_any_entity(self) -> Iterator[Diagnostic]:
+        """Predicates of any entity, with facts: these are not among those that a stream supplies."""
+        pairs = [(each, self._holder(each)) for each in self.needs.formulas if each.root is not None]
+        pairs += [(unfold(self.needs.lifted, root), self._statement(root)) for root in queries(self.needs)]
+        for formula, statement in pairs:
+            for leaf in formula.leaves:
+                neuron = formula.neurons[leaf]
+                if neuron.source not in self.rows.told or ENTITY not in self._place_sorts(neuron.source):
+                    continue
+                if any(isinstance(each, int) and formula.sorts[each] == self.rows.name for each in neuron.arguments):
+                    span, shown = _atom(statement, neuron.source)
+                    sort = self.rows.name
+                    message = f"{shown} in {_words(statement)} is about any entity, not about each {sort} alone"
+                    hint = f"declare its argument to be a {sort}, so that the stream supplies it"
+                    yield Diagnostic("linked-rows", message, hint, span)
 
     def _of_root(self, root: Root, formula: Formula) -> Iterator[Diagnostic]:
         """What links rows in a statement or a query: two rows in it, or all of them."""

@@ -59,7 +59,11 @@ class RowModel:
         predicates = self.program.predicates
         own = {name for name, each in predicates.items() if self.sort in each.sorts}
         brings = {sort for name in own & self.supplied for sort in predicates[name].sorts if sort != self.sort}
-        return RowSort(self.sort, predicates, frozenset(self._exact()) - own, frozenset(brings))
+        others = {fact.predicate for fact in self.program.facts}
+        others |= {table.predicate for table in self.program.tables if len(table)}
+        named = {sort for name in others - own for sort in predicates[name].sorts}
+        exact = frozenset(self._exact()) - own
+        return RowSort(self.sort, predicates, exact, frozenset(brings), frozenset(named), self.supplied)
 
     def _exact(self) -> set[str]:
         """The closed, underived predicates each of whose atoms has a single truth."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import secrets
@@ -14,6 +15,7 @@ from lnnkit.scoring.bad_rows import BadRow
 from lnnkit.scoring.parquet_joining import JoinedParquet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Self
 
     import pyarrow as pa
@@ -131,7 +133,7 @@ class PartWriter:
 
 
 class BadRowsFile:
-    """A CSV of the rows that were left out, moved into place once complete."""
+    """A CSV of the rows that were left out, moved into place once complete. An ``OSError`` names its ``path``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -139,19 +141,30 @@ class BadRowsFile:
         self._partial = path.with_name(f".{path.name[:100]}.part")
 
     def __enter__(self) -> Self:
-        self._file = self._partial.open("w", encoding="utf-8", newline="")
+        with self._named():
+            self._file = self._partial.open("w", encoding="utf-8", newline="")
         self._rows = csv.writer(self._file)
         self._rows.writerow(["file", "row", "code", "message"])
         return self
 
     def write(self, rows: list[BadRow]) -> None:
         self.count += len(rows)
-        self._rows.writerows([each.file, each.row, each.code, each.message] for each in rows)
+        with self._named():
+            self._rows.writerows([each.file, each.row, each.code, each.message] for each in rows)
 
     def __exit__(self, kind: object, problem: object, trace: object) -> None:
         try:
-            self._file.close()
+            with self._named() if kind is None else contextlib.suppress(OSError):
+                self._file.close()
             if kind is None:
-                os.replace(self._partial, self.path)
+                with self._named():
+                    os.replace(self._partial, self.path)
         finally:
             self._partial.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            raise OSError(problem.errno, problem.strerror, str(self.path)) from None

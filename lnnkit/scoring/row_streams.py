@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 17  # rows that are decided at a time
 STANDARD_INPUT = "-"
+_READ = 1 << 20  # bytes of a column that are read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,9 @@ def _opened(path: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path)  # not mapped: a file that is cut short meanwhile would end the process by a signal
+        # Not mapped: a file that is cut short meanwhile would end the process by a signal. Buffered: else the columns
+        # of a row group are read whole, and it may be the table.
+        return pq.ParquetFile(path, buffer_size=_READ, pre_buffer=False)
     except FileNotFoundError:
         raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError) as error:

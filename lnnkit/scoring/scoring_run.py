@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import pickle
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -21,8 +21,10 @@ from lnnkit.rows.scorer import RowScorer
 from lnnkit.scoring.bad_rows import BadRow
 from lnnkit.scoring.key_order import KeyRange
 from lnnkit.scoring.output_files import BadRowsFile, OutputFile, require_known
+from lnnkit.scoring.output_lock import OutputLock
 from lnnkit.scoring.row_streams import RowStream, Unit, sheets
-from lnnkit.scoring.unit_parts import PARTS, Parts, Summary
+from lnnkit.scoring.run_plan import plan_of
+from lnnkit.scoring.unit_parts import Parts, Summary
 from lnnkit.scoring.workers import begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -67,21 +69,70 @@ def score(
     of the same goes on from them. ``told`` hears after each unit.
 
     Raises `DataError` for a bad row, unless ``bad_rows`` takes them, and for a stream that cannot be read; `Error`
-    where nothing more can be written, or a worker dies.
+    where nothing more can be written, another run is writing the output, or a worker dies.
     """
-    parts, identity = Parts.beside(output), None
+    identity = None
     try:
         require_known(output)
         identity = stream.identity
-        parts, resumed = parts.prepared(_plan(scorer, identity, lenient=bad_rows is not None))
-        found = Scored(resumed=resumed)
-        job = _Job(scorer, parts, lenient=bad_rows is not None)
+        with Parts.beside(output).lock as lock:
+            return _Run(scorer, stream, identity, output, lock, workers, bad_rows).scored(told)
+    except (Unreadable, DataError) as problem:
+        raise _explained(problem, stream, identity) from None
+    except BrokenProcessPool:
+        message = "a worker ended before its rows were decided: it was killed, or there was no memory left"
+        hint = f"{_kept(stream)}run it again, with fewer workers where memory is short"
+        raise Error([Diagnostic("lost-worker", message, hint)]) from None
+    except OSError as problem:
+        reason = os.strerror(problem.errno) if problem.errno else str(problem)
+        place = bad_rows if problem.filename == str(bad_rows) else output
+        message = f'"{place}" cannot be written: {reason}'
+        raise Error([Diagnostic("unwritable-file", message, f"{_kept(stream)}make room, and run it again")]) from None
+
+
+def _kept(stream: RowStream) -> str:
+    """What stays of a run that failed; standard input is not read again."""
+    return "" if stream.standard_input is not None else "what was decided is kept: "
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run that holds the ``lock`` of its output, over a stream of this ``identity``."""
+
+    scorer: RowScorer
+    stream: RowStream
+    identity: str | None
+    output: Path
+    lock: OutputLock
+    workers: int
+    bad_rows: Path | None
+
+    def scored(self, told: Callable[[Scored], None]) -> Scored:
+        parts = Parts.beside(self.output)
+        plan = None
+        try:
+            if self.identity is not None:
+                plan = plan_of(self.scorer, self.identity, lenient=self.bad_rows is not None)
+            parts, resumed = parts.prepared(plan)
+            found = Scored(resumed=resumed)
+            self._join(parts, found, told)
+        except BaseException:
+            if plan is None:  # no later run goes on from them
+                parts.remove()
+            else:
+                parts.remove_empty()
+            raise
+        parts.remove()
+        return found
+
+    def _join(self, parts: Parts, found: Scored, told: Callable[[Scored], None]) -> None:
+        """Put the parts together, as they are written, into the output."""
+        job = _Job(self.scorer, parts, lenient=self.bad_rows is not None)
         with ExitStack() as stack:
-            whole = stack.enter_context(OutputFile(output, parts.folder))
-            left = stack.enter_context(BadRowsFile(bad_rows)) if bad_rows is not None else None
-            done = _in_order(job, stream, workers)
+            whole = stack.enter_context(OutputFile(self.output, parts.folder))
+            left = None if self.bad_rows is None else stack.enter_context(BadRowsFile(self.bad_rows))
             keys = KeyRange()
-            for number in done:
+            for number in _in_order(job, self.stream, self.workers, self.lock):
                 summary = parts.summary(number)
                 _follow_on(summary, keys)
                 keys = keys.then(summary.keys)
@@ -91,35 +142,10 @@ def score(
                     found.left_out = left.count
                 found.add(summary)
                 told(found)
-            _require_unchanged(stream, identity)
+            _require_unchanged(self.stream, self.identity)
             found.scattered = not keys.rising and found.batches > 1
             if not found.rows and not found.left_out:
                 raise Unreadable("no-rows", "the stream has no rows")
-        parts.remove()
-        return found
-    except (Unreadable, DataError) as problem:
-        raise _explained(problem, stream, identity) from None
-    except BrokenProcessPool:
-        message = "a worker ended before its rows were decided: it was killed, or there was no memory left"
-        hint = "what was decided is kept: run it again, with fewer workers where memory is short"
-        raise Error([Diagnostic("lost-worker", message, hint)]) from None
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        message = f'"{problem.filename or output}" cannot be written: {reason}'
-        hint = "what was decided is kept: make room, and run it again"
-        raise Error([Diagnostic("unwritable-file", message, hint)]) from None
-    finally:
-        parts.remove_empty()
-
-
-def _plan(scorer: RowScorer, identity: str | None, *, lenient: bool) -> str | None:
-    """What tells that an earlier run was one of the same program over the stream of this ``identity``."""
-    if identity is None:
-        return None
-    model = scorer.model
-    told = [each.span.source.text for each in (*model.program.assertions, *model.program.queries)]
-    told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient), PARTS]
-    return hashlib.sha256("\0".join(told).encode()).hexdigest()
 
 
 def _require_unchanged(stream: RowStream, identity: str | None) -> None:
@@ -176,7 +202,7 @@ class _Job:
             yield batch, sorted(map(BadRow.of, wrong), key=lambda each: each.row)
 
 
-def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
+def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> Iterator[int]:
     """Yields the unit numbers in order, each once its part is written."""
     if workers == 1:
         for number, unit in enumerate(stream.units()):
@@ -184,7 +210,7 @@ def _in_order(job: _Job, stream: RowStream, workers: int) -> Iterator[int]:
         return
     context = prepared()
     held = pickle.dumps(job)
-    with ProcessPoolExecutor(workers, context, begin) as pool:
+    with ProcessPoolExecutor(workers, context, begin, (lock,)) as pool:
         waiting: deque[Future[int] | int] = deque()
         try:
             for number, unit in enumerate(stream.units()):

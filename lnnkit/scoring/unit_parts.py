@@ -3,6 +3,7 @@ continues from them."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -17,6 +18,7 @@ from lnnkit.data.arrow import view
 from lnnkit.scoring.bad_rows import BadRow
 from lnnkit.scoring.key_order import KeyRange
 from lnnkit.scoring.output_files import PartWriter
+from lnnkit.scoring.output_lock import OutputLock
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,6 +76,11 @@ class Parts:
     @property
     def folder(self) -> Path:
         return self.output.with_name(f".{self.output.name}.parts")
+
+    @property
+    def lock(self) -> OutputLock:
+        """The lock that a run holds."""
+        return OutputLock(self.output, self.folder / "lock")
 
     @property
     def _own(self) -> Path:
@@ -142,4 +149,10 @@ class Parts:
             self.remove()
 
     def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove the folder, its lock last: another run may begin from then on."""
+        with contextlib.suppress(OSError):
+            for each in self.folder.iterdir():
+                if each != self.lock.path:
+                    shutil.rmtree(each, ignore_errors=True) if each.is_dir() else each.unlink(missing_ok=True)
+            self.lock.path.unlink(missing_ok=True)
+            self.folder.rmdir()

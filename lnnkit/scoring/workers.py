@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-import time
+from collections.abc import Iterator
 from multiprocessing.context import BaseContext
+
+from lnnkit.scoring.output_lock import OutputLock
 
 
 def prepared() -> BaseContext:
@@ -17,19 +21,50 @@ def prepared() -> BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["lnnkit.scoring.scoring_run", "lnnkit.rows.row_model", "pyarrow.parquet"])
-    from multiprocessing.forkserver import ensure_running
+    from multiprocessing import forkserver, resource_tracker
 
-    ensure_running()
+    with _without_warning():
+        resource_tracker.ensure_running()  # first: it leaves interrupts unblocked
+    with _without_interrupts():
+        forkserver.ensure_running()
     return context
 
 
-def begin() -> None:
-    """Set up a worker: it ignores Ctrl-C, which its parent handles, and ends when its parent is gone."""
+def begin(lock: OutputLock) -> None:
+    """Set up a worker: it ignores Ctrl-C, which its parent handles, and ends when its parent is gone. It holds the
+    ``lock`` of the run as long as it lives."""
+    del lock  # its descriptor stays open
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_follow, daemon=True).start()
 
 
-def _follow(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
+def _follow() -> None:
+    """Ends this process with the one that started it: not its parent in the system's eyes, which is the server."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
     os._exit(1)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started here do not see Ctrl-C, which goes to each process of a terminal."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _without_warning() -> Iterator[None]:
+    """The process that removes the semaphores of one that was killed does so without a warning."""
+    option = "ignore:resource_tracker:UserWarning"
+    sys.warnoptions.append(option)
+    try:
+        yield
+    finally:
+        sys.warnoptions.remove(option)

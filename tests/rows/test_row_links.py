@@ -45,6 +45,11 @@ def links(text: str, tmp_path: Path) -> list[Diagnostic]:
         "fact Risky(l7)\nrule Risky(X) -> Grant(X)\nquery Grant(X)\n",
         "rule income(l7) > 5 -> Grant(l7)\nrule Risky(X) -> Grant(X)\nquery Grant(X)\n",
         "rule X = l7 -> Grant(X)\nquery Grant(X)\n",
+        # what ranges over things is not about what the query needs, or there is a thing in any case
+        'predicate Has(loan, thing)\npredicate Odd(thing)\nload Has from "loans.parquet" (id, thing)\n'
+        "rule (forall T: Odd(T)) -> Panic\nrule Risky(X) -> Grant(X)\nquery Grant(X)\n",
+        'predicate Has(loan, thing)\npredicate Odd(thing)\nload Has from "loans.parquet" (id, thing)\n'
+        "predicate Nice(thing)\nfact Nice(ring)\nrule (forall T: Odd(T)) -> Grant(X)\nquery Grant(X)\n",
         # formulas that two statements share
         "rule Risky(X) & income(X) > 5 -> Grant(X)\nrule Risky(X) & income(X) > 5 -> Odd(X)\n"
         "query Grant(X)\nquery Odd(X)\n",
@@ -108,6 +113,26 @@ def test_rows_that_are_decided_alone(text: str, tmp_path: Path) -> None:
             "predicate Ok(loan) closed\nrule income(X) > income(l7) -> Ok(X)\nquery Ok(X)\n",
             2,
             ["`X` in `income(X)`", "`l7` in `income(l7)`"],
+        ),
+        # facts about any entity may be about rows, and are not in the stream
+        (
+            "predicate Known(entity)\nfact Known(l7)\nrule Known(X) & Risky(X) -> Grant(X)\nquery Grant(X)\n",
+            3,
+            ["`Known(X)` in this rule is about any entity"],
+        ),
+        ("predicate Known(entity)\nfact Known(l7)\nquery Risky(X) & Known(X)\n", 3, ["in this query is about any"]),
+        # a sort of which there is an entity only if a row names one
+        (
+            'predicate Has(loan, thing)\npredicate Odd(thing)\nload Has from "loans.parquet" (id, thing)\n'
+            "rule all: (forall T: Odd(T)) -> Grant(X)\nquery Grant(X)\n",
+            4,
+            ["the rule `all`", "`forall T` ranges over each thing that any loan names"],
+        ),
+        (
+            'predicate Has(loan, thing) closed\npredicate Odd(thing)\nload Has from "loans.parquet" (id, thing)\n'
+            "rule ~(exists T: Odd(T)) -> Panic\nrule Panic & Risky(X) -> Grant(X)\nquery Grant(X)\n",
+            4,
+            ["exists T"],
         ),
         ("rule Risky(X) -> Grant(X)\nquery LivesIn(X, R)\n", 2, ["an answer for each `R`"]),
         ("rule Risky(X) -> Grant(X)\nquery Bad(R)\n", 2, ["nothing about each loan"]),

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv as pv
 import pyarrow.parquet as pq
 import pytest
 
@@ -93,3 +94,31 @@ def test_what_is_not_about_what_the_row_names_goes_to_the_engine(name: str, tmp_
     found = program(ENGINE[name], tmp_path)
     assert not is_dense(found, tmp_path)
     assert differences(found, tmp_path, (5,)) == []
+
+
+@pytest.mark.parametrize("region", ["rome", "oslo", "nowhere"])
+@pytest.mark.parametrize(
+    "query", ["LivesIn(X, {})", "~LivesIn(X, {})", "Late(X) & LivesIn(X, {})", "Late(X) | Bad({})"]
+)
+def test_a_query_that_names_what_rows_name(query: str, region: str, tmp_path: Path) -> None:
+    """A query is read from the columns of its own atoms, not from those of its tables."""
+    (tmp_path / "loans.csv").write_text("id,late,region\nl1,0.5,rome\nl2,1,oslo\nl3,0.25,\nl4,0,rome\n")
+    text = f"""sort loan
+predicate Late(loan)
+predicate LivesIn(loan, region) closed
+predicate Bad(region) closed
+load Late from "loans.csv" (id, late)
+load LivesIn from "loans.csv" (id, region) where region is not null
+fact Bad(oslo) = 0.75
+rule Late(X) & LivesIn(X, R) & Bad(R) -> Review(X)
+query {query.format(region)}
+query Review(X)
+"""
+    whole = lnnkit.loads(text, tmp_path)
+    scorer = lnnkit.loads(text, tmp_path, streamed="loan").scorer("loan", why=True)
+    found = scorer(pv.read_csv(tmp_path / "loans.csv"))
+    for name, answers in zip(scorer.names, whole.answers(), strict=True):
+        known = {each.bindings["X"]: (each.lower, each.upper) for each in answers}
+        own = {row["id"]: (row[f"{name}_lower"], row[f"{name}_upper"]) for row in found.to_pylist()}
+        assert {key: own[key] for key in known} == known
+        assert len({bounds for key, bounds in own.items() if key not in known}) < 2

@@ -29,6 +29,18 @@ def test_the_page_has_a_block_of_ten_lines_or_so_for_each() -> None:
         assert len([line for line in block(engine).splitlines() if line.strip()]) <= 11
 
 
+def test_the_page_has_the_codes_of_scoring() -> None:
+    """Those that are raised there; `load` has its own."""
+    package = Path(lnnkit.__file__).parent
+    sources = [
+        path.read_text(encoding="utf-8") for name in ("scoring", "rows") for path in (package / name).glob("*.py")
+    ]
+    codes = re.findall(r'(?:Unreadable|Diagnostic)\(\s*"([a-z-]+)"', "\n".join(sources))
+    listed = re.findall(r"`([a-z-]+)`", "".join(re.findall(r"^\| (`[a-z-]+`.*?) \|", PAGE, re.MULTILINE)))
+    assert {"changed-stream", "lost-worker", "output-in-use", "linked-rows"} <= set(codes)
+    assert set(codes) - {"empty-file"} <= set(listed)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # those of the engines are theirs
 @pytest.mark.parametrize("engine", ENGINES)

@@ -11,8 +11,10 @@ import shutil
 import signal
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
@@ -20,7 +22,8 @@ import pytest
 
 import lnnkit
 from lnnkit.rows.scorer import RowScorer
-from lnnkit.scoring.row_streams import RowStream
+from lnnkit.scoring import output_lock
+from lnnkit.scoring.row_streams import RowStream, sheets
 from lnnkit.scoring.scoring_run import score
 from lnnkit.scoring.unit_parts import Parts
 
@@ -391,3 +394,63 @@ def test_a_disk_that_is_full_is_one_error(scorer: RowScorer, loans: Path, tmp_pa
         assert not output.exists()
     score(scorer, RowStream(loans, batch=100), output, bad_rows=bad)
     assert output.read_bytes() == whole
+
+
+def test_a_table_in_one_row_group_is_read_in_pieces(tmp_path: Path) -> None:
+    rows = 1_500_000
+    values = np.random.default_rng(0).random(rows)  # no encoding makes them smaller
+    path = tmp_path / "loans.parquet"
+    pq.write_table(pa.table({"id": pa.array(range(rows)), "risk": pa.array(values)}), path, row_group_size=rows)
+    (unit,) = RowStream(path).units()
+    before = pa.total_allocated_bytes()
+    for held, _ in sheets(unit, ("id", "risk")):
+        held.read((0, 1))
+        assert pa.total_allocated_bytes() - before < 12_000_000  # of 24 million bytes
+
+
+@pytest.mark.parametrize("about", ["region", "loan"])
+def test_parts_of_a_run_with_another_table_beside_the_stream_are_not_used(tmp_path: Path, about: str) -> None:
+    """Of a table of many rows too, all of whose facts count."""
+    text = f"""sort loan
+predicate In(loan, region) closed
+predicate Risky({about}) closed
+load In from "loans.csv" (id, region)
+load Risky from "other.csv"
+rule {"In(X, R) & Risky(R)" if about == "region" else "Risky(X)"} -> Review(X)
+query Review(X)
+"""
+    names = [f"n{row}" for row in range(3000)]
+    (tmp_path / "loans.csv").write_text("id,region\n" + "".join(f"{name},{name}\n" for name in names))
+
+    def run(truth: str, told: Callable[[object], None] = lambda _: None) -> None:
+        other = "".join(f"{name},{truth if row == 1500 else 0.25}\n" for row, name in enumerate(names))
+        (tmp_path / "other.csv").write_text("name,risk\n" + other)
+        own = lnnkit.loads(text, tmp_path, streamed="loan").scorer("loan", stream=tmp_path / "loans.csv")
+        score(own, RowStream(tmp_path / "loans.csv", block=20_000), tmp_path / "out.parquet", told=told)
+
+    def stopped(_: object) -> None:
+        if len(list(tmp_path.glob(".out.parquet.parts/*/*.part"))) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run("0.5", stopped)
+    run("0.75")
+    assert read(tmp_path / "out.parquet")["Review_lower"].to_pylist()[1500] == 0.75
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs flock")
+def test_a_second_run_of_an_output_waits_and_then_says_so(
+    scorer: RowScorer, loans: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_lock, "PATIENCE", 0.1)
+    output, met = tmp_path / "out.parquet", list[str]()
+
+    def told(_: object) -> None:
+        if not met:
+            with pytest.raises(lnnkit.Error) as problem:
+                score(scorer, RowStream(loans, batch=100), output)
+            met.extend(each.code for each in problem.value.diagnostics)
+
+    score(scorer, RowStream(loans, batch=100), output, told=told)
+    assert met == ["output-in-use"]
+    assert read(output).equals(expected(scorer))

@@ -95,7 +95,7 @@ def _value(query: DenseQuery, strip: Strip) -> Bounds:
         def read(index: int) -> Bounds:
             if formula.neurons[index].fixed:
                 return constant(query.shape, index, strip.length, torch.float64)
-            return strip.column(formula.neurons[index].source).bounds
+            return strip.column(query.columns[index]).bounds
 
         value = upward(formula, entering(read, formula), (None,))[formula.top]
         value = Bounds(value.lower.expand(strip.length), value.upper.expand(strip.length))

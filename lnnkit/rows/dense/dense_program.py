@@ -67,11 +67,12 @@ class DenseRule:
 
 @dataclass(frozen=True, slots=True)
 class DenseQuery:
-    """A query of one variable. ``shape`` has its formula without leading negations, ``heard`` the shared neurons of
-    which it is an instance, ``kin`` the comparisons of its terms; ``default`` is its value with every atom at its
-    default."""
+    """A query of one variable. ``shape`` has its formula without leading negations, ``columns`` the column of each of
+    its leaves, ``heard`` the shared neurons of which it is an instance, ``kin`` the comparisons of its terms;
+    ``default`` is its value with every atom at its default."""
 
     shape: RuleShape
+    columns: Mapping[int, str]
     negated: bool
     heard: tuple[str, ...]
     kin: Kin
@@ -84,8 +85,8 @@ class DenseQuery:
 
     @property
     def atom(self) -> str | None:
-        """The table whose atoms it asks for, if it is atomic."""
-        return self.formula.neurons[0].source if len(self.formula.neurons) == 1 else None
+        """The column that it asks for, if it is atomic."""
+        return self.columns.get(0) if len(self.formula.neurons) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class DenseProgram:
         for query in self.queries:
             if self.is_untouched(query):
                 continue
-            found |= {*_sources(query.formula).values(), *_listened(query)}
+            found |= {*query.columns.values(), *_listened(query)}
         return tuple(sorted(found))
 
     def first_defining(self, rules: Sequence[DenseRule]) -> int:
@@ -162,9 +163,11 @@ def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups | Non
         return None
     with torch.no_grad():
         queries = tuple(
-            _query(needs, root, formula, negated, program.queries[place].numeric)
-            for place, ((root, negated), formula) in enumerate(zip(asked, queried, strict=True))
+            _query(needs, root, *each, negated=negated, numeric=program.queries[place].numeric)
+            for place, ((root, negated), each) in enumerate(zip(asked, found.queries, strict=True))
         )
+        if any(_listens_elsewhere(query, columns) for query, (_, columns) in zip(queries, found.queries, strict=True)):
+            return None
         defining = tuple(_rule(needs, *each) for each in found.definitions)
         rules = tuple(_rule(needs, *each) for each in found.readings)
         tables = _tables(needs, found, queries)
@@ -376,7 +379,15 @@ def _informing(formula: Formula) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(top.operands[place] for place in each) for each in sets)
 
 
-def _query(needs: Needed, root: Root, formula: Formula, negated: bool, numeric: bool) -> DenseQuery:
+def _listens_elsewhere(query: DenseQuery, columns: Columns) -> bool:
+    """Whether a query about what a row names is an instance of shared neurons, or has comparisons beside it: their
+    columns are those of the row alone."""
+    return any(each.places for each in columns.atoms.values()) and any(_listened(query))
+
+
+def _query(
+    needs: Needed, root: Root, formula: Formula, columns: Columns, *, negated: bool, numeric: bool
+) -> DenseQuery:
     heard = tuple(
         each.node
         for each in speaking(needs.lifted, needs.world, root.reference)
@@ -385,7 +396,7 @@ def _query(needs: Needed, root: Root, formula: Formula, negated: bool, numeric: 
     kin = comparing(needs.lifted, needs.world, root.reference)
     modes = leaf_modes(formula, lambda _name, _side: 0)
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
-    return DenseQuery(shape, negated, heard, kin, _default(needs, shape), numeric)
+    return DenseQuery(shape, columns.names, negated, heard, kin, _default(needs, shape), numeric)
 
 
 def query_default(needs: Needed, root: Root) -> Pair | None:

@@ -1,0 +1,86 @@
+"""One run at a time for one output: a lock on a file, which a run and all its workers hold."""
+
+from __future__ import annotations
+
+import os
+import time
+from multiprocessing import reduction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lnnkit.errors import Error
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from typing import Self
+
+PATIENCE = 10.0  # seconds; workers of a run that was killed end within one
+_PAUSE = 0.05
+
+
+class OutputLock:
+    """The lock of an ``output``, on the file at ``path``. It is held until it is left and the last worker that was
+    handed it is gone. Without file locks (Windows, some network drives) it excludes nobody."""
+
+    def __init__(self, output: Path, path: Path, handle: int | None = None) -> None:
+        self.output = output
+        self.path = path
+        self._handle = handle
+
+    def __enter__(self) -> Self:
+        """Take the lock. Raises `Error` where another run keeps it for `PATIENCE` seconds, and ``OSError`` where the
+        file cannot be made."""
+        ends = time.monotonic() + PATIENCE
+        while not self._taken():
+            if time.monotonic() > ends:
+                message = f'another run is writing "{self.output}"'
+                raise Error([Diagnostic("output-in-use", message, "wait until it has ended, or write to another file")])
+            time.sleep(_PAUSE)
+        return self
+
+    def _taken(self) -> bool:
+        """Whether the file is locked now, and is still the one at its path: the run before may have removed it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except FileNotFoundError:  # the run before has removed the folder
+            return False
+        try:
+            if _locked(handle) and os.path.samestat(os.fstat(handle), self.path.stat()):
+                self._handle, handle = handle, -1
+                return True
+            return False
+        except FileNotFoundError:
+            return False
+        finally:
+            if handle >= 0:
+                os.close(handle)
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled for a worker that is being started, it stands for the same open file."""
+        handle = None if self._handle is None or os.name == "nt" else reduction.DupFd(self._handle)
+        return _handed_on, (self.output, self.path, handle)
+
+
+def _handed_on(output: Path, path: Path, handle: Any) -> OutputLock:
+    return OutputLock(output, path, None if handle is None else handle.detach())
+
+
+def _locked(handle: int) -> bool:
+    """Whether the open file is locked by this process now, or cannot be locked at all."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
