@@ -19,6 +19,7 @@ from lnnkit.syntax.mistakes import (
     date_literals,
     foreign,
     membership,
+    misread,
     names_and_arities,
     number_literals,
     phrases,
@@ -36,6 +37,8 @@ Recogniser = Callable[[Fault], Diagnostic | None]
 MISTAKES: tuple[Recogniser, ...] = (
     brackets.unclosed_string,
     brackets.single_quotes,
+    misread.dash_comment,
+    misread.named_rule,
     date_literals.date_literal,
     date_literals.time_of_day,
     date_literals.called_date,
