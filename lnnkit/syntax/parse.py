@@ -15,7 +15,7 @@ from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.span import Source, Span, as_source
 from lnnkit.syntax.split import Slice, split
 
-_SUSPECT = re.compile(r"--|(?:rule|axiom)\s+[^\s:()]+\s*:?=")
+_SUSPECT = re.compile(r"""--|(?:rule|axiom)\s+(?:"[^"\n]*"|[^\s:()]+)\s*:?=""")
 
 
 def parse(text: str, path: str = "<string>") -> tuple[ast.Program, list[Diagnostic]]:

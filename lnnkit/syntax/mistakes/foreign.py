@@ -34,6 +34,24 @@ _SYMBOLS = (
 )
 
 
+_DIRECTIVE = re.compile(
+    r":-\s*(dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module)\b\s*([^\n]*?)\.?\s*(?:\n|$)"
+)
+
+
+def directive(fault: Fault) -> Diagnostic | None:
+    """`:- dynamic p/1.`"""
+    found = _DIRECTIVE.match(fault.rest)
+    if found is None:
+        return None
+    named = re.fullmatch(r"([^\W\d][\w-]*)\s*/\s*(\d)", found[2])
+    hint = "remove the line: nothing has to be imported or switched on"
+    if named:
+        hint = f"remove the line, or write `predicate {named[1]}({', '.join(['entity'] * int(named[2]))})`"
+    message = f"`:- {found[1]}` is a directive of Prolog"
+    return fault.report("directive", message, hint, end=fault.start + 2)
+
+
 def backward_arrow(fault: Fault) -> Diagnostic | None:
     arrow = fault.rest[:2]
     if fault.token is not None or arrow not in (":-", "<-"):

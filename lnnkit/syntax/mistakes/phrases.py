@@ -106,7 +106,11 @@ _PHRASES = (
     # marks and words at the end
     phrasing(RULES, r".*\)\s*(?P<at>[!?]+)", "stray-mark", "a rule takes no mark at its end", "remove it"),
     phrasing(
-        RULES, r".*\)\s+(?P<at>end|END|endif|fi|done|stop)", "end-word", "a statement ends with its line", "remove it"
+        RULES,
+        r"(?!(?i:case)\b).*\)\s+(?P<at>end|END|endif|fi|done|stop)",
+        "end-word",
+        "a statement ends with its line",
+        "remove it",
     ),
     # names of rules
     phrasing(
