@@ -100,9 +100,8 @@ def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
     prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
         for formula, _, ids in prepared.grounding.assignments(found.batch, found.rows):
-            whole = formula
-            if formula.root is not None and formula.auxiliary is None:
-                whole = unfold(prepared.lifted, formula.root, through_shared=True)
+            assert formula.root is not None
+            whole = unfold(prepared.lifted, formula.root, through_shared=True)
             yield from _named(prepared, whole, ids, len(ids[0]) if ids else 1)
         yield from _beneath_quantifiers(prepared, prepared.grounding.batches[found.batch], found.rows)
 
