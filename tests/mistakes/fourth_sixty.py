@@ -96,7 +96,7 @@ FOURTH_SIXTY = [
     _("rule age(X) ⟦x⟧ 2 > 9 -> Odd(X)", "*", "rule age(X) * 2 > 9 -> Odd(X)"),
     _("rule ⟦age(X) is 3 or 4⟧ -> Odd(X)", "(age(X) = 3 | age(X) = 4)", "rule (age(X) = 3 | age(X) = 4) -> Odd(X)"),
     # facts
-    _("fact Person(cleo)⟦, ⟧Person(dan)", "fact Person(dan)", "fact Person(cleo)\nfact Person(dan)"),
+    _("fact Person(cleo)⟦,⟧ Person(dan)", "fact Person(dan)", "fact Person(cleo)\nfact Person(dan)"),
     _("fact Person⟦: cleo⟧", "fact Person(cleo)", "fact Person(cleo)"),
     _("fact Parent⟦: ann, cleo⟧", "fact Parent(ann, cleo)", "fact Parent(ann, cleo)"),
     _("fact ⟦cleo:⟧ Person", "fact Person(cleo)", "fact Person(cleo)"),

@@ -113,7 +113,7 @@ _CALLS = (
     ),
     phrasing(
         FORMULAS,
-        rf"{_BEFORE}(?P<at>(?:Not|NOT)\(\s*(?P<atom>{_PART})\s*\)).*",
+        rf"{_BEFORE}(?P<at>Not\(\s*(?P<atom>{_PART})\s*\)).*",
         "connective-call",
         _NO_CALLS,
         "write `~{atom}`",

@@ -26,7 +26,7 @@ def _each_atom(found: dict[str, str]) -> str:
 _VALUES = (
     phrasing(
         FACTS,
-        rf"(?P<list>{ATOM}(?P<at>\s*(?:&|,|and)\s*){ATOM}(?:\s*(?:&|,|and)\s*{ATOM})*)",
+        rf"(?P<list>{ATOM}\s*(?P<at>&|,|and)\s*{ATOM}(?:\s*(?:&|,|and)\s*{ATOM})*)",
         "fact-formula",
         "a fact is one atom or its negation, not several",
         _each_atom,
@@ -90,7 +90,7 @@ _VALUES = (
     ),
     phrasing(
         FACTS,
-        rf"{ATOM}\s*(?P<at>(?:[:=]\s*)?[\[(]\s*(?P<low>{VALUE})\s*,\s*(?P<high>{VALUE})\s*[\])])",
+        rf"{ATOM}\s*(?P<at>(?:(?::\s*)?[\[(]|=\s*\()\s*(?P<low>{VALUE})\s*,\s*(?P<high>{VALUE})\s*[\])])",
         "wrong-bounds",
         _BOUNDS,
         "write `in [{low}, {high}]`",
