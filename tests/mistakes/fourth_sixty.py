@@ -1,5 +1,5 @@
-"""Seventy mistakes more, in the manner of `tests.mistakes.eighty`: comments and names of other languages, calls and
-clauses of Prolog, clingo, SQL, Python, Excel and IBM LNN, rules in words, and facts whose values are written otherwise."""
+"""Eighty mistakes more, in the manner of `tests.mistakes.eighty`: comments and names of other languages, calls and
+clauses of Prolog, clingo, SQL, Python, Excel and IBM LNN, rules in words, and values of facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ FOURTH_SIXTY = [
       "rule Person(X) & (exists Y: Parent(X, Y)) -> Big(X)"),
     _("rule Person(X) & ⟦forall(Parent(X, Y), Person(Y))⟧ -> Proud(X)", "(forall Y: Parent(X, Y) -> Person(Y))",
       "rule Person(X) & (forall Y: Parent(X, Y) -> Person(Y)) -> Proud(X)"),
-    _("rule ⟦exists(Y, Parent(X, Y))⟧ -> Big(X)", "(exists Y: Parent(X, Y))", "rule (exists Y: Parent(X, Y)) -> Big(X)"),
+    _("rule ⟦exists(Y, Parent(X, Y))⟧ -> Big(X)", "(exists Y: Parent(X, Y))",
+      "rule (exists Y: Parent(X, Y)) -> Big(X)"),
     _("rule Person(X) & not ⟦exists Parent(X, Y)⟧ -> Childless(X)", "(exists Y: Parent(X, Y))",
       "predicate Parent(entity, entity) closed\nrule Person(X) & not (exists Y: Parent(X, Y)) -> Childless(X)"),
     advice("rule Person(X) & ⟦!⟧ -> Big(X)", "remove it", "rule Person(X) -> Big(X)"),

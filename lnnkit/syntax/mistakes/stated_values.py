@@ -20,7 +20,9 @@ def _one_each(found: dict[str, str]) -> str:
 
 def _each_atom(found: dict[str, str]) -> str:
     every = re.findall(ATOM, found["list"])
-    return "give each its own line: " + ", ".join(f"`{found['keyword']} {each}`" for each in every)
+    return f"give each its own line and its own `{found['keyword']}`: " + ", ".join(
+        f"`{found['keyword']} {each}`" for each in every
+    )
 
 
 _VALUES = (
