@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -126,7 +126,7 @@ def _of_all(prepared: Prepared) -> Iterator[Spoken]:
         elif isinstance(what, Formula):
             names = {neuron.source for neuron in what.neurons if neuron.kind == LEAF}
         else:
-            names = {node.name for node in nodes(what.formula) if isinstance(node, ast.Atom)}
+            names = {node.name for node in nodes(cast("ast.Expression", what.formula)) if isinstance(node, ast.Atom)}
         for name in sorted(names):
             if _is_atom(prepared, name):
                 yield Spoken(name, [None] * len(prepared.grounding.atoms.tables[name].sorts), 1)
