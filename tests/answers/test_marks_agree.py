@@ -19,9 +19,6 @@ from tests.numeric_programs import generate as generate_numeric
 from tests.oracle import Program
 from tests.programs import MODES, generate, to_text
 
-# A neuron that two queries share has a row; a bound of it that follows from its operands alone stands there, though an
-# operand is an atom of a contradiction, so `run` of both queries does not mark the first, as `ask` of it alone does.
-KNOWN = {512}
 MOST = 6  # atoms of a predicate, and answers to a query, that are asked for one by one
 
 
@@ -98,21 +95,32 @@ def _at_default(answer: lnnkit.Answer, closed: bool, number: bool) -> bool:
     return not number and (answer.lower, answer.upper) == (0.0, 0.0 if closed else 1.0)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(2, 602, 3), 40, plain=8))
+def drawn(seed: int) -> Program:
+    return generate(seed, 1 + seed % 6, MODES[2], 0.2 if seed % 5 == 0 else 0.0, 0.25 if seed % 7 == 0 else 0.0).program
+
+
+@pytest.mark.parametrize("block", in_blocks(range(2, 242, 3), 20, plain=8))
 def test_marks_of_truths(block: range) -> None:
     compared = 0
     for seed in block:
-        program = generate(seed, 1 + seed % 6, MODES[2], 0.2 if seed % 5 == 0 else 0.0, 0.25 if seed % 7 == 0 else 0.0)
-        found = differences(program.program)
+        program = drawn(seed)
+        found = differences(program)
         compared += found is not None
-        if seed in KNOWN:
-            assert found and all(each.startswith("run and") for each in found), f"seed {seed} agrees: take it out"
-            continue
-        assert not found, f"seed {seed}:\n{to_text(program.program)}\n" + "\n".join(found)
+        assert not found, f"seed {seed}:\n{to_text(program)}\n" + "\n".join(found)
     assert compared > len(block) // 4
 
 
-@pytest.mark.parametrize("block", in_blocks(range(2, 302, 3), 25, plain=4))
+def test_atoms_beneath_a_shared_formula_that_is_arrested() -> None:
+    assert differences(drawn(323)) == []
+
+
+@pytest.mark.xfail(strict=True, reason="a neuron that two queries share keeps what follows from an atom that is named")
+def test_a_query_beside_one_that_contains_it() -> None:
+    """`run` of both does not mark what `ask` of the first alone marks."""
+    assert differences(drawn(512)) == []
+
+
+@pytest.mark.parametrize("block", in_blocks(range(2, 152, 3), 20, plain=4))
 def test_marks_of_numbers(block: range) -> None:
     for seed in block:
         program = generate_numeric(seed, 1 + seed % 6, "free", 0.3 * (seed % 2)).program
