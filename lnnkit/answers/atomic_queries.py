@@ -9,7 +9,6 @@ from torch import Tensor
 
 from lnnkit.engine.contested import Flags, defaulted, doubted
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.flags import any_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.logic.bounds import Bounds, tolerance
 
@@ -24,7 +23,7 @@ class Evaluated:
     contested: Tensor
 
 
-def atomic(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root) -> Evaluated | None:
+def atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: Root) -> Evaluated | None:
     """The atoms of ``P(X, Y)``; None if the query is of another form, or has a constant or a repeated variable."""
     node, arguments = root.reference.node, root.reference.arguments
     if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER) or not 0 < len(arguments) == len(root.variables):
@@ -36,12 +35,18 @@ def atomic(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root) ->
     rows = table.rows
     value = state.bounds(rows)
     contested = torch.zeros(len(rows), dtype=torch.bool)
-    if any(any_set(flagged) for flagged in flags):
+    if flags is not None:
+        contested |= about(flags, torch.from_numpy(rows))
         for other in (doubted(state, flags), defaulted(state, flags, atoms)):
             contested |= differ(value, other.bounds(rows))
     low, high = prepared.shared.untold.get(node, table.default)
     default = Bounds(*(torch.tensor(end, dtype=state.dtype).expand(len(rows)) for end in (low, high)))
     return Evaluated(columns, value, default, contested)
+
+
+def about(flags: Flags, rows: Tensor) -> Tensor:
+    """A mask of rows whose atoms are contested, whatever their bounds."""
+    return flags[0].index_select(0, rows) & flags[1].index_select(0, rows)
 
 
 def differ(one: Bounds, other: Bounds) -> Tensor:

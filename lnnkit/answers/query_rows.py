@@ -3,7 +3,8 @@ neuron."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,13 +12,13 @@ import torch
 from torch import Tensor
 
 from lnnkit.analysis.relevance import ALL, SIDES
-from lnnkit.answers.atomic_queries import Evaluated, atomic, differ
+from lnnkit.answers.atomic_queries import Evaluated, about, atomic, differ
 from lnnkit.answers.row_order import arranged
-from lnnkit.answers.spoken_atoms import marked
+from lnnkit.answers.spoken_atoms import Marks, leaf_ids, marked
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.contested import Flags, defaulted, doubted
+from lnnkit.engine.contested import defaulted, doubted
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
-from lnnkit.engine.response.respond import constant, entering
+from lnnkit.engine.response.respond import Read, constant, entering
 from lnnkit.engine.response.sweep import View, reader, whole
 from lnnkit.engine.start.implied_comparisons import met
 from lnnkit.engine.start.prepared import Prepared
@@ -83,10 +84,12 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budge
         return _answer(fixpoint.prepared, marked(fixpoint), lifted, positive, negated, guard_of(budget))
 
 
-def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:
-    found = atomic(prepared, flags, lifted, root)
+def _answer(
+    prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard
+) -> Rows:
+    found = atomic(prepared, None if marks is None else marks.flags, lifted, root)
     if found is None:
-        found = _joined(prepared, flags, lifted, root, guard)
+        found = _joined(prepared, marks, lifted, root, guard)
     value, default = found.value, found.default
     narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
     if any_set(narrow):
@@ -105,7 +108,7 @@ def _answer(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, n
     return Rows(root.variables, tuple(columns), lower, upper, contested)
 
 
-def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
+def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
     """The bindings that the query's needs find, evaluated."""
     state, atoms = prepared.state, prepared.grounding.atoms
     world = prepared.grounding.domain
@@ -134,9 +137,13 @@ def _joined(prepared: Prepared, flags: Flags, lifted: LiftedGraph, root: Root, g
     implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
     value = _value(view, state, atoms, told, implied)
     contested = torch.zeros(length, dtype=torch.bool)
-    if any(any_set(flagged) for flagged in flags):
-        for other in (doubted(state, flags), defaulted(state, flags, atoms)):
-            contested |= differ(value, _value(view, other, atoms, told, implied))
+    if marks is not None:
+        named = _named(view, rows, atoms, marks)
+        unknown = _value(view, doubted(state, marks.flags), atoms, told, implied, named)
+        plain = _value(view, defaulted(state, marks.flags, atoms), atoms, told, implied)
+        contested = differ(value, unknown) | differ(value, plain)
+        if formula.neurons[formula.top].kind == LEAF:  # the answer is about one atom
+            contested |= about(marks.flags, view.column(formula.top)) | named.get(formula.top, contested)
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
     return Evaluated(tuple(ids), value, default, contested)
 
@@ -155,19 +162,48 @@ def _value(
     atoms: Atoms,
     told: Sequence[Tensor],
     implied: tuple[Kin, Sequence[Tensor]],
+    named: Mapping[int, Tensor] | None = None,
 ) -> Bounds:
     """The query's bounds from its operands, met with those of the neurons of which it is an instance, and with what
-    other comparisons of its terms imply."""
+    other comparisons of its terms imply. The rows of leaves that are ``named`` are unknown."""
     formula = view.batch.formula
+    read = _unknowing(reader(view, state, atoms), view, named or {})
     if formula.neurons[formula.top].kind == LEAF:
-        value = state.bounds(view.column(formula.top))
+        value = state.bounds(view.column(formula.top)) if not named else read(formula.top)
     else:
-        value = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
+        value = upward(formula, entering(read, formula), view.groupings)[formula.top]
     for rows in told:
         known = state.bounds(rows)
         value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
     kin, others = implied
     return met(value, kin, [state.view(rows) for rows in others]) if others else value
+
+
+def _named(view: View, member: KeptInstances, atoms: Atoms, marks: Marks) -> dict[int, Tensor]:
+    """For leaves whose atoms are known by default: the rows where a contradiction names one that has no row."""
+    formula, found = view.batch.formula, dict[int, Tensor]()
+    for leaf in formula.leaves:
+        neuron = formula.neurons[leaf]
+        numbers = view.rows[neuron.block]
+        local = view.batch.blocks[neuron.block].local
+        ids = leaf_ids(member, leaf, local if numbers is None else local.take(numbers.numpy()))
+        hit = torch.from_numpy(marks.unlisted(atoms, neuron.source, ids, view.column(leaf).numpy()))
+        if any_set(hit):
+            found[leaf] = hit
+    return found
+
+
+def _unknowing(read: Read, view: View, named: Mapping[int, Tensor]) -> Read:
+    """A reader to which the named rows of leaves are unknown."""
+
+    def unknown(index: int) -> Bounds:
+        own = read(index)
+        if index not in named:
+            return own
+        low, high = (-math.inf, math.inf) if view.batch.formula.neurons[index].numeric else (0.0, 1.0)
+        return Bounds(*(torch.where(named[index], end, each) for end, each in ((low, own.lower), (high, own.upper))))
+
+    return unknown
 
 
 def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Tensor], length: int) -> Tensor:

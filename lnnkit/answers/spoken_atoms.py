@@ -1,65 +1,188 @@
 """The bounds that make an answer contested: those that rest on a contradiction, and those of the atoms in a reported
-one."""
+one, materialised or not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
 
+from lnnkit.check.walk import nodes
 from lnnkit.engine.contested import Flags
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.engine.start.impossible_comparisons import everywhere
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.shared_neurons import neuron_root
+from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
+from lnnkit.join.instances.kept_instances import KeptInstances
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.instances.unrolled import unroll
+from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.arrays import Array
+from lnnkit.store.tuple_set import TupleSet
+from lnnkit.syntax import ast
 
 
-def marked(fixpoint: Fixpoint) -> Flags:
-    """A flag an atom row, for its lower and its upper side. Atoms that have no row are not marked."""
-    if not fixpoint.progress.arrested:
-        return fixpoint.contested  # the others are arrested themselves
+class Spoken(NamedTuple):
+    """Atoms of one table that a contradiction names: a column of ids for each argument; None stands for any entity,
+    that of a quantified variable."""
+
+    source: str
+    columns: Sequence[Array | None]
+    length: int
+
+    @property
+    def places(self) -> list[int]:
+        """The arguments that are named."""
+        return [place for place, column in enumerate(self.columns) if column is not None]
+
+    def among(self, columns: Sequence[Array], length: int, radix: int) -> Array:
+        """(length,) which tuples are named."""
+        places = self.places
+        if not places:
+            return np.full(length, self.length > 0)
+        named = TupleSet(len(places), radix)
+        named.add([column for column in self.columns if column is not None], self.length)
+        return named.find([columns[place] for place in places], length) >= 0
+
+
+@dataclass(frozen=True)
+class Marks:
+    """``flags``: for each atom row, whether its lower and its upper bound make an answer contested. ``spoken``: the
+    atoms of the reported contradictions, of which some may have no row."""
+
+    flags: Flags
+    spoken: Sequence[Spoken]
+
+    def unlisted(self, atoms: Atoms, source: str, columns: Sequence[Array], rows: Array) -> Array:
+        """(n,) which of these atoms of a table have no row and are named; ``rows`` are theirs, or the default row."""
+        named = np.zeros(len(rows), bool)
+        absent = np.flatnonzero(atoms.local(rows) < 0)
+        for each in self.spoken if absent.size else ():
+            if each.source == source:
+                named[absent] |= each.among([column.take(absent) for column in columns], absent.size, atoms.radix)
+        return named
+
+
+def marked(fixpoint: Fixpoint) -> Marks | None:
+    """What makes answers contested; None without contradictions."""
+    prepared = fixpoint.prepared
+    spoken = [each for each in _spoken(fixpoint) if each.length]
+    if not spoken and not len(prepared.state.crossed):
+        return None
     lower, upper = (flags.clone() for flags in fixpoint.contested)
-    local = fixpoint.prepared.grounding.atoms.local
-    for rows in _spoken(fixpoint):
-        own = torch.from_numpy(rows[local(rows) >= 0].astype(np.int64))
+    atoms = prepared.grounding.atoms
+    for each in spoken:
+        rows = _rows(atoms, each)
+        own = torch.from_numpy(rows[atoms.local(rows) >= 0].astype(np.int64))
         lower[own] = upper[own] = True
-    return lower, upper
+    return Marks((lower, upper), spoken)
 
 
-def _spoken(fixpoint: Fixpoint) -> Iterator[Array]:
-    """The atom rows behind the leaves of arrested instances."""
-    prepared, graph = fixpoint.prepared, fixpoint.prepared.lifted.graph
+def _rows(atoms: Atoms, spoken: Spoken) -> Array:
+    """The rows of atoms, or their table's default row."""
+    table = atoms.tables[spoken.source]
+    named = [column for column in spoken.columns if column is not None]
+    if len(named) == len(spoken.columns):
+        return atoms.find(table, named, spoken.length)
+    return table.rows[spoken.among(table.tuples.columns, len(table.tuples), atoms.radix)]
+
+
+def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
+    """The atoms in arrested instances, in arrested shared neurons, and in what no entity can fulfil; atoms that are
+    arrested themselves are marked already."""
+    yield from _of_neurons(fixpoint.prepared)
+    yield from _of_all(fixpoint.prepared)
+    prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
         for formula, _, ids in prepared.grounding.assignments(found.batch, found.rows):
-            yield from _named(fixpoint, formula, ids)
-        batch = prepared.grounding.batches[found.batch]
-        if len(batch.blocks) == 1:
+            assert formula.root is not None
+            whole = unfold(prepared.lifted, formula.root, through_shared=True)
+            yield from _named(prepared, whole, ids, len(ids[0]) if ids else 1)
+        yield from _beneath_quantifiers(prepared, prepared.grounding.batches[found.batch], found.rows)
+
+
+def _of_neurons(prepared: Prepared) -> Iterator[Spoken]:
+    atoms, crossed = prepared.grounding.atoms, prepared.state.crossed
+    observed = set(prepared.observers.values())
+    for table, mine in atoms.by_table(crossed.rows.values):
+        if table.name in observed or _is_atom(prepared, table.name):
             continue
-        unrolled = unroll(batch, torch.unique(torch.from_numpy(found.rows).long()))
-        for block, rows in list(zip(batch.blocks, unrolled.rows, strict=True))[1:]:
-            for leaf, column in block.columns.items():
-                source = batch.formula.neurons[leaf].source if leaf >= 0 else ""
-                if graph.nodes.get(source, {}).get("kind") in ("predicate", NUMBER):
-                    yield column.values.take(rows.numpy())
+        local = atoms.local(crossed.rows.values if mine is None else crossed.rows.values.take(mine))
+        whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
+        yield from _named(prepared, whole, [column.take(local) for column in table.tuples.columns], len(local))
 
 
-def _named(fixpoint: Fixpoint, formula: Formula, ids: list[Array]) -> Iterator[Array]:
-    """The atoms that the instances name, with what stands within shared formulas; ``ids`` has a column for each of the
-    free variables."""
-    prepared = fixpoint.prepared
-    atoms, index = prepared.grounding.atoms, prepared.grounding.domain.index
-    length = len(ids[0]) if ids else 1
-    whole = formula
-    if formula.root is not None and formula.auxiliary is None:
-        whole = unfold(prepared.lifted, formula.root, through_shared=True)
+def _of_all(prepared: Prepared) -> Iterator[Spoken]:
+    """The numbers of comparisons that no entity can fulfil."""
+    for found in everywhere(prepared):
+        what = found.what
+        if isinstance(what, str):
+            names = {what}
+        elif isinstance(what, Formula):
+            names = {neuron.source for neuron in what.neurons if neuron.kind == LEAF}
+        else:
+            names = {node.name for node in nodes(cast("ast.Expression", what.formula)) if isinstance(node, ast.Atom)}
+        for name in sorted(names):
+            if _is_atom(prepared, name):
+                yield Spoken(name, [None] * len(prepared.grounding.atoms.tables[name].sorts), 1)
+
+
+def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int) -> Iterator[Spoken]:
+    """The atoms that instances of a formula name; ``ids`` has a column for each of the free variables. What stands
+    beneath a quantifier is named by the entities that it has from outside."""
+    index, free = prepared.grounding.domain.index, set(whole.blocks[0].variables)
     for leaf in whole.leaves:
         neuron = whole.neurons[leaf]
-        if neuron.block or prepared.lifted.graph.nodes.get(neuron.source, {}).get("kind") not in ("predicate", NUMBER):
+        if not _is_atom(prepared, neuron.source):
             continue
         columns = [
-            ids[argument].astype(np.int32) if isinstance(argument, int) else np.full(length, index[argument], np.int32)
-            for argument in neuron.arguments
+            np.full(length, index[each], np.int32)
+            if isinstance(each, str)
+            else ids[each].astype(np.int32)
+            if each in free
+            else None
+            for each in neuron.arguments
         ]
-        yield atoms.find(atoms.tables[neuron.source], columns, length)
+        if not columns or any(column is not None for column in columns):
+            yield Spoken(neuron.source, columns, length)
+
+
+def _beneath_quantifiers(prepared: Prepared, batch: RuleShape, rows: Array) -> Iterator[Spoken]:
+    """The atoms in the inner rows of instances that are kept."""
+    if len(batch.blocks) == 1:
+        return
+    unrolled = unroll(batch, torch.unique(torch.from_numpy(rows).long()))
+    for block in range(1, len(batch.blocks)):
+        own = batch.blocks[block]
+        inner = unrolled.rows[block].numpy()
+        inner = inner[~own.virtual.values.take(inner)]
+        members = own.member.take(inner)
+        for one in np.unique(members).tolist():
+            member = prepared.grounding.members[batch.members[one]]
+            assert isinstance(member, KeptInstances)  # formulas with inner blocks keep their instances
+            local = own.local.take(inner[members == one])
+            for leaf in member.formula.leaves:
+                neuron = member.formula.neurons[leaf]
+                if neuron.block == block and _is_atom(prepared, neuron.source):
+                    yield Spoken(neuron.source, leaf_ids(member, leaf, local), len(local))
+
+
+def leaf_ids(member: KeptInstances, leaf: int, local: Array) -> list[Array]:
+    """The entity ids of a leaf's arguments in some of a member's rows."""
+    neuron = member.formula.neurons[leaf]
+    variables, columns = member.formula.blocks[neuron.block].variables, member.variables(neuron.block)
+    return [
+        columns[variables.index(each)].numpy().take(local)
+        if isinstance(each, int)
+        else np.full(len(local), member.domain.index[each], np.int32)
+        for each in neuron.arguments
+    ]
+
+
+def _is_atom(prepared: Prepared, source: str) -> bool:
+    return prepared.lifted.graph.nodes.get(source, {}).get("kind") in ("predicate", NUMBER)

@@ -91,6 +91,8 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
                     f"leave out `^{_short(exponent)}`; an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
                 )
                 return error("truth-as-number", node.span, message, hint)
+            if (turnstile := _turnstile(node)) is not None:
+                return turnstile
             truths = [leaf for leaf in nodes(node) if isinstance(leaf, ast.Atom) and _is_truth(leaf, visit, symbols)]
             if truths:
                 return _arithmetic_on_truth(node, truths[0])
@@ -116,6 +118,14 @@ def _comparing(node: ast.Expression, visit: Visit) -> str:
     if isinstance(node, ast.Negate) and isinstance(node.operand, ast.Atom):
         return f"a negation is `~{_short(node.operand)}`; a number is compared: `{_short(node)} > 0`"
     return f"compare it: `{_short(node)} > 0`"
+
+
+def _turnstile(node: ast.Expression) -> Diagnostic | None:
+    """A finding for `P(X) |- Q(X)`, which is `P(X) | -Q(X)`."""
+    source, start = node.span.source, node.span.start
+    if not isinstance(node, ast.Negate) or source.text[start - 1 : start + 1] != "|-":
+        return None
+    return error("broken-arrow", Span(source, start - 1, start + 1), "`|-` is not an operator", "write `->`")
 
 
 def _bare_number(node: ast.Number | ast.Learnable, visit: Visit) -> Diagnostic:

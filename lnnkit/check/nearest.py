@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 CUTOFF = 0.7  # difflib's ratio: one wrong letter in four
+_DIGITS = re.compile(r"\d+")
 MOST = 2_000  # names that are compared letter by letter; beyond, only those that begin alike
 
 
@@ -25,6 +27,32 @@ def nearest(name: str, candidates: Iterable[str], cutoff: float = CUTOFF) -> str
     by_folded = {other.casefold(): other for other in reversed(others)}
     close = difflib.get_close_matches(folded, by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
+
+
+def without_numbers(name: str) -> str:
+    """A name with each number as 0, folded: `P1` and `P10` are different on purpose, and so are their likes."""
+    return _DIGITS.sub("0", name.casefold())
+
+
+class OneEdit:
+    """Names that differ in one letter, one more, one less, or two swapped ones; built in time linear in their
+    number."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names: dict[str, list[str]] = {}
+        for name in names:
+            for key in _shortened(name):
+                self._names.setdefault(key, []).append(name)
+
+    def of(self, name: str) -> set[str]:
+        """The names one edit away, and some that are two."""
+        return {other for key in _shortened(name) for other in self._names.get(key, ()) if other != name}
+
+
+def _shortened(name: str) -> set[str]:
+    """A name, and what is left of it without one of its letters."""
+    folded = name.casefold()
+    return {folded, *(folded[:place] + folded[place + 1 :] for place in range(len(folded)))}
 
 
 def _swapped(one: str, other: str) -> bool:

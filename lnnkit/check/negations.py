@@ -9,13 +9,14 @@ count as reached.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from lnnkit.check.findings import name_span, warning
 from lnnkit.check.polarity import signed
 from lnnkit.check.predicates import supplied
-from lnnkit.check.program import ENTITY, Predicate
+from lnnkit.check.program import Predicate
+from lnnkit.check.sorts import resolve_predicates
 from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import children, nodes, strip_foralls, unweighted
@@ -41,23 +42,20 @@ def negations(symbols: Symbols) -> list[Diagnostic]:
     for formula, atom in suspects:
         if (atom.name, -1) not in reached and not _speaks(formula, reached):
             silent.setdefault(atom.name, {}).setdefault(id(formula), (formula, atom))
-    return [_never_false(*next(iter(own.values())), len(own) - 1, symbols) for own in silent.values()]
+    declared = resolve_predicates(symbols) if silent else {}
+    return [_never_false(*next(iter(own.values())), len(own) - 1, declared) for own in silent.values()]
 
 
-def _never_false(formula: Formula, atom: ast.Atom, others: int, symbols: Symbols) -> Diagnostic:
+def _never_false(formula: Formula, atom: ast.Atom, others: int, declared: Mapping[str, Predicate]) -> Diagnostic:
     """The warning at the first statement that negates it; ``others`` is the number of further statements that do."""
     what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
     if others:
         what += f"; {others:,} more statements negate it" if others > 1 else "; one more statement negates it"
     message = f"nothing can make `~{atom.span.text}` true: no fact, table or rule makes `{atom.name}` false, {what}"
-    declared = symbols.declared.get(atom.name)
-    shape = format_statement(ast.PredicateStatement(atom.name, _sorts(atom, declared), True, span=atom.span))
+    sorts = declared[atom.name].sorts
+    shape = format_statement(ast.PredicateStatement(atom.name, sorts, True, span=atom.span))
     hint = f"if its list is complete, declare it `closed`: `{shape}`; else say where it is false: `fact ~...`"
     return warning("never-false", name_span(atom), message, hint)
-
-
-def _sorts(atom: ast.Atom, declared: Predicate | None) -> tuple[str, ...]:
-    return declared.sorts if declared is not None else (ENTITY,) * len(atom.arguments)
 
 
 def _denied(formula: Formula, symbols: Symbols) -> Iterator[ast.Atom]:

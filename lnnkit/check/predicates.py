@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Set
 
 from lnnkit.check.findings import error, place, signature, warning
-from lnnkit.check.nearest import did_you_mean, nearest
+from lnnkit.check.nearest import OneEdit, did_you_mean, nearest, without_numbers
 from lnnkit.check.symbols import Formula, Symbols, Use
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
@@ -26,7 +26,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.printer import format_predicate, format_string
 
-SEARCHES = 40  # near names are looked up for so many findings; it is the one thing here that is not linear
+SEARCHES = 40  # for so many findings all names are compared; later, only those one edit away: more is not linear
 
 
 def predicates(symbols: Symbols) -> list[Diagnostic]:
@@ -71,16 +71,23 @@ def _truths(formula: Formula) -> Iterator[str]:
 
 def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
     known, by_axioms = supplied(symbols)
-    beside = _beside(symbols, {name for name in by_axioms if len(symbols.uses[name]) == 1})
+    once = {name for name in by_axioms if len(symbols.uses[name]) == 1}
+    beside = _beside(symbols, once)
     order = {name: index for index, name in enumerate(symbols.uses)}
+    alike = OneEdit(known) if once else None
+    arities = {name: arity_of(symbols, name) for name in known if name not in symbols.numbers}
+    forms = {name: without_numbers(name) for name in known} if once else {}
     searches = 0
     for name, uses in symbols.uses.items():
         truths = [use for use in uses if use.how != "term"]
-        if not truths or symbols.doubtful(name) or (name in known and not (name in by_axioms and len(uses) == 1)):
+        if not truths or symbols.doubtful(name) or (name in known and name not in once):
             continue
         searches += 1
         use = min(truths, key=lambda use: (use.span.source.path, use.span.start))
-        candidates = {other for other in known if _fits(symbols, other, use)} if searches <= SEARCHES else set()
+        looked = known if searches <= SEARCHES else alike.of(name) if alike is not None and name in known else set()
+        candidates = {
+            other for other in looked if other in arities and (use.arity is None or arities[other] in (None, use.arity))
+        }
         if name not in known:
             near = nearest(name, candidates)
             meant = format_predicate(near) if near else None
@@ -88,7 +95,10 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
             message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"
             hint = did_you_mean(meant, f"declare it, if it is intended: `predicate {signature(name, use.arity)}`")
             yield error("unknown-predicate", use.span, message, hint)
-        elif near := nearest(name, _others(name, candidates - beside.get(name, set())), 0.85):
+            continue
+        # Names that differ only in case are reported separately, those that differ only in a number not at all.
+        different = {other for other in candidates if forms[other] != forms[name]} - beside.get(name, set())
+        if near := nearest(name, different, 0.85):
             if near in beside and order[near] > order[name]:
                 continue  # of two names that occur once, the later is reported
             message = f"`{name}` occurs only here; `{near}` occurs elsewhere"
@@ -106,19 +116,6 @@ def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
             mentioned = set(_truths(formula))
             found.update((name, mentioned) for name in mentioned & names)
     return found
-
-
-def _others(name: str, candidates: Set[str]) -> set[str]:
-    """The candidates without those that differ only in case, which are reported separately."""
-    return {other for other in candidates if other.casefold() != name.casefold()}
-
-
-def _fits(symbols: Symbols, name: str, use: Use) -> bool:
-    """Whether ``name`` could stand where ``use`` does."""
-    if name in symbols.numbers:
-        return False
-    arity = _reference(symbols, name)[0]
-    return use.arity is None or arity is None or arity == use.arity
 
 
 def _reference(symbols: Symbols, name: str) -> tuple[int | None, Use | None]:

@@ -64,7 +64,7 @@ class Explainer:
 
     def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
         """Whether the answer to a query is contested: it rests on a contradiction, or is about an atom of one."""
-        if not any(any_set(flags) for flags in marked(self._fixpoint)):
+        if marked(self._fixpoint) is None:
             return False
         return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
@@ -12,6 +14,8 @@ from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.span import Source, Span, as_source
 from lnnkit.syntax.split import Slice, split
+
+_SUSPECT = re.compile(r"""--|(?:rule|axiom)\s+(?:"[^"\n]*"|[^\s:()]+)\s*:?=""")
 
 
 def parse(text: str, path: str = "<string>") -> tuple[ast.Program, list[Diagnostic]]:
@@ -34,6 +38,9 @@ def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]]
     for index, piece in enumerate(split(reader.shadow)):
         tree = reader.tree(piece, "statement")
         if tree is None:
+            continue
+        if (mistake := reader.misread(piece)) is not None:
+            reader.diagnostics.append(mistake)
             continue
         builder = Builder(source, piece.start)
         try:
@@ -80,6 +87,15 @@ class _Reader:
         except UnexpectedInput as error:
             self.diagnostics.append(self._diagnose(error, piece))
             return None
+
+    def misread(self, piece: Slice) -> Diagnostic | None:
+        """The mistake in a slice that parses, as something else."""
+        if not _SUSPECT.search(self.source.text, piece.start, piece.end):
+            return None
+        # Imported here for the same reason as below.
+        from lnnkit.syntax.mistakes.misread import misread
+
+        return misread(self.source, piece)
 
     def _diagnose(self, error: UnexpectedInput, piece: Slice) -> Diagnostic:
         # Imported here because only a program with errors needs them, and `lnnkit check` starts often.

@@ -52,15 +52,12 @@ def as_rule(fault: Fault) -> str | None:
 
 
 def _conjoined(body: str) -> str:
-    """``body`` with the commas outside of brackets replaced by `&`."""
-    parts, depth, start = [], 0, 0
-    for index, character in enumerate(body):
+    """``body`` with the commas outside of brackets replaced by `&`, and the semicolons by `|`."""
+    signs, depth, found = {",": " &", ";": " |"}, 0, ""
+    for character in body.replace("\\+", "~"):
         depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append(body[start:index].strip())
-            start = index + 1
-    parts.append(body[start:].strip())
-    return " & ".join(part.replace("\\+", "~") for part in parts)
+        found += signs.get(character, character) if depth == 0 else character
+    return " ".join(re.sub(r"([&|])(?=\S)", r"\1 ", found).split())
 
 
 def parts_of_call(text: str) -> list[str]:

@@ -76,7 +76,8 @@ _IMPORTED = re.compile(
 _READ = re.compile(r"(table|read|csv|data|read_csv)\s+([^\W\d_][\w-]*)\s+from\s+(\".*)", re.IGNORECASE)
 _VALUED = re.compile(r"(let|const|set|constant|param|parameter)\s+([^\W\d_][\w-]*)\s*=\s*(-?[\d.]+)", re.IGNORECASE)
 _DEFINED = re.compile(
-    r"(let|def|define|set)\s+([^\W\d_][\w-]*\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*([^=].*[^.:])\.?", re.IGNORECASE
+    r"(let|def|define|set)\s+([^\W\d_][\w-]*\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*(?:return\s+)?([^=].*[^.:])\.?",
+    re.IGNORECASE,
 )
 _SQL = re.compile(r"(select|insert|update|delete|create|with)\s", re.IGNORECASE)
 
@@ -89,6 +90,8 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
         end = f" = {truth}" if keyword in ("fact", "label") else f" in [{truth}, 1]"
         hint = f"write `{keyword} {rest}{end}`"
         return "leading-truth", "the truth of a statement is written at its end", hint, len(truth)
+    if told := _of_logic_programs(line):
+        return told
     asked = _ASKED.fullmatch(line)
     if asked and ARROW.search(line) is None:
         hint = f"write `query {asked[2].replace('), ', ') & ')}`"
@@ -126,6 +129,46 @@ def _foreign(line: str) -> tuple[str, str, str, int] | None:
             hint = 'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`'
         return "sql-statement", f"`{sql[1]}` is not a keyword: this is not SQL", hint, len(sql[1])
     return None
+
+
+_ANNOTATED = re.compile(r"([^\W\d][\w-]*\([^()]*\))\s*(?::\s*\[[^\]]*\]\s*)?<-\s*\d+\s+(.+?)\.?")
+_WEIGHED_HEAD = re.compile(r"(\d*\.\d+|1|0)\s*::\s*([^\W\d][\w-]*(?:\([^()]*\))?)\s*:-\s*(.+?)\.?")
+_SHOWN = re.compile(r"query\(\s*([^\W\d][\w-]*(?:\([^()]*\))?)\s*\)\s*\.?")
+_EVIDENCE = re.compile(r"evidence\(\s*([^\W\d][\w-]*(?:\([^()]*\))?)\s*(?:,\s*(true|false)\s*)?\)\s*\.?")
+_CLOSED = re.compile(r"(closed|open)\s*:\s*([^\W\d][\w-]*)\s*(?:/\s*(\d+))?")
+
+
+def _of_logic_programs(line: str) -> tuple[str, str, str, int] | None:
+    """A line of ProbLog, PSL, PyReason or Prolog."""
+    if found := _ANNOTATED.fullmatch(line):
+        width = len(found[1].partition("(")[0])
+        return (
+            "backward-arrow",
+            "a rule runs forward, and has no time",
+            f"write `{_forward(found[2], found[1])}`",
+            width,
+        )
+    if found := _WEIGHED_HEAD.fullmatch(line):
+        hint = f"write `{_forward(found[3], found[2])} in [{found[1]}, 1]`"
+        return "leading-truth", "the truth of a statement is written at its end", hint, len(found[1])
+    if found := _SHOWN.fullmatch(line):
+        return "query-words", "a query is no call", f"write `query {found[1]}`", len("query")
+    if found := _EVIDENCE.fullmatch(line):
+        sign = "~" if found[2] == "false" else ""
+        return "missing-keyword", "`evidence` is not a keyword", f"write `fact {sign}{found[1]}`", len("evidence")
+    if found := _CLOSED.fullmatch(line):
+        sorts = ", ".join(["entity"] * int(found[3] or 1))
+        end = " closed" if found[1] == "closed" else ""
+        message = f"`{found[1]}` is said by a declaration"
+        return "declaration", message, f"write `predicate {found[2]}({sorts}){end}`", len(found[1])
+    return None
+
+
+def _forward(body: str, head: str) -> str:
+    """A rule whose body has commas and semicolons, and whose variables may be small letters."""
+    body, head = (re.sub(r"(?<=[(,\s])[a-z](?=\s*[,)])", lambda found: found[0].upper(), each) for each in (body, head))
+    joined = re.sub(r"\)\s*;\s*", ") | ", re.sub(r"\)\s*,\s*", ") & ", body.replace("\\+", "~"))).strip()
+    return f"rule {joined} -> {head}"
 
 
 def _declared(line: str) -> str | None:

@@ -237,3 +237,12 @@ def test_statements_about_parts_of_a_query_count(query: str, truth: tuple[float,
         explanation = kb.explain(query)
         assert (explanation.lower, explanation.upper) == truth, rule
         assert explanation.verify() == []
+
+
+def test_what_is_true_by_its_form_lists_nothing_and_holds_of_all() -> None:
+    """Its default is [1, 1]: docs/reference/semantics.md, "Queries list what is not the default"."""
+    kb = lnnkit.loads("number pay(p)\nfact pay(ann) = 3\nfact pay(bob) in [1, 5]\n")
+    assert len(kb.ask("pay(Z) <= pay(Z)")) == 0
+    for query in ("forall Z: pay(Z) <= pay(Z)", "pay(bob) <= pay(bob)"):
+        (answer,) = kb.ask(query)
+        assert (answer.lower, answer.upper) == (1.0, 1.0)

@@ -68,6 +68,70 @@ def test_one_that_no_fact_lists_marks_no_other() -> None:
     assert [row.contested for row in kb.ask("Known(bob)")] == [False]
 
 
+REGISTERED = """predicate Registered(p) closed
+predicate Other(p)
+fact Owner(ann)
+fact Owner(bob)
+fact Registered(bob)
+fact Other(ann)
+fact Other(cleo)
+axiom reg: Owner(X) & ~Registered(X) -> false
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Registered(ann)", {"": True}),  # false by default, and named
+        ("~Registered(ann)", {"": True}),
+        ("Registered(cleo)", {"": False}),
+        ("Registered(bob)", {"": False}),
+        ("Other(X) & ~Registered(X)", {"ann": True, "bob": False, "cleo": False}),
+        ("Other(ann) & ~Registered(ann)", {"": True}),
+        ("exists X: Other(X) & ~Registered(X)", {"": False}),  # cleo is enough
+        ("forall X: Other(X) -> Registered(X)", {"": False}),
+        ("Registered(ann) | Other(ann)", {"": False}),
+    ],
+)
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_atom_that_no_fact_lists(query: str, expected: dict[str, bool], asked: bool) -> None:
+    text = REGISTERED if asked else f"{REGISTERED}query {query}\n"
+    assert marks(text, query) == expected
+    if "" in expected:
+        assert lnnkit.loads(text).explain(query).contested == expected[""]
+
+
+def test_atoms_of_an_arrested_shared_formula() -> None:
+    """`Owner(ann) & ~Registered(ann)` is stated and read by a rule too: the formula itself is the contradiction."""
+    text = REGISTERED.replace("axiom reg: Owner(X) & ~Registered(X) -> false", "axiom ~(Owner(X) & ~Registered(X))")
+    text += "rule Owner(X) & ~Registered(X) -> Bad(X)\n"
+    assert marks(text, "Owner(X)") == {"ann": True, "bob": False, "cleo": False}
+    assert marks(text, "Registered(ann)") == {"": True}
+    assert marks(text, "Registered(cleo)") == {"": False}
+
+
+def test_an_unknown_atom_that_a_contradiction_names() -> None:
+    text = "predicate Q(p)\npredicate R(p)\nfact P(a)\nfact P(b)\nfact ~S(a)\naxiom P(X) -> S(X) & (Q(X) | R(X))\n"
+    assert marks(text, "Q(a)") == {"": True}
+    assert marks(text, "Q(b)") == {"": False}
+
+
+def test_beneath_a_quantifier_what_the_entities_name() -> None:
+    text = "predicate D(o, t) closed\nfact O(o1)\nfact O(o2)\nfact D(o2, t1)\nfact T(t1)\nfact T(t2)\n"
+    text += "axiom O(X) -> exists Y: D(X, Y) & T(Y)\n"
+    assert marks(text, "O(X)") == {"o1": True, "o2": False}
+    assert marks(text, "D(o1, t1)") == {"": True}  # o1 has none
+    assert marks(text, "D(o2, t2)") == {"": False}
+    assert marks(text, "T(X)") == {"t1": False, "t2": False}  # no entity of the contradiction
+
+
+def test_numbers_that_nothing_can_satisfy() -> None:
+    text = "number age(p)\nnumber pay(p)\nfact pay(jo) = 3\nfact age(jo) in [0, 9]\n"
+    text += "axiom age(X) > 5\naxiom age(X) < 3\n"
+    assert marks(text, "age(jo)") == {"": True}
+    assert marks(text, "pay(jo)") == {"": False}
+
+
 def test_the_mark_reaches_every_surface(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "p.lnn"
     path.write_text(WINGS)

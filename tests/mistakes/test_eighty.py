@@ -9,6 +9,7 @@ import pytest
 import lnnkit
 from tests.mistakes.eighty import FILES, IN_FILES, MISTAKES, PRELUDE, Mistake
 from tests.mistakes.forty_more import FORTY_MORE
+from tests.mistakes.fourth_sixty import FOURTH_SIXTY
 from tests.mistakes.third_forty import THIRD_FORTY
 from tests.mistakes.trying import findings
 
@@ -37,10 +38,12 @@ def test_there_are_eighty_and_forty_more() -> None:
     assert len({mistake.wrong for mistake in FORTY_MORE} - {mistake.wrong for mistake in MISTAKES}) >= 40
     known = {mistake.wrong for mistake in (*MISTAKES, *FORTY_MORE)}
     assert len({mistake.wrong for mistake in THIRD_FORTY} - known) >= 40
+    known |= {mistake.wrong for mistake in THIRD_FORTY}
+    assert len({mistake.wrong for mistake in FOURTH_SIXTY} - known) >= 60
 
 
 @pytest.mark.parametrize(
-    "mistake", [pytest.param(each, id=shown(each)) for each in (*MISTAKES, *FORTY_MORE, *THIRD_FORTY)]
+    "mistake", [pytest.param(each, id=shown(each)) for each in (*MISTAKES, *FORTY_MORE, *THIRD_FORTY, *FOURTH_SIXTY)]
 )
 def test_a_mistake_is_pointed_at_and_mended_by_its_hint(mistake: Mistake, folder: Path) -> None:
     text = PRELUDE + mistake.wrong + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,17 @@ def test_a_predicate_that_nothing_supplies_is_reported_once(tmp_path: Path) -> N
     rules = "".join(f"rule Bird(X) & ~Penguin(X) -> Flies{number}(X)\n" for number in range(3))
     found = findings("fact Bird(tweety)\n" + rules, tmp_path)
     assert [each.code for each in found] == ["unknown-predicate"]
+
+
+def test_the_declaration_has_the_sorts_that_variables_share(tmp_path: Path) -> None:
+    """The hint's line, followed: a guest is asked about dishes alone, not about ingredients."""
+    text = (
+        "predicate Contains(dish, ingredient) closed\npredicate Allergic(guest, ingredient) closed\n"
+        "fact Contains(pasta, gluten)\nfact Contains(salad, lettuce)\nfact Allergic(lou, gluten)\n"
+        "rule Allergic(G, I) & Contains(D, I) -> Unsafe(G, D)\nrule ~Unsafe(G, D) -> Safe(G, D)\nquery Safe(lou, D)\n"
+    )
+    (found,) = findings(text, tmp_path)
+    said = re.search(r"`(predicate [^`]*)`", found.hint)
+    assert found.code == "never-false" and said is not None
+    assert said[1] == "predicate Unsafe(guest, dish) closed"
+    assert answers(f"{said[1]}\n{text}", tmp_path) == [[(("salad",), 1.0, 1.0)]]

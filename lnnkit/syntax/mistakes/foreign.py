@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.identifiers import SHOUTED
+from lnnkit.syntax.identifiers import KEYWORDS, SHOUTED
 from lnnkit.syntax.rewrite import as_rule, by_cases
 
 _FORMULA_KEYWORDS = ("rule", "axiom", "query", None)
@@ -32,6 +32,24 @@ _SYMBOLS = (
     ("·", "foreign-symbol", "*"),
     ("÷", "foreign-symbol", "/"),
 )
+
+
+_DIRECTIVE = re.compile(
+    r":-\s*(dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module)\b\s*([^\n]*?)\.?\s*(?:\n|$)"
+)
+
+
+def directive(fault: Fault) -> Diagnostic | None:
+    """`:- dynamic p/1.`"""
+    found = _DIRECTIVE.match(fault.rest)
+    if found is None:
+        return None
+    named = re.fullmatch(r"([^\W\d][\w-]*)\s*/\s*(\d)", found[2])
+    hint = "remove the line: nothing has to be imported or switched on"
+    if named:
+        hint = f"remove the line, or write `predicate {named[1]}({', '.join(['entity'] * int(named[2]))})`"
+    message = f"`:- {found[1]}` is a directive of Prolog"
+    return fault.report("directive", message, hint, end=fault.start + 2)
 
 
 def backward_arrow(fault: Fault) -> Diagnostic | None:
@@ -125,8 +143,14 @@ def semicolon(fault: Fault) -> Diagnostic | None:
         return None
     if not fault.rest[1:].strip():
         return fault.report("semicolon", "a statement ends with its line, not with `;`", "remove the `;`")
+    after = re.sub(r"^;+\s*", "", fault.rest)
+    if re.match(rf"(?:{'|'.join(KEYWORDS)})\s", after):
+        return fault.report("semicolon", "a statement ends with its line, not with `;`", "put the next on its own line")
+    words = not fault.open and re.search(r"[(&|~=<>∧∨¬→]|->", after) is None
+    if words and (len(after.split()) > 1 or fault.keyword not in _FORMULA_KEYWORDS):
+        return fault.report("foreign-comment", "`;` does not start a comment", "a comment starts with `#`")
     return fault.report(
-        "semicolon", "`;` is not an operator", "write `|` for or; put another statement on its own line"
+        "semicolon", "`;` is not an operator", "write `|` for or, `#` before a comment; put a statement on its own line"
     )
 
 

@@ -342,3 +342,12 @@ def test_what_is_assumed_of_a_derived_atom_is_in_its_proof(bounds: tuple[float, 
         assert later.verify() == [] == anew.verify()
         assert (later.lower, later.upper) == (anew.lower, anew.upper)
         assert str(later) == str(anew)
+
+
+@pytest.mark.xfail(strict=True, reason="going on from a fixpoint misses the rule; a fresh inference has it")
+def test_a_rule_with_two_comparisons_that_are_true_already() -> None:
+    """Found by `--why-not`, which says that ``~Acidosis(p4)`` does not give it. With one comparison it does."""
+    text = "number sugar(p)\nnumber filter(p)\nfact ~Acidosis(p2)\nfact sugar(p4) = 8\nfact filter(p4) in [50, 70]\n"
+    text += "rule sugar(X) >= 6.5 & filter(X) >= 45 & ~Acidosis(X) -> Metformin(X)\n"
+    assert lnnkit.loads(text + "fact ~Acidosis(p4)\n").ask("Metformin(p4)")[0].lower == 1.0
+    assert lnnkit.loads(text).assume({"Acidosis(p4)": (0.0, 0.0)}).ask("Metformin(p4)")[0].lower == 1.0
