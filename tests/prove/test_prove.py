@@ -12,6 +12,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
+from lnnkit.prove import solving
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.verdict.verdicts import Reading
@@ -215,6 +216,34 @@ def test_without_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
     with pytest.raises(lnnkit.Error, match=r"pip install 'lnnkit\[prove\]'"):
         kb.prove("C")
+
+
+class _Elapsing:
+    """A clock that goes on a hundredth of a second each time it is read."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 0.01
+        return self.now
+
+
+def test_time_runs_out_while_statements_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "predicate C(node, node)\n" + "".join(f"fact N(n{n}) in [0.2, 1]\n" for n in range(6))
+    text += "axiom C(X, Y) & C(Y, Z) -> C(X, Z) in [0.9, 1]\naxiom N(X) & N(Y) -> C(X, Y) in [0.7, 1]\n"
+    kb = lnnkit.loads(text)
+    settled = kb.prove("C(n1, n2)", reading="exact").translated
+    assert settled > 3 * 64  # so that the clock is read several times during the translation
+    translated: list[object] = []
+    held = GradedEncoding.held
+    monkeypatch.setattr(GradedEncoding, "held", lambda self, item: translated.append(item) or held(self, item))
+    monkeypatch.setattr(solving, "time", _Elapsing())
+    proved = kb.prove("C(n1, n2)", reading="exact", timeout=0.01 * (settled // 64 + 4))
+    (told,) = kb.ask("C(n1, n2)")
+    assert (proved.verdict, proved.lower, proved.upper) == ("timeout", told.lower, told.upper)
+    assert 0 < len(translated) < settled
+    assert "time ran out" in proved.notes[0]
 
 
 def test_a_timeout_leaves_what_inference_has_found() -> None:

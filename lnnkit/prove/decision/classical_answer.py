@@ -48,7 +48,7 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
         core=core.members,
         minimal=core.minimal,
         translated=count,
-        notes=_said(core),
+        notes=core.notes,
     )
 
 
@@ -96,10 +96,6 @@ def _core(
     left = deadline.left
     seconds = _CORE_SECONDS if left is None else min(_CORE_SECONDS, left)
     return core_of(ground, encoding, goals, used, Deadline(seconds))
-
-
-def _said(core: Core) -> tuple[str, ...]:
-    return () if core.minimal else ("the list may not be minimal",)
 
 
 def _left_open(question: Question, note: str, count: int = 0) -> Proved:

@@ -75,8 +75,8 @@ class ClassicalDecision:
     def _translate(self) -> None:
         encoding = self.encoding
         for count, item in enumerate((*self.cone.instances, *self.cone.definitions.values())):
-            if count % _LOOKED == 0 and self._deadline.passed:
-                raise TooWide
+            if count % _LOOKED == 0:
+                self.cone.pause()
             self._mark(item, encoding.held(item))
         if encoding.unnamed is not None:
             for stated in self._mentioned():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -103,9 +104,10 @@ def _found(asked: _Asked) -> Found:
         asked.slack = SLACK
         found = GradedDecision(ground, question, asked.deadline, cone, near, SLACK).bounds()
     if found.broken and found.consistent and found.upper is None and not asked.deadline.passed:
-        upper = GradedDecision(ground, question, asked.deadline, cone, near, asked.slack, (1,)).bounds()
-        found.upper = upper.upper
-        found.worlds += upper.worlds
+        with suppress(TooWide):  # in time: the lower bound stands
+            upper = GradedDecision(ground, question, asked.deadline, cone, near, asked.slack, (1,)).bounds()
+            found.upper = upper.upper
+            found.worlds += upper.worlds
     return found
 
 
@@ -147,8 +149,7 @@ def _answer(asked: _Asked, verdict: Verdict, lower: float, upper: float, notes: 
 
 
 def _with_core(answer: Proved, core: Core) -> Proved:
-    notes = answer.notes if core.minimal else (*answer.notes, "the list may not be minimal")
-    return replace(answer, core=core.members, minimal=core.minimal, notes=notes)
+    return replace(answer, core=core.members, minimal=core.minimal, notes=(*answer.notes, *core.notes))
 
 
 def _propagated(asked: _Asked, note: str) -> Proved:

@@ -27,6 +27,7 @@ from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 
 _LEAST_GAIN = 1e-9
+_LOOKED = 64  # after this many items the clock is read
 _MOST_STEPS = 5000  # steps of proofs examined at most
 
 
@@ -65,10 +66,18 @@ class Unfolded(Protocol):
 
 @dataclass(frozen=True)
 class Core:
-    """The ``members``; ``minimal`` where none can be left out."""
+    """The ``members``; ``minimal`` where none can be left out, not ``whole`` where the facts were not looked for."""
 
     members: tuple[CoreMember, ...]
     minimal: bool
+    whole: bool = True
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the list."""
+        if not self.whole:
+            return ("time ran out: the list may lack facts, and may not be minimal",)
+        return () if self.minimal else ("the list may not be minimal",)
 
 
 def core_of(
@@ -115,30 +124,31 @@ class _Finder:
         self._marks: dict[Item, Z3] = {}
         self._told = 0
         self._enough: Sequence[Item] = ()
+        self._whole = False
 
     @property
     def entered(self) -> Sequence[Item]:
         """All assumptions used in refuting the goals."""
         return list(self._marks)
 
-    def near(self, used: Sequence[Said]) -> list[Item] | None:
-        """A minimal subset of the items and of the known bounds of their atoms; None if not even all suffice."""
+    def near(self, used: Sequence[Said], *, paused: bool = False) -> list[Item] | None:
+        """A minimal subset of the items and of the known bounds of their atoms; None if not even all suffice. If
+        ``paused``, raises `TimedOut` before all are entered."""
         first: list[Item] = [*dict.fromkeys(used)]
         self._enough = first
-        for item in first:
-            self._enter(item)
+        self._enter_all(first, paused=paused)
         ends = [*self._ends(first)]
-        for item in ends:
-            self._enter(item)
+        self._enough, self._whole = [*first, *ends], True
+        self._enter_all(ends, paused=paused)
         return self._least([*first, *ends])
 
     def found(self, used: Sequence[Said]) -> Core:
-        near = self.near(used)
+        near = self.near(used, paused=True)
         if near is None:
             return Core(self._members(self.entered), minimal=False)
+        self._enough = near
         wider = [*self._expanded(near)]
-        for item in wider:
-            self._enter(item)
+        self._enter_all(wider, paused=True)
         least = self._least(wider)
         if least is None:
             return Core(self._members(wider), minimal=False)
@@ -146,7 +156,7 @@ class _Finder:
 
     def unfinished(self) -> Core:
         """The best sufficient set when time ran out."""
-        return Core(self._members(self._enough), minimal=False)
+        return Core(self._members(self._enough), minimal=False, whole=self._whole)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
@@ -158,6 +168,16 @@ class _Finder:
 
     def _lifted(self, said: Z3 | bool) -> Z3:
         return self._z3.BoolVal(said, self._encoding.context) if isinstance(said, bool) else said
+
+    def _enter_all(self, items: Sequence[Item], *, paused: bool) -> None:
+        for count, item in enumerate(items):
+            if paused and count % _LOOKED == 0:
+                self._pause()
+            self._enter(item)
+
+    def _pause(self) -> None:
+        if self._deadline.passed:
+            raise TimedOut
 
     def _enter(self, item: Item) -> None:
         if item in self._marks:
@@ -217,6 +237,7 @@ class _Finder:
         """The items, with facts and instances of proofs in place of what is known."""
         found: dict[Item, None] = {}
         for item in items:
+            self._pause()
             if isinstance(item, KnownEnd):
                 found |= dict.fromkeys(self._behind(item))
             else:
