@@ -62,6 +62,25 @@ def test_a_core_names_the_row_of_a_table(tmp_path: Path) -> None:
     assert places == {("p.csv", 3), ("<string>", 2), ("<string>", 3)}
 
 
+def test_worlds_show_first_what_differs() -> None:
+    text = "axiom A | B\naxiom A -> C\naxiom B -> C\naxiom C -> D\naxiom ~(A & B)\n"
+    proved = lnnkit.loads(text).prove("(D | A) & (C -> A)", reading="classical")
+    assert proved.verdict == "neither"
+    holds, fails = ([name for name, _ in model.atoms] for model in proved.models)
+    assert holds == fails
+    assert {*holds[:2]} == {"A", "B"}
+    assert {*holds[2:]} == {"C", "D"}
+
+
+def test_worlds_of_degrees_show_first_what_differs() -> None:
+    text = "fact C = 0.4\naxiom C | A in [0.9, 1]\naxiom A <-> B\n"
+    proved = lnnkit.loads(text).prove("(C | ~C) & B", reading="exact")
+    assert (proved.lower, proved.upper) == (0.5, 1.0)
+    for model in proved.models:
+        names = [name for name, _ in model.atoms]
+        assert names.index("B") < names.index("C")
+
+
 def test_neither_comes_with_two_worlds() -> None:
     proved = lnnkit.loads(CASES).prove("A")
     assert proved.verdict == "neither"

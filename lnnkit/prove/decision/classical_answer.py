@@ -8,6 +8,7 @@ from dataclasses import replace
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.minimal_core import Core, Said, core_of
 from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import contrasted
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.lazy.lazy_decision import LazyDecision
@@ -37,7 +38,7 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
     if verdict == "timeout":
         return _left_open(question, "time ran out before it was decided", count)
     if verdict == "neither":
-        models = sorted(decision.models, key=lambda model: -model.truth)
+        models = contrasted(decision.models)
         return Proved(question.text, "classical", verdict, models=models, translated=count)
     encoding = decision.replayed()
     core = _core(ground, question, verdict, encoding, decision.used, deadline)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
 from lnnkit.prove.decision.minimal_core import Core, Item, core_of, near_items
 from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import contrasted
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
@@ -114,7 +115,7 @@ def _found(asked: _Asked) -> Found:
 def _told(asked: _Asked, found: Found) -> Proved:
     answer = _bounded(asked, found)
     if answer.verdict not in ("entailed", "refuted"):
-        return replace(answer, models=sorted(found.worlds, key=lambda world: -world.truth))
+        return replace(answer, models=contrasted(found.worlds))
     return _with_core(answer, _core(asked, answer.verdict))
 
 
