@@ -12,7 +12,7 @@ from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.decision.shown_worlds import shown_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
-from lnnkit.prove.ground.dependency_cone import Cone, TooWide
+from lnnkit.prove.ground.dependency_cone import Cone
 from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, fraction, solver_module
 from lnnkit.prove.verdict.verdicts import ShownWorld
 
