@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -238,14 +239,17 @@ def test_without_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class _Elapsing:
-    """A clock that goes on a hundredth of a second each time it is read."""
+    """A clock that goes on a hundredth of a second for each statement that is translated."""
 
     def __init__(self) -> None:
-        self.now = 0.0
+        self.translated = 0
 
     def monotonic(self) -> float:
-        self.now += 0.01
-        return self.now
+        return 0.01 * self.translated
+
+    def held(self, encoding: GradedEncoding, item: Any, held: Callable[[GradedEncoding, Any], Any]) -> Any:
+        self.translated += 1
+        return held(encoding, item)
 
 
 def test_time_runs_out_while_statements_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,14 +258,13 @@ def test_time_runs_out_while_statements_are_translated(monkeypatch: pytest.Monke
     kb = lnnkit.loads(text)
     settled = kb.prove("C(n1, n2)", reading="exact").translated
     assert settled > 3 * 64  # so that the clock is read several times during the translation
-    translated: list[object] = []
-    held = GradedEncoding.held
-    monkeypatch.setattr(GradedEncoding, "held", lambda self, item: translated.append(item) or held(self, item))
-    monkeypatch.setattr(solving, "time", _Elapsing())
-    proved = kb.prove("C(n1, n2)", reading="exact", timeout=0.01 * (settled // 64 + 4))
+    clock, held = _Elapsing(), GradedEncoding.held
+    monkeypatch.setattr(GradedEncoding, "held", lambda self, item: clock.held(self, item, held))
+    monkeypatch.setattr(solving, "time", clock)
+    proved = kb.prove("C(n1, n2)", reading="exact", timeout=1)
     (told,) = kb.ask("C(n1, n2)")
     assert (proved.verdict, proved.lower, proved.upper) == ("timeout", told.lower, told.upper)
-    assert 0 < len(translated) < settled
+    assert 100 <= clock.translated < settled
     assert "time ran out" in proved.notes[0]
 
 

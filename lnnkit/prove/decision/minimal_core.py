@@ -17,12 +17,12 @@ from lnnkit.explain.proof.proof import Given, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.dependency_cone import Definition, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.unfounded import Loop
-from lnnkit.prove.solving import Z3, Deadline, TimedOut, checked, solver_module
+from lnnkit.prove.solving import Z3, Deadline, Interrupted, TimedOut, checked, solver_module
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 
@@ -72,6 +72,11 @@ class Core:
     minimal: bool
     whole: bool = True
 
+    @staticmethod
+    def of_conflict(members: Sequence[CoreMember], minimal: bool) -> Core:
+        """The core of a contradiction that inference met."""
+        return Core(tuple(members), minimal)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said of the list."""
@@ -91,7 +96,7 @@ def core_of(
     finder = _Finder(ground, encoding, goals, deadline)
     try:
         return finder.found(used)
-    except TimedOut:
+    except (TimedOut, TooWide, Interrupted):
         return finder.unfinished()
 
 
@@ -108,7 +113,7 @@ def near_items(
     try:
         found = finder.near(used)
         return finder.entered if found is None else found
-    except TimedOut:
+    except (TimedOut, TooWide, Interrupted):
         return finder.entered
 
 

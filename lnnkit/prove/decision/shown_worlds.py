@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.solving import Z3, fraction
@@ -33,7 +35,10 @@ def shown_world(
     near: Sequence[Key],
 ) -> ShownWorld:
     """The truths of the atoms ``near`` the question, and of its own; numbers likewise."""
-    asked = dict.fromkeys(_keys(question.part, question.bindings, ground))
+    asked: dict[Key, None] = {}
+    with suppress(TooWide):  # the time is over: those of them
+        for key in _keys(question.part, question.bindings, ground):
+            asked[key] = None
     atoms: dict[Key, float] = {}
     numbers: dict[Key, float] = {}
     for key in [*asked, *near]:
