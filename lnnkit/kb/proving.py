@@ -110,7 +110,7 @@ def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[st
     found = component(program, [query.formula for query in queries])
     if found is None:
         return session, ()
-    return session.part(found.kept, lambda: theory.about(found.program)), (found.note,)
+    return session.part((found.kept, found.own), lambda: theory.about(found.program)), (found.note,)
 
 
 @contextmanager

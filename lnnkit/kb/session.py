@@ -28,6 +28,7 @@ ROUND_LIMIT = 100_000
 _PARTS = 8  # sessions of parts that are kept
 
 Atom = tuple[str, tuple[str, ...]]  # a predicate, and entities
+Part = tuple[tuple[int, ...], frozenset[str]]  # statements by their places, and predicates
 
 
 class Session:
@@ -37,7 +38,7 @@ class Session:
     half of the free memory), ``recording`` whether explanations are kept. ``watch`` is called after rounds that have no
     watch of their own. ``fixpoints`` are keyed by whether they are narrow and by the texts of their queries. A copy may
     continue from ``source``. ``opened`` maps sets of atoms to sessions without facts about them, or to None if they
-    were assumed only once. ``parts`` are sessions of some of the statements, by their places.
+    were assumed only once. ``parts`` are sessions of some of the statements.
     """
 
     def __init__(self, theory: Theory) -> None:
@@ -49,7 +50,7 @@ class Session:
         self.fixpoints: dict[tuple[bool, tuple[str, ...]], Rested] = {}
         self.source: Source | None = None
         self.opened: dict[frozenset[Atom], Session | None] = {}
-        self.parts: dict[tuple[int, ...], Session] = {}
+        self.parts: dict[Part, Session] = {}
         self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
@@ -67,16 +68,15 @@ class Session:
         found.source, found._gathering, found.watch = None, None, None
         return found
 
-    def part(self, places: tuple[int, ...], theory: Callable[[], Theory]) -> Session:
-        """The session for a part of the theory: the statements at these places; its ``theory`` is made where there is
-        none yet. Few are kept."""
+    def part(self, part: Part, theory: Callable[[], Theory]) -> Session:
+        """The session for a part of the theory; its ``theory`` is made where there is none yet. Few are kept."""
         self._follow_learning()
-        if places not in self.parts:
+        if part not in self.parts:
             if len(self.parts) >= _PARTS:
                 del self.parts[next(iter(self.parts))]
-            self.parts[places] = self.about(theory())
-            self.parts[places]._known = None
-        return self.parts[places]
+            self.parts[part] = self.about(theory())
+            self.parts[part]._known = None
+        return self.parts[part]
 
     def copied(self) -> Session:
         """A session for the same theory that shares no intermediate state with this one: safe to use after an exception

@@ -145,6 +145,13 @@ def test_closed_predicates_of_plain_facts_link_nothing() -> None:
     assert kb.prove("D0(e0)").notes == ()
 
 
+def test_questions_without_statements_have_parts_of_their_own() -> None:
+    kb = lnnkit.loads(large() + "fact Alone(a)\nfact Other(b)\n")
+    assert kb.prove("exists X: Alone(X)").verdict == "entailed"
+    assert kb.prove("exists X: Other(X)").verdict == "entailed"
+    assert kb.prove("forall X: Other(X)").verdict == "neither"
+
+
 def test_facts_told_later_are_met() -> None:
     kb = lnnkit.loads(large() + "axiom D0(X) & Told(X) -> End(X)\n")
     assert kb.prove("End(e0)").verdict == "neither"

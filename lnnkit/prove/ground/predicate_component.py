@@ -24,9 +24,11 @@ _NOWHERE = "<other statements>"
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a program as a ``program``; ``kept`` are its statements by their places, of ``total``."""
+    """A part of a program as a ``program``, about its ``own`` predicates; ``kept`` are its statements by their places,
+    of ``total``."""
 
     program: CheckedProgram
+    own: frozenset[str]
     kept: tuple[int, ...]
     total: int
 
@@ -47,7 +49,7 @@ def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component
     if 2 * len(kept) > len(names):
         return None
     own = asked.union(*(names[place] for place in kept))
-    return Component(_part(program, kept, own), tuple(sorted(kept)), len(names))
+    return Component(_part(program, kept, own), own, tuple(sorted(kept)), len(names))
 
 
 def _linked(program: CheckedProgram, names: Sequence[frozenset[str]], asked: frozenset[str]) -> set[int]:
