@@ -82,6 +82,14 @@ def test_worlds_of_degrees_show_first_what_differs() -> None:
         assert names.index("B") < names.index("C")
 
 
+def test_a_world_with_an_unnamed_individual_is_one_in_which_the_question_holds() -> None:
+    text = "sort thing open\npredicate Cat(thing)\naxiom Cat(X) -> Mammal(X)\naxiom Mammal(X) -> ~Reptile(X)\n"
+    text += "axiom Mammal(X) -> exists Y: Parent(Y, X) & Mammal(Y)\nfact Cat(tom)\n"
+    proved = lnnkit.loads(text).prove("exists X: Reptile(X)")
+    assert proved.verdict == "neither"
+    assert [model.truth for model in proved.models] == [1.0, 0.0]
+
+
 def test_neither_comes_with_two_worlds() -> None:
     proved = lnnkit.loads(CASES).prove("A")
     assert proved.verdict == "neither"
