@@ -135,6 +135,7 @@ KNOWLEDGE_BASE = (
         "deciding_cases",
         "exporting",
         "asking_by_cases",
+        "timed_inference",
         "proving",
         "drawing",
         "constant_findings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lnnkit.check.program import Query
 from lnnkit.explain.conflict.conflict import Conflict
@@ -16,6 +17,10 @@ from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
 from lnnkit.kb.trying import adding
+
+if TYPE_CHECKING:
+    from lnnkit.engine.stop.watch import Watch
+    from lnnkit.kb.rested import Rested
 
 
 def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root]:
@@ -51,14 +56,15 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
     )
 
 
-def conflicts(session: Session, most: int) -> list[Conflict]:
-    """The first ``most`` contradictions of the fixpoint for the program's own queries, each with the facts and
-    statements behind it."""
-    rested = session.own()
+def conflicts(session: Session, most: int, rested: Rested | None = None, watch: Watch | None = None) -> list[Conflict]:
+    """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), each with the
+    facts and statements behind it. ``watch`` is called after each round of inference from some of them."""
+    rested = rested or session.own()
     most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 
     def inconsistent(members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool:
         part = session.about(session.theory.about(alone(rested.program, members, loose)))
+        part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
     return rested.explainer.conflicts(inconsistent, most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -20,19 +20,22 @@ from lnnkit.kb.covering_fixpoints import covering, covering_widely
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound
 from lnnkit.kb.session import Session
+from lnnkit.kb.timed_inference import Raising, Timed
 from lnnkit.prove.decision.classical_answer import prove_classically
 from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
 from lnnkit.prove.decision.minimal_core import member_of
-from lnnkit.prove.decision.question import Ground, Question, bound_text
+from lnnkit.prove.decision.propagated_answer import propagated
+from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text
 from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.instance_search import Algebra
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import part_of, sorted_variables
+from lnnkit.prove.ground.predicate_component import component
 from lnnkit.prove.ground.statement_index import StatementIndex
 from lnnkit.prove.ground.whole_numbers import whole_numbers
-from lnnkit.prove.solving import NoSolver
+from lnnkit.prove.solving import Deadline, NoSolver, TimedOut
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import CoreMember, Reading
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -67,25 +70,68 @@ def proved(
     if numbers:
         raise ProgramError(numbers)
     reading = asked_reading or default_reading(session)
-    notes: tuple[str, ...] = ()
     asked = [_own(session, query) for query in queries]
     if reading == "classical":
-        session, dropped = _classical(session, alpha)
         asked = [_plain(query) for query in asked]
-        if dropped:
-            notes = (f"{dropped:,} statements hold to less than {alpha:g} and are left out",)
     if not asked:
         return
-    rested = _covering(session, asked)
+    deadline = Deadline(timeout)
+    part, notes = _part(session, asked)
+    if reading == "classical":
+        part, dropped = _classical(part, alpha)
+        if dropped:
+            notes = (*notes, f"{dropped:,} statements hold to less than {alpha:g} and are left out")
     stop = _Stop(session.watch)
-    ground = replace(_grounded(session, rested, asked, reading, tell), halted=stop.asked)
-    with _solver_needed():
+    timed = Timed(session.watch, deadline)
+    with _solver_needed(), _late_forgotten(part, timed):
+        with _watched(part, timed):
+            rested = _covering(part, asked)
+        ground = replace(_grounded(part, rested, asked, reading, tell, timed), halted=stop.asked)
+        if rested.cut_short and not timed.late:
+            notes = (*notes, "inference was stopped before its end")
         for query, text in zip(asked, [query.text for query in queries], strict=True):
-            for _, question in _questions(session, ground, query, text):
+            for _, question in _questions(part, ground, query, text):
                 with Interruption() if is_pythons_own() else nullcontext() as stop.own:
-                    found = _answer(ground, question, reading, alpha, timeout)
+                    if timed.late and not stop.asked():
+                        found = propagated(question, reading, alpha, timed.note)
+                    else:
+                        found = _answer(ground, question, reading, alpha, deadline.left)
                 stop.done |= found.interrupted
                 yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
+                deadline = timed.deadline = Deadline(timeout)
+
+
+def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[str, ...]]:
+    """A session for the part of a large program that the questions share predicates with, and a note of that."""
+    theory = session.theory
+    if len(theory.checked.assertions) <= WHOLE:
+        return session, ()
+    program = theory.bound(theory.settled())
+    found = component(program, [query.formula for query in queries])
+    if found is None:
+        return session, ()
+    return session.part((found.kept, found.own), lambda: theory.about(found.program)), (found.note,)
+
+
+@contextmanager
+def _watched(session: Session, watch: Watch) -> Iterator[None]:
+    before, session.watch = session.watch, watch
+    try:
+        yield
+    finally:
+        session.watch = before
+
+
+@contextmanager
+def _late_forgotten(session: Session, timed: Timed) -> Iterator[None]:
+    """A context after which fixpoints that the time has cut short are forgotten."""
+    before = {key for key, each in session.fixpoints.items() if each.cut_short}
+    try:
+        yield
+    finally:
+        if timed.late:
+            kept = (key for key, each in session.fixpoints.items() if key in before or not each.cut_short)
+            session.fixpoints = {key: session.fixpoints[key] for key in kept}
 
 
 class _Stop:
@@ -110,12 +156,17 @@ def _solver_needed() -> Iterator[None]:
 
 
 def _grounded(
-    session: Session, rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None
+    session: Session,
+    rested: Rested,
+    queries: Sequence[Query],
+    reading: Reading,
+    tell: Tell | None = None,
+    timed: Timed | None = None,
 ) -> Ground:
     ground = _ground(rested, queries, reading, tell)
     if not rested.outcome.contradictions:
         return ground
-    return replace(ground, conflict=cache(lambda: _conflict(session)))
+    return replace(ground, conflict=cache(lambda: _conflict(session, rested, timed)))
 
 
 def single(query: Query, found: Iterator[Proved]) -> Proved:
@@ -163,7 +214,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     lifted, root = rested.explainer.root(query)
     check_bound(root, session.theory.checked)
     told = rested.explainer.explain(lifted, root, alpha)
-    ground = _grounded(session, rested, [query], "exact", None)
+    ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
     with _solver_needed():
         ends = exact_ends(ground, question, timeout)
@@ -186,7 +237,7 @@ def _exactly(
     session: Session, query: Query, rows: Collection[tuple[str, ...]], timeout: float | None
 ) -> Iterator[tuple[tuple[str, ...], Proved]]:
     rested = _covering(session, [query])
-    ground = _grounded(session, rested, [query], "exact", None)
+    ground = _grounded(session, rested, [query], "exact")
     with _solver_needed():
         for row, question in _questions(session, ground, query, query.text):
             if row in rows:
@@ -229,14 +280,16 @@ def _classical(session: Session, alpha: float) -> tuple[Session, int]:
     return session.about(theory.about(found)), dropped
 
 
-def _conflict(session: Session) -> list[CoreMember]:
-    """The members of the first contradiction."""
-    found = conflicts(session, 1)
+def _conflict(session: Session, rested: Rested, timed: Timed | None) -> tuple[list[CoreMember], bool]:
+    """The members of the first contradiction, and whether none of them can be left out: not where time ran out."""
+    found = conflicts(session, 1, rested, None if timed is None else Raising(timed))
     if not found:
-        return []
-    least = found[0].minimal()
-    facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in least.facts]
-    return [*facts, *map(member_of, least.rules)]
+        return [], True
+    first, minimal = found[0], False
+    with suppress(TimedOut):
+        first, minimal = first.minimal(), True
+    facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in first.facts]
+    return [*facts, *map(member_of, first.rules)], minimal
 
 
 def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None) -> Ground:

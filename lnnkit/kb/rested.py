@@ -15,6 +15,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.computing import Computing
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint, TooLarge, infer
+from lnnkit.engine.workspace import Status
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
@@ -60,6 +61,13 @@ class Rested:
     def fixpoint(self) -> Fixpoint:
         """All bounds and their provenance. Raises `BudgetError` if they are only inferred now."""
         return self._fixpoint if isinstance(self._fixpoint, Fixpoint) else self._fixpoint()
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether inference was stopped before its end."""
+        made = vars(self).get("fixpoint")
+        later = made is not None and made.progress.status is Status.INTERRUPTED
+        return self.outcome.status == "interrupted" or later
 
     @cached_property
     def explainer(self) -> Explainer:

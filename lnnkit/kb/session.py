@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from lnnkit.store.stated_facts import Gathering
 
 ROUND_LIMIT = 100_000
+_PARTS = 8  # sessions of parts that are kept
 
 Atom = tuple[str, tuple[str, ...]]  # a predicate, and entities
+Part = tuple[tuple[int, ...], frozenset[str]]  # statements by their places, and predicates
 
 
 class Session:
@@ -36,7 +38,7 @@ class Session:
     half of the free memory), ``recording`` whether explanations are kept. ``watch`` is called after rounds that have no
     watch of their own. ``fixpoints`` are keyed by whether they are narrow and by the texts of their queries. A copy may
     continue from ``source``. ``opened`` maps sets of atoms to sessions without facts about them, or to None if they
-    were assumed only once.
+    were assumed only once. ``parts`` are sessions of some of the statements.
     """
 
     def __init__(self, theory: Theory) -> None:
@@ -48,6 +50,7 @@ class Session:
         self.fixpoints: dict[tuple[bool, tuple[str, ...]], Rested] = {}
         self.source: Source | None = None
         self.opened: dict[frozenset[Atom], Session | None] = {}
+        self.parts: dict[Part, Session] = {}
         self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
@@ -61,8 +64,19 @@ class Session:
         of its statements, if known."""
         found = copy(self)
         found.theory, found._lifted, found._assumable = theory, lifted, assumable
-        found.fixpoints, found.opened, found.source, found._gathering, found.watch = {}, {}, None, None, None
+        found.fixpoints, found.opened, found.parts = {}, {}, {}
+        found.source, found._gathering, found.watch = None, None, None
         return found
+
+    def part(self, part: Part, theory: Callable[[], Theory]) -> Session:
+        """The session for a part of the theory; its ``theory`` is made where there is none yet. Few are kept."""
+        self._follow_learning()
+        if part not in self.parts:
+            if len(self.parts) >= _PARTS:
+                del self.parts[next(iter(self.parts))]
+            self.parts[part] = self.about(theory())
+            self.parts[part]._known = None
+        return self.parts[part]
 
     def copied(self) -> Session:
         """A session for the same theory that shares no intermediate state with this one: safe to use after an exception
@@ -212,6 +226,7 @@ class Session:
     def _start_anew(self) -> None:
         self.fixpoints.clear()
         self.opened.clear()
+        self.parts.clear()
         self.source = None
 
 

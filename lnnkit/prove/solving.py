@@ -70,7 +70,7 @@ def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
         stopped.set()
         solver.ctx.interrupt()
 
-    timer = threading.Timer(1.06 * left + 0.05, stop)
+    timer = threading.Timer(1.03 * left + 0.02, stop)
     timer.daemon = True
     timer.start()
     try:

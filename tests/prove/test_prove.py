@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
+from lnnkit.prove import solving
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.verdict.verdicts import Reading
@@ -59,6 +61,33 @@ def test_a_core_names_the_row_of_a_table(tmp_path: Path) -> None:
     proved = kb.prove("R")
     places = {(Path(each.file).name, each.line) for each in proved.core}
     assert places == {("p.csv", 3), ("<string>", 2), ("<string>", 3)}
+
+
+def test_worlds_show_first_what_differs() -> None:
+    text = "axiom A | B\naxiom A -> C\naxiom B -> C\naxiom C -> D\naxiom ~(A & B)\n"
+    proved = lnnkit.loads(text).prove("(D | A) & (C -> A)", reading="classical")
+    assert proved.verdict == "neither"
+    holds, fails = ([name for name, _ in model.atoms] for model in proved.models)
+    assert holds == fails
+    assert {*holds[:2]} == {"A", "B"}
+    assert {*holds[2:]} == {"C", "D"}
+
+
+def test_worlds_of_degrees_show_first_what_differs() -> None:
+    text = "fact C = 0.4\naxiom C | A in [0.9, 1]\naxiom A <-> B\n"
+    proved = lnnkit.loads(text).prove("(C | ~C) & B", reading="exact")
+    assert (proved.lower, proved.upper) == (0.5, 1.0)
+    for model in proved.models:
+        names = [name for name, _ in model.atoms]
+        assert names.index("B") < names.index("C")
+
+
+def test_a_world_with_an_unnamed_individual_is_one_in_which_the_question_holds() -> None:
+    text = "sort thing open\npredicate Cat(thing)\naxiom Cat(X) -> Mammal(X)\naxiom Mammal(X) -> ~Reptile(X)\n"
+    text += "axiom Mammal(X) -> exists Y: Parent(Y, X) & Mammal(Y)\nfact Cat(tom)\n"
+    proved = lnnkit.loads(text).prove("exists X: Reptile(X)")
+    assert proved.verdict == "neither"
+    assert [model.truth for model in proved.models] == [1.0, 0.0]
 
 
 def test_neither_comes_with_two_worlds() -> None:
@@ -215,6 +244,36 @@ def test_without_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
     with pytest.raises(lnnkit.Error, match=r"pip install 'lnnkit\[prove\]'"):
         kb.prove("C")
+
+
+class _Elapsing:
+    """A clock that goes on a hundredth of a second for each statement that is translated."""
+
+    def __init__(self) -> None:
+        self.translated = 0
+
+    def monotonic(self) -> float:
+        return 0.01 * self.translated
+
+    def held(self, encoding: GradedEncoding, item: Any, held: Callable[[GradedEncoding, Any], Any]) -> Any:
+        self.translated += 1
+        return held(encoding, item)
+
+
+def test_time_runs_out_while_statements_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "predicate C(node, node)\n" + "".join(f"fact N(n{n}) in [0.2, 1]\n" for n in range(6))
+    text += "axiom C(X, Y) & C(Y, Z) -> C(X, Z) in [0.9, 1]\naxiom N(X) & N(Y) -> C(X, Y) in [0.7, 1]\n"
+    kb = lnnkit.loads(text)
+    settled = kb.prove("C(n1, n2)", reading="exact").translated
+    assert settled > 3 * 64  # so that the clock is read several times during the translation
+    clock, held = _Elapsing(), GradedEncoding.held
+    monkeypatch.setattr(GradedEncoding, "held", lambda self, item: clock.held(self, item, held))
+    monkeypatch.setattr(solving, "time", clock)
+    proved = kb.prove("C(n1, n2)", reading="exact", timeout=1)
+    (told,) = kb.ask("C(n1, n2)")
+    assert (proved.verdict, proved.lower, proved.upper) == ("timeout", told.lower, told.upper)
+    assert 100 <= clock.translated < settled
+    assert "time ran out" in proved.notes[0]
 
 
 def test_a_timeout_leaves_what_inference_has_found() -> None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.minimal_core import Core, Said, core_of
+from lnnkit.prove.decision.propagated_answer import propagated
 from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import contrasted
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.lazy.lazy_decision import LazyDecision
@@ -23,21 +25,30 @@ _CORE_SECONDS = 2.0  # time limit of the search for a core, besides a third of t
 def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
     """Whether a question is true in all worlds of the classical reading, or false in all. Raises `NoSolver`."""
     deadline = Deadline(timeout)
+    with ground.limited(deadline):
+        return _answered(ground, question, deadline)
+
+
+def _answered(ground: Ground, question: Question, deadline: Deadline) -> Proved:
     if ground.conflict is not None:
-        return Proved(question.text, "classical", "inconsistent", core=ground.conflict())
+        core = Core.of_conflict(*ground.conflict())
+        return Proved(
+            question.text, "classical", "inconsistent", core=core.members, minimal=core.minimal, notes=core.notes
+        )
     cone = _cone(ground, deadline, ground.eager)
     try:
         decision, verdict = _decided(ground, question, cone, deadline)
     except TooWide as problem:
         said = f"{problem}; inference says this much" if str(problem) else cone.too_wide
-        return _left_open(question, said)
+        return propagated(question, "classical", 1.0, said)
     except Interrupted:
-        return replace(_left_open(question, "interrupted; this is what inference has found"), interrupted=True)
+        note = "interrupted; this is what inference has found"
+        return replace(propagated(question, "classical", 1.0, note), interrupted=True)
     count = decision.count
     if verdict == "timeout":
-        return _left_open(question, "time ran out before it was decided", count)
+        return propagated(question, "classical", 1.0, "time ran out before it was decided", count)
     if verdict == "neither":
-        models = sorted(decision.models, key=lambda model: -model.truth)
+        models = contrasted(decision.models)
         return Proved(question.text, "classical", verdict, models=models, translated=count)
     encoding = decision.replayed()
     core = _core(ground, question, verdict, encoding, decision.used, deadline)
@@ -48,7 +59,7 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
         core=core.members,
         minimal=core.minimal,
         translated=count,
-        notes=_said(core),
+        notes=core.notes,
     )
 
 
@@ -91,19 +102,11 @@ def _core(
     used: Sequence[Said],
     deadline: Deadline,
 ) -> Core:
-    truth = encoding.truth(question.part, question.bindings)
+    try:
+        truth = encoding.truth(question.part, question.bindings)
+    except (TooWide, Interrupted):
+        return Core((), minimal=False, whole=False)
     goals = {"entailed": [encoding.negated(truth)], "refuted": [truth]}.get(verdict, [True])
     left = deadline.left
     seconds = _CORE_SECONDS if left is None else min(_CORE_SECONDS, left)
     return core_of(ground, encoding, goals, used, Deadline(seconds))
-
-
-def _said(core: Core) -> tuple[str, ...]:
-    return () if core.minimal else ("the list may not be minimal",)
-
-
-def _left_open(question: Question, note: str, count: int = 0) -> Proved:
-    """The answer of inference alone."""
-    low, high = question.told
-    verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
-    return Proved(question.text, "classical", verdict, notes=(note,), translated=count, settled=False)

@@ -69,15 +69,15 @@ class ClassicalDecision:
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `Interrupted`."""
-        return verdict_of(lambda: self._can(self.encoding.negated(self._goal)), lambda: self._can(self._goal))
+        return verdict_of(lambda: self._can(0.0), lambda: self._can(1.0))
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
         encoding = self.encoding
         for count, item in enumerate((*self.cone.instances, *self.cone.definitions.values())):
-            if count % _LOOKED == 0 and self._deadline.passed:
-                raise TooWide
+            if count % _LOOKED == 0:
+                self.cone.pause()
             self._mark(item, encoding.held(item))
         if encoding.unnamed is not None:
             for stated in self._mentioned():
@@ -127,8 +127,9 @@ class ClassicalDecision:
     def _lifted(self, truth: Truth) -> Z3:
         return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
 
-    def _can(self, goal: Truth) -> Status:
-        """Whether the goal is satisfiable, with a model or an unsatisfiable core."""
+    def _can(self, truth: float) -> Status:
+        """Whether the question can be false (0) or true (1), with a model or an unsatisfiable core."""
+        goal = self._goal if truth else self.encoding.negated(self._goal)
         self._goals += 1
         assumption = self.z3.Bool(f"?goal {self._goals}", self.context)
         self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
@@ -137,7 +138,7 @@ class ClassicalDecision:
             if found != "sat" or not self._founded(self._solver.model()):
                 break
         if found == "sat":
-            self._show(self._solver.model())
+            self._show(self._solver.model(), truth)
         elif found == "unsat":
             names = [mark.decl().name() for mark in self._solver.unsat_core()]
             items = [self._items[name] for name in names if name in self._items]
@@ -157,9 +158,9 @@ class ClassicalDecision:
         made = self.encoding.atom(key)
         return made if isinstance(made, bool) else bool(self.z3.is_true(model.eval(made, model_completion=True)))
 
-    def _show(self, model: Z3) -> None:
-        goal = self._lifted(self._goal)
-        truth = float(bool(self.z3.is_true(model.eval(goal, model_completion=True))))
+    def _show(self, model: Z3, truth: float) -> None:
+        """Keep a world. Its truth is the one asked for: Z3 need not work out what a model says of unnamed individuals
+        that quantifiers bind."""
         near = list(itertools.islice(self.cone.atoms, self._near))
         shown = shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near)
         others = tuple(self.encoding.true_of_unnamed(model, _SHOWN))

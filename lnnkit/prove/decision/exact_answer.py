@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
 from lnnkit.prove.decision.minimal_core import Core, Item, core_of, near_items
+from lnnkit.prove.decision.propagated_answer import TOLERANCE, propagated, verdict_at
 from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.shown_worlds import contrasted
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
@@ -17,7 +20,6 @@ from lnnkit.prove.solving import Z3, Deadline, Interrupted, solver_module
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
 
-_TOLERANCE = 1e-9  # tolerance of a truth
 _CORE_SECONDS = 2.0  # time limit of the search for a core
 
 
@@ -36,8 +38,16 @@ class _Asked:
 def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
     """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
     deadline = Deadline(timeout)
-    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
-    asked = _Asked(ground, question, alpha, deadline, cone)
+    with ground.limited(deadline):
+        return _answered(_Asked(ground, question, alpha, deadline, _cone(ground, deadline)))
+
+
+def _cone(ground: Ground, deadline: Deadline) -> Cone:
+    return Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
+
+
+def _answered(asked: _Asked) -> Proved:
+    ground, cone = asked.ground, asked.cone
     try:
         found = _found(asked)
     except TooWide:
@@ -63,8 +73,12 @@ class ExactEnds:
 def exact_ends(ground: Ground, question: Question, timeout: float | None) -> ExactEnds:
     """Like `prove_exactly`, with the items from which each end follows. Raises `NoSolver`."""
     deadline = Deadline(timeout)
-    cone = Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
-    asked = _Asked(ground, question, 1.0, deadline, cone)
+    with ground.limited(deadline):
+        return _ends(_Asked(ground, question, 1.0, deadline, _cone(ground, deadline)))
+
+
+def _ends(asked: _Asked) -> ExactEnds:
+    ground, question, cone = asked.ground, asked.question, asked.cone
     try:
         found = _found(asked)
     except (TooWide, Interrupted) as problem:
@@ -76,20 +90,22 @@ def exact_ends(ground: Ground, question: Question, timeout: float | None) -> Exa
     assert proved.lower is not None and proved.upper is not None
     tighter = proved.lower - question.told[0], question.told[1] - proved.upper
     bounds = proved.lower, proved.upper
-    return ExactEnds(proved, {end: _behind(asked, end, bounds[end]) for end in (0, 1) if tighter[end] > _TOLERANCE})
+    return ExactEnds(proved, {end: _behind(asked, end, bounds[end]) for end in (0, 1) if tighter[end] > TOLERANCE})
 
 
 def _behind(asked: _Asked, end: int, bound: float) -> Sequence[Item]:
-    """The core of an end."""
-    encoding = _unfolded(asked)
-    truth = encoding.truth(asked.question.part, asked.question.bindings)
-    short = rational(_TOLERANCE / 2)
-    if end == 0:
-        goal = encoding.at_most(truth, rational(bound) - short)
-    else:
-        goal = encoding.at_most(rational(bound) + short, truth)
+    """The core of an end; nothing where the time is over before it is looked for."""
+    encoding, deadline = _unfolded(asked), Deadline(_CORE_SECONDS)
     used = [*asked.cone.instances, *asked.cone.definitions.values()]
-    return near_items(asked.ground, encoding, goal, used, Deadline(_CORE_SECONDS))
+    short = rational(TOLERANCE / 2)
+    with asked.ground.limited(deadline), suppress(TooWide, Interrupted):
+        truth = encoding.truth(asked.question.part, asked.question.bindings)
+        if end == 0:
+            goal = encoding.at_most(truth, rational(bound) - short)
+        else:
+            goal = encoding.at_most(rational(bound) + short, truth)
+        return near_items(asked.ground, encoding, goal, used, deadline)
+    return ()
 
 
 def _found(asked: _Asked) -> Found:
@@ -104,16 +120,17 @@ def _found(asked: _Asked) -> Found:
         asked.slack = SLACK
         found = GradedDecision(ground, question, asked.deadline, cone, near, SLACK).bounds()
     if found.broken and found.consistent and found.upper is None and not asked.deadline.passed:
-        upper = GradedDecision(ground, question, asked.deadline, cone, near, asked.slack, (1,)).bounds()
-        found.upper = upper.upper
-        found.worlds += upper.worlds
+        with suppress(TooWide):  # in time: the lower bound stands
+            upper = GradedDecision(ground, question, asked.deadline, cone, near, asked.slack, (1,)).bounds()
+            found.upper = upper.upper
+            found.worlds += upper.worlds
     return found
 
 
 def _told(asked: _Asked, found: Found) -> Proved:
     answer = _bounded(asked, found)
     if answer.verdict not in ("entailed", "refuted"):
-        return replace(answer, models=sorted(found.worlds, key=lambda world: -world.truth))
+        return replace(answer, models=contrasted(found.worlds))
     return _with_core(answer, _core(asked, answer.verdict))
 
 
@@ -130,16 +147,8 @@ def _bounded(asked: _Asked, found: Found) -> Proved:
     upper = high if found.upper is None else min(high, outward(found.upper, 1))
     if lower > upper:  # by rounding: what inference has found and the solver meet there
         lower = upper = low if lower == low else high
-    verdict = _verdict(lower, upper, asked.alpha, settled=not missing)
+    verdict = verdict_at(lower, upper, asked.alpha, settled=not missing)
     return replace(_answer(asked, verdict, lower, upper, notes), settled=not missing)
-
-
-def _verdict(lower: float, upper: float, alpha: float, *, settled: bool) -> Verdict:
-    if lower >= alpha - _TOLERANCE:
-        return "entailed"
-    if upper <= 1 - alpha + _TOLERANCE:
-        return "refuted"
-    return "neither" if settled else "timeout"
 
 
 def _answer(asked: _Asked, verdict: Verdict, lower: float, upper: float, notes: list[str]) -> Proved:
@@ -148,20 +157,17 @@ def _answer(asked: _Asked, verdict: Verdict, lower: float, upper: float, notes: 
 
 
 def _with_core(answer: Proved, core: Core) -> Proved:
-    notes = answer.notes if core.minimal else (*answer.notes, "the list may not be minimal")
-    return replace(answer, core=core.members, minimal=core.minimal, notes=notes)
+    return replace(answer, core=core.members, minimal=core.minimal, notes=(*answer.notes, *core.notes))
 
 
 def _propagated(asked: _Asked, note: str) -> Proved:
     """The answer of inference alone."""
-    lower, upper = asked.question.told
-    answer = _answer(asked, _verdict(lower, upper, asked.alpha, settled=False), lower, upper, [note])
-    return replace(answer, settled=False)
+    return propagated(asked.question, "exact", asked.alpha, note, len(asked.cone.instances))
 
 
 def _inconsistent(asked: _Asked) -> Proved:
     conflict = asked.ground.conflict
-    core = _core(asked, "inconsistent") if conflict is None else Core(tuple(conflict()), minimal=True)
+    core = _core(asked, "inconsistent") if conflict is None else Core.of_conflict(*conflict())
     return _with_core(_answer(asked, "inconsistent", *asked.question.told, []), core)
 
 
@@ -169,8 +175,11 @@ def _core(asked: _Asked, verdict: Verdict) -> Core:
     ground, question, encoding = asked.ground, asked.question, _unfolded(asked)
     goal: bool | Z3 = True
     if verdict != "inconsistent":
-        truth = encoding.truth(question.part, question.bindings)
-        short = rational(2 * _TOLERANCE)
+        try:
+            truth = encoding.truth(question.part, question.bindings)
+        except (TooWide, Interrupted):
+            return Core((), minimal=False, whole=False)
+        short = rational(2 * TOLERANCE)
         if verdict == "entailed":
             goal = encoding.at_most(truth, rational(asked.alpha) - short)
         else:

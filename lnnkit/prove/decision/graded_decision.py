@@ -12,12 +12,12 @@ from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.decision.shown_worlds import shown_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
-from lnnkit.prove.ground.dependency_cone import Cone, TooWide
+from lnnkit.prove.ground.dependency_cone import Cone
 from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, fraction, solver_module
 from lnnkit.prove.verdict.verdicts import ShownWorld
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
-_LOOKED = 64  # after this many instances the clock is read
+_LOOKED = 64  # after this many instances or constraints the clock is read
 _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum
 
 
@@ -99,8 +99,8 @@ class GradedDecision:
     def _translate(self) -> None:
         encoding = self.encoding
         for count, item in enumerate((*self.cone.instances, *self.cone.definitions.values())):
-            if count % _LOOKED == 0 and self._deadline.passed:
-                raise TooWide
+            if count % _LOOKED == 0:
+                self.cone.pause()
             said = encoding.held(item)
             if said is not True:
                 self._said.append(self._lifted(said))
@@ -112,7 +112,14 @@ class GradedDecision:
 
     def _solver(self) -> Z3:
         solver = self.z3.SolverFor("QF_NRA", ctx=self.context) if self._nonlinear else self.z3.Solver(ctx=self.context)
-        solver.add(self._said)
+        return self._filled(solver)
+
+    def _filled(self, solver: Z3) -> Z3:
+        """A solver with all that is said. Raises `TimedOut`."""
+        for start in range(0, len(self._said), _LOOKED):
+            if self._deadline.passed:
+                raise TimedOut
+            solver.add(self._said[start : start + _LOOKED])
         return solver
 
     @property
@@ -163,8 +170,7 @@ class GradedDecision:
 
     def _optimum(self, end: int, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The end by linear optimisation; an infimum that no world attains counts."""
-        optimiser = self.z3.Optimize(ctx=self.context)
-        optimiser.add(self._said)
+        optimiser = self._filled(self.z3.Optimize(ctx=self.context))
         handle = optimiser.maximize(self._goal) if end else optimiser.minimize(self._goal)
         if checked(self.z3, optimiser, deadline) != "sat":
             return None, None

@@ -17,16 +17,17 @@ from lnnkit.explain.proof.proof import Given, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.dependency_cone import Definition, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.unfounded import Loop
-from lnnkit.prove.solving import Z3, Deadline, TimedOut, checked, solver_module
+from lnnkit.prove.solving import Z3, Deadline, Interrupted, TimedOut, checked, solver_module
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 
 _LEAST_GAIN = 1e-9
+_LOOKED = 64  # after this many items the clock is read
 _MOST_STEPS = 5000  # steps of proofs examined at most
 
 
@@ -65,10 +66,23 @@ class Unfolded(Protocol):
 
 @dataclass(frozen=True)
 class Core:
-    """The ``members`` of a core; ``minimal`` if none can be left out."""
+    """The ``members``; ``minimal`` if none can be left out, not ``whole`` if the facts were not looked for."""
 
     members: tuple[CoreMember, ...]
     minimal: bool
+    whole: bool = True
+
+    @staticmethod
+    def of_conflict(members: Sequence[CoreMember], minimal: bool) -> Core:
+        """The core of a contradiction that inference met."""
+        return Core(tuple(members), minimal)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the list."""
+        if not self.whole:
+            return ("time ran out: the list may lack facts, and may not be minimal",)
+        return () if self.minimal else ("the list may not be minimal",)
 
 
 def core_of(
@@ -82,7 +96,7 @@ def core_of(
     finder = _Finder(ground, encoding, goals, deadline)
     try:
         return finder.found(used)
-    except TimedOut:
+    except (TimedOut, TooWide, Interrupted):
         return finder.unfinished()
 
 
@@ -99,7 +113,7 @@ def near_items(
     try:
         found = finder.near(used)
         return finder.entered if found is None else found
-    except TimedOut:
+    except (TimedOut, TooWide, Interrupted):
         return finder.entered
 
 
@@ -115,31 +129,31 @@ class _Finder:
         self._marks: dict[Item, Z3] = {}
         self._told = 0
         self._enough: Sequence[Item] = ()
+        self._whole = False
 
     @property
     def entered(self) -> Sequence[Item]:
         """All assumptions used in refuting the goals."""
         return list(self._marks)
 
-    def near(self, used: Sequence[Said]) -> list[Item] | None:
+    def near(self, used: Sequence[Said], *, paused: bool = False) -> list[Item] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
-        suffice."""
+        suffice. If ``paused``, raises `TimedOut` before all are entered."""
         first: list[Item] = [*dict.fromkeys(used)]
         self._enough = first
-        for item in first:
-            self._enter(item)
+        self._enter_all(first, paused=paused)
         ends = [*self._ends(first)]
-        for item in ends:
-            self._enter(item)
+        self._enough, self._whole = [*first, *ends], True
+        self._enter_all(ends, paused=paused)
         return self._least([*first, *ends])
 
     def found(self, used: Sequence[Said]) -> Core:
-        near = self.near(used)
+        near = self.near(used, paused=True)
         if near is None:
             return Core(self._members(self.entered), minimal=False)
+        self._enough = near
         wider = [*self._expanded(near)]
-        for item in wider:
-            self._enter(item)
+        self._enter_all(wider, paused=True)
         least = self._least(wider)
         if least is None:
             return Core(self._members(wider), minimal=False)
@@ -147,7 +161,7 @@ class _Finder:
 
     def unfinished(self) -> Core:
         """The best sufficient set when time ran out."""
-        return Core(self._members(self._enough), minimal=False)
+        return Core(self._members(self._enough), minimal=False, whole=self._whole)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
@@ -159,6 +173,16 @@ class _Finder:
 
     def _lifted(self, said: Z3 | bool) -> Z3:
         return self._z3.BoolVal(said, self._encoding.context) if isinstance(said, bool) else said
+
+    def _enter_all(self, items: Sequence[Item], *, paused: bool) -> None:
+        for count, item in enumerate(items):
+            if paused and count % _LOOKED == 0:
+                self._pause()
+            self._enter(item)
+
+    def _pause(self) -> None:
+        if self._deadline.passed:
+            raise TimedOut
 
     def _enter(self, item: Item) -> None:
         if item in self._marks:
@@ -218,6 +242,7 @@ class _Finder:
         """The items, with known ends replaced by the facts and instances of their proofs."""
         found: dict[Item, None] = {}
         for item in items:
+            self._pause()
             if isinstance(item, KnownEnd):
                 found |= dict.fromkeys(self._behind(item))
             else:

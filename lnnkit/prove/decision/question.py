@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import cast
@@ -13,10 +14,12 @@ from lnnkit.check.walk import transform
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import Part
 from lnnkit.prove.ground.statement_index import StatementIndex
+from lnnkit.prove.solving import Deadline, Interrupted
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
@@ -51,7 +54,7 @@ class Ground:
     index: StatementIndex
     explain: Callable[[str, list[str]], Proof] | None  # the proof of an atom's bounds; None if nothing was recorded
     whole: frozenset[str] = frozenset()  # numbers that are integers
-    conflict: Callable[[], Sequence[CoreMember]] | None = None  # the members of a contradiction, if there is one
+    conflict: Callable[[], tuple[Sequence[CoreMember], bool]] | None = None  # its members; whether none can be left out
     limit: int = INSTANCES
     eager: int = EAGER
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
@@ -74,6 +77,23 @@ class Ground:
     @property
     def known(self) -> KnownValues:
         return self.reading.known
+
+    @contextmanager
+    def limited(self, deadline: Deadline) -> Iterator[None]:
+        """A context in which searches among rows raise `TooWide` when the time is over, and `Interrupted` after
+        Ctrl-C."""
+
+        def pause() -> None:
+            if self.halted is not None and self.halted():
+                raise Interrupted
+            if deadline.passed:
+                raise TooWide
+
+        before, self.known.pause = self.known.pause, pause
+        try:
+            yield
+        finally:
+            self.known.pause = before
 
 
 def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> str:

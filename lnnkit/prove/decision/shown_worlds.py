@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.prove.verdict.verdicts import ShownWorld
 from lnnkit.syntax.printer import format_expression
 
+_EQUAL = 1e-9  # values closer than this, relative to them, are shown alike
 _OF_QUESTION = 200  # settled atoms of the question that are shown
 
 
@@ -32,7 +35,10 @@ def shown_world(
     near: Sequence[Key],
 ) -> ShownWorld:
     """The truths of the question and of the atoms ``near`` it; likewise the numbers."""
-    asked = dict.fromkeys(_keys(question.part, question.bindings, ground))
+    asked: dict[Key, None] = {}
+    with suppress(TooWide):  # the time is over: those of them
+        for key in _keys(question.part, question.bindings, ground):
+            asked[key] = None
     atoms: dict[Key, float] = {}
     numbers: dict[Key, float] = {}
     for key in [*asked, *near]:
@@ -47,6 +53,34 @@ def shown_world(
             made = encoding.atoms.get(key)
             atoms[key] = ground.known.box(key)[0] if made is None else _truth(z3, model, made)
     return ShownWorld(truth, _texts(atoms), _texts(numbers))
+
+
+def contrasted(worlds: Sequence[ShownWorld]) -> list[ShownWorld]:
+    """Worlds from the one in which the question is truest, each with what differs between them first. An atom that only
+    one of them shows is about unnamed individuals, and false in the others."""
+    ordered = sorted(worlds, key=lambda world: -world.truth)
+    atoms = _differing([dict(world.atoms) for world in ordered])
+    numbers = _differing([dict(world.numbers) for world in ordered])
+    return [ShownWorld(world.truth, _first(atoms, world.atoms), _first(numbers, world.numbers)) for world in ordered]
+
+
+def _differing(tables: Sequence[Mapping[str, float]]) -> set[str]:
+    """The keys whose values are not the same in all tables."""
+    return {
+        text
+        for table in tables
+        for text, value in table.items()
+        if any(_apart(value, other.get(text, 0.0)) for other in tables)
+    }
+
+
+def _apart(one: float, other: float) -> bool:
+    return abs(one - other) > _EQUAL * max(1.0, abs(one), abs(other))
+
+
+def _first(chosen: set[str], rows: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """The rows, those of the chosen keys before the others."""
+    return tuple(sorted(rows, key=lambda row: row[0] not in chosen))
 
 
 def key_text(key: Key) -> str:

@@ -79,14 +79,15 @@ class Cone:
         if len(self._seen) > self.limit:
             raise TooWide
         if len(self._seen) % _LOOKED == 0:
-            self._pause()
+            self.pause()
         self._define_heads(instance)
         if self.reading.satisfied(instance):
             return
         self.instances.append(instance)
         self._wait(self.unsettled(instance.stated.part, instance.bindings))
 
-    def _pause(self) -> None:
+    def pause(self) -> None:
+        """Stop where time ran out or Ctrl-C was pressed: raises `TooWide`, `Interrupted`."""
         if self.halted is not None and self.halted():
             raise Interrupted
         if self.deadline.passed:
@@ -102,7 +103,7 @@ class Cone:
         elif part.kind in ("forall", "exists"):
             for count, row in enumerate(self.reading.rows(part, bindings)):
                 if count % _LOOKED == _LOOKED - 1:
-                    self._pause()
+                    self.pause()
                 yield from self._within(part.operands[0], row)
         else:
             for operand in part.operands:

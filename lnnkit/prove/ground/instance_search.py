@@ -84,6 +84,7 @@ def _search(
             continue
         others = (*guards[:place], *guards[place + 1 :])
         for row in found:
+            known.tick()
             bound = _bound(guard, row, todo, bindings, known)
             if bound is not None:
                 rest = {name: sort for name, sort in todo.items() if name not in bound}
@@ -92,6 +93,7 @@ def _search(
     name = min(todo, key=lambda each: known.count(todo[each]))
     rest = {each: sort for each, sort in todo.items() if each != name}
     for entity in known.members(todo[name]):
+        known.tick()
         yield from _search(rest, bindings | {name: entity}, guards, rows, known)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from lnnkit.prove.ground.truth_functions import Box
 
 _NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # of a derived number: a thousand times what makes two numbers one (`lnnkit.numeric.interval`)
+_TICKS = 256  # after so many `pause` is called
 Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 
 
@@ -26,6 +27,8 @@ class KnownValues:
     def __init__(
         self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
+        self.pause: Callable[[], None] | None = None  # raises where a search among rows is to stop
+        self._ticks = 0
         self._classical = classical
         self.program = program
         self.origins = origins
@@ -38,6 +41,12 @@ class KnownValues:
         self._boxes: dict[Key, Box] = {}
         self._members: dict[str, list[str]] = {}
         self._orders: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def tick(self) -> None:
+        """Note one step of a search among rows, which may take long. Raises what ``pause`` raises."""
+        self._ticks += 1
+        if self._ticks % _TICKS == 0 and self.pause is not None:
+            self.pause()
 
     def box(self, key: Key) -> Box:
         """The bounds of an atom, or the ends of a number."""
