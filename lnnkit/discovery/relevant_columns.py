@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 _CLIP = 4.0
+_FAR = 4.0  # distances of the quartiles
 
 
 def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -> list[int]:
@@ -135,6 +136,9 @@ def _even(column: np.ndarray) -> np.ndarray:
 
 def _clipped(target: np.ndarray) -> np.ndarray:
     low, high = np.quantile(target, [0.02, 0.98])
+    first, middle, third = np.quantile(target, [0.25, 0.5, 0.75])
+    if third > first:  # outliers are more than the ends
+        low, high = max(low, middle - _FAR * (third - first)), min(high, middle + _FAR * (third - first))
     found = np.clip(target, low, high)
     deviation = found.std()
     return (found - found.mean()) / deviation if deviation > 0 else np.zeros(len(found))
