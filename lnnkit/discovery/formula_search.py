@@ -37,7 +37,7 @@ from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomia
 from lnnkit.discovery.outlying_rows import scattered, usual_rows
 from lnnkit.discovery.pareto_front import Scored, front
 from lnnkit.discovery.power_products import power_products
-from lnnkit.discovery.relevant_columns import relevant_columns, telling_columns
+from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns, telling_columns
 from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
 from lnnkit.discovery.table_splits import best_condition, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
@@ -45,6 +45,7 @@ from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
 _LARGEST = 60
+_SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
 _OUTLIERS = 0.25  # the share of rows that may be far off
 _USUAL, _SPLIT = 0.6, 0.5  # shares of the time for the rows that are no outliers, and for cases that stand out
 _EARLY = 1  # families of formulas, before which only a monomial ends a noisy search
@@ -153,7 +154,13 @@ class _Run:
     def _relevant(self, rows: np.ndarray) -> list[int]:
         if not self._apart:
             return []
-        found = relevant_columns(self._filled[rows][:, self._apart], self._target[rows])
+        table = self._filled[rows][:, self._apart]
+        found = relevant_columns(table, self._target[rows])
+        if len(rows) < _SMALL:  # too few to say which columns do not matter
+            if len(self._apart) <= _NARROW:
+                found += [place for place in range(len(self._apart)) if place not in found]
+            else:
+                found = monomial_columns(table, self._target[rows]) or found
         return [self._apart[place] for place in found]
 
     def _searched(self, chosen: list[int]) -> bool:
@@ -420,8 +427,8 @@ class _Run:
 
 
 def _by_sizes(above: Product, below: Product) -> Iterator[Product]:
-    """The greater and the lesser of two formulas: their mean, and half of the size of their difference more or less; the
-    size of one, where the other is its negative."""
+    """The greater and the lesser of two formulas: their mean, and half of the size of their difference more or less;
+    the size of one, where the other is its negative."""
     half = Constant(0.5, 1, 2)
     mean = scaled(total(above, below), half)
     apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)

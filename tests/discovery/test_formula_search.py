@@ -134,6 +134,21 @@ def test_outliers_of_ten_thousand(rows: int, one_sided: bool) -> None:
     assert off(discover(own, target, Search(seconds=20)), law, 3) < 1e-9
 
 
+@pytest.mark.parametrize("kind", ["uniform", "whole", "apart", "wide"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_product_from_twenty_exact_rows(kind: str, seed: int) -> None:
+    """Which columns matter was told from so few rows, and wrongly: a power of one of them was chosen."""
+    generator = np.random.default_rng(seed)
+    rows = {
+        "uniform": lambda: generator.uniform(1, 5, (20, 2)),
+        "whole": lambda: generator.integers(1, 10, (20, 3)).astype(float),
+        "apart": lambda: 10 ** generator.uniform(-3, 3, (20, 3)),
+        "wide": lambda: generator.uniform(0.5, 9, (20, 20)),
+    }[kind]()
+    found = discover(rows, 0.5 * rows[:, 0] * rows[:, 1], Search(seconds=20))
+    assert formula_text(found.formula, [f"x{place}" for place in range(20)]) == "0.5 * x0 * x1"
+
+
 def test_a_case_of_few_rows_is_no_outlier() -> None:
     rows = table(300, 2, 18)
 
