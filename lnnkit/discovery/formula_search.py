@@ -45,6 +45,7 @@ from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
 _LARGEST = 60
+_SHARP = 40  # rows in which a condition can stand out
 _SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
 _OUTLIERS = 0.25  # the share of rows that may be far off
 _USUAL, _SPLIT = 0.6, 0.5  # shares of the time for the rows that are no outliers, and for cases that stand out
@@ -128,7 +129,7 @@ class _Run:
         if len(usual) < len(everything):
             self._train = usual
             chosen = self._relevant(usual) or chosen
-        if cases and self._split(chosen, sharp=True):
+        if cases and len(self._train) >= _SHARP and self._split(chosen, sharp=True):
             return self._result()
         end, now = self._end, time.process_time()
         if len(usual) < len(everything):
@@ -214,7 +215,8 @@ class _Run:
             found.append(part.discovered(cases=False))
         above, below = (each.formula for each in found)
         condition = settled_threshold(condition, above, below, table, target)
-        for made in (choice(*condition.sides, above, below), *_by_sizes(above, below)):
+        sizes = [self._plain(each, table) for each in _by_sizes(above, below)]
+        for made in (choice(*condition.sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
             self._refined[made] = made
         return self._exact(self._result().formula)

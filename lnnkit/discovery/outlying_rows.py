@@ -22,7 +22,7 @@ _FARTHER = 10.0  # the same of formulas'
 _MOST = 0.3  # the share of rows that may be outliers
 _ROUNDS = 60
 _TERMS = 28
-_REGION = 0.25  # the share of the variance of "is far off" that the columns explain where it is a region
+_REGION = 0.4  # the share of the variance of "is far off" that the columns explain where it is a region
 
 
 def usual_rows(table: np.ndarray, target: np.ndarray, *, terms: int = 90) -> np.ndarray:
