@@ -99,14 +99,14 @@ def judged(predict: Predictor, law: Law, setting: Setting, seed: int) -> tuple[f
     return float(np.max(np.abs(found - wanted) / size)), 1 - float(np.mean((found - wanted) ** 2) / wanted.var())
 
 
-def solve(op: str, setting: Setting, model: str, batch: RuleShape) -> list[Outcome]:
+def solve(op: str, setting: Setting, model: str, batch: RuleShape, *, seconds: float = SECONDS) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for number in range(batch.count):
         seed = batch.first + number
         law = law_of(op, seed)
         table, target = table_of(law, setting, seed)
         began = time.process_time()
-        predict, text = _fitted(model, law, table, target, seed)
+        predict, text = _fitted(model, law, table, target, seed, seconds)
         cpu = time.process_time() - began
         error, told = judged(predict, law, setting, seed)
         scores = {"R2": told, "R2 > .999": float(told > 0.999)}
@@ -121,15 +121,17 @@ def models(mode: str) -> list[str]:
     return [each for each in RIVALS if importlib.util.find_spec(each) is not None]
 
 
-def _fitted(model: str, law: Law, table: np.ndarray, target: np.ndarray, seed: int) -> tuple[Predictor, str]:
+def _fitted(
+    model: str, law: Law, table: np.ndarray, target: np.ndarray, seed: int, seconds: float
+) -> tuple[Predictor, str]:
     names = [*law.names, *(f"z{place}" for place in range(table.shape[1] - len(law.names)))]
     if model == "FormulaRegressor":
-        formula = discover(table, target, Search(SECONDS, seed=seed)).formula
+        formula = discover(table, target, Search(seconds, seed=seed)).formula
         return lambda rows: evaluate(formula, rows), formula_text(formula, names)
-    return _gplearn(table, target, seed)
+    return _gplearn(table, target, seed, seconds)
 
 
-def _gplearn(table: np.ndarray, target: np.ndarray, seed: int) -> tuple[Predictor, str]:
+def _gplearn(table: np.ndarray, target: np.ndarray, seed: int, seconds: float) -> tuple[Predictor, str]:
     """Its defaults but for the functions and a population of 1,000; generations until the seconds are spent."""
     from gplearn.genetic import SymbolicRegressor  # pyright: ignore[reportMissingImports]  # only where installed
 
@@ -141,7 +143,7 @@ def _gplearn(table: np.ndarray, target: np.ndarray, seed: int) -> tuple[Predicto
         warm_start=True,
         random_state=seed,
     )
-    end = time.process_time() + SECONDS
+    end = time.process_time() + seconds
     while time.process_time() < end:
         model.fit(table, target)
         model.set_params(generations=model.generations + 1)
