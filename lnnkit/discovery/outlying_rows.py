@@ -22,7 +22,8 @@ _FARTHER = 10.0  # the same of formulas'
 _MOST = 0.3  # the share of rows that may be outliers
 _ROUNDS = 60
 _TERMS = 28
-_REGION = 0.4  # the share of the variance of "is far off" that the columns explain where it is a region
+_REGION = 0.25  # the share of the variance of "is far off" that the columns explain where it is a region
+_CORNER = 0.4  # the same to a polynomial, which is far off at the ends of a curve too
 
 
 def usual_rows(table: np.ndarray, target: np.ndarray, *, terms: int = 90) -> np.ndarray:
@@ -49,7 +50,7 @@ def usual_rows(table: np.ndarray, target: np.ndarray, *, terms: int = 90) -> np.
             break
         kept = found
         fitted = basis @ np.linalg.lstsq(basis[kept], target[kept], rcond=1e-10)[0]
-    return kept if scattered(~kept, table) else everything
+    return kept if scattered(~kept, table, _CORNER) else everything
 
 
 def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: float) -> np.ndarray:
@@ -62,11 +63,11 @@ def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: 
     return found if found.mean() <= _MOST and scattered(found, table) else np.zeros(len(least), dtype=bool)
 
 
-def scattered(far: np.ndarray, table: np.ndarray) -> bool:
+def scattered(far: np.ndarray, table: np.ndarray, region: float = _REGION) -> bool:
     """Whether the columns tell hardly more than chance would of which rows are ``far``, ``[rows]``."""
     if far.sum() < 2 or len(far) < 24:
         return True
     basis = polynomial(table, min(_TERMS, len(far) // 8))
     wanted = far - far.mean()
     rest = wanted - basis @ np.linalg.lstsq(basis, wanted, rcond=1e-10)[0]
-    return float(rest @ rest) >= (1 - _REGION - basis.shape[1] / len(far)) * float(wanted @ wanted)
+    return float(rest @ rest) >= (1 - region - basis.shape[1] / len(far)) * float(wanted @ wanted)
