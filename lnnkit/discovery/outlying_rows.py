@@ -21,6 +21,7 @@ _FAR = 8.0  # spreads of the polynomial's residuals, beyond which a row is left 
 _FARTHER = 10.0  # the same of formulas'
 _MOST = 0.3  # the share of rows that may be outliers
 _ROUNDS = 60
+_FEWEST = 12  # rows of which some may be left out
 _TERMS = 28
 _REGION = 0.25  # the share of the variance of "is far off" that the columns explain where it is a region
 _CORNER = 0.4  # the same to a polynomial, which is far off at the ends of a curve too
@@ -30,6 +31,8 @@ def usual_rows(table: np.ndarray, target: np.ndarray, *, terms: int = 90) -> np.
     """``[rows]``: which are no outliers to a polynomial of ``table``, ``[rows, columns]``, of at most so many terms.
     All where too many would be, or where they fill a region. ``table`` has no missing cells."""
     everything = np.ones(len(target), dtype=bool)
+    if len(target) < _FEWEST:
+        return everything
     basis = polynomial(table, min(terms, max(2, len(target) // 6)))
     parts = np.linalg.svd(basis, full_matrices=False)
     own = parts.U[:, 1e-9 * parts.S.max(initial=0.0) < parts.S]
