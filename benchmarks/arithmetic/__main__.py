@@ -21,6 +21,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.equations import SECONDS
 from benchmarks.arithmetic.jobs import TASKS, Job, jobs
 from benchmarks.arithmetic.outcome import Outcome, Row, row
 from benchmarks.arithmetic.progress import Progress
@@ -37,9 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     options.seeds = options.seeds or (1 if options.task in FEW else SEEDS)
-    chosen = [job for job in jobs(options.task, options.mode, options.steps) if _wanted(job, options)]
+    chosen = [job for job in jobs(options.task, options.mode, options.steps, options.seconds) if _wanted(job, options)]
     if not chosen:
-        known = sorted({job.cell.op for job in jobs(options.task, options.mode, options.steps)})
+        known = sorted({job.cell.op for job in jobs(options.task, options.mode, options.steps, options.seconds)})
         parser.error(f"no cell of {options.task} matches; its operations are {', '.join(known)}")
     store = Store(options.store, options.steps)
     rows: list[Row] = []
@@ -95,6 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mode", choices=("paper", "fast"), default="fast")
     parser.add_argument("--seeds", type=_positive, help="how many (default: 25; of fsir and counting 1)")
     parser.add_argument("--steps", type=_positive, help="at most so many steps of gradient descent")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="CPU seconds for each formula of equations (default: 30)"
+    )
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--store", type=Path, help="a folder of outcomes to go on from and to add to (default: none)")
     return parser

@@ -30,8 +30,8 @@ class Job:
     solve: Callable[[RuleShape], list[Outcome]]
 
 
-def jobs(task: Task, mode: Mode, steps: int | None) -> Iterator[Job]:
-    """``steps`` cuts training by gradient descent short."""
+def jobs(task: Task, mode: Mode, steps: int | None, seconds: float = equations.SECONDS) -> Iterator[Job]:
+    """``steps`` cuts training by gradient descent short; ``seconds`` is for each formula of ``equations``."""
     match task:
         case "identity":
             for model in identity.MODELS:
@@ -45,7 +45,7 @@ def jobs(task: Task, mode: Mode, steps: int | None) -> Iterator[Job]:
                     solve = partial(nsr.solve, relation, company)
                     yield Job(cell, solve if mode == "fast" else partial(nsr.reproduce, relation, company, steps=steps))
         case "equations":
-            yield from _of_equations(mode)
+            yield from _of_equations(mode, seconds)
         case "recurrent":
             yield from _recurrent(mode, steps)
         case "numerals":
@@ -60,12 +60,12 @@ def jobs(task: Task, mode: Mode, steps: int | None) -> Iterator[Job]:
                 yield from _of_regression(regression, mode, steps)
 
 
-def _of_equations(mode: Mode) -> Iterator[Job]:
+def _of_equations(mode: Mode, seconds: float) -> Iterator[Job]:
     for op in equations.operations():
         for setting in equations.SETTINGS:
             for model in equations.models(mode):
                 cell = Cell("equations", op, setting.name, model, mode)
-                yield Job(cell, partial(equations.solve, op, setting, model))
+                yield Job(cell, partial(equations.solve, op, setting, model, seconds=seconds))
     if mode == "fast":
         for country in epidemics.countries():
             cell = Cell("equations", country, "next 14 days", "FormulaRegressor", mode)

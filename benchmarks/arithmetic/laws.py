@@ -17,8 +17,8 @@ _BEYOND = ("sin", "cos", "tan", "exp", "ln", "log")
 
 @dataclass(frozen=True)
 class Law:
-    """``text`` is Python arithmetic with ``sqrt``, ``abs`` and ``pi`` over ``names``; each is drawn uniformly from its
-    range."""
+    """``text`` is Python arithmetic with ``sqrt``, ``abs``, ``pi`` and ``A if L > R else B`` over ``names``; each is
+    drawn uniformly from its range."""
 
     name: str
     text: str
@@ -55,6 +55,10 @@ def _value(node: ast.expr, columns: dict[str, np.ndarray]) -> np.ndarray | float
             return np.sqrt(_value(operand, columns))
         case ast.Call(func=ast.Name(id="abs"), args=[operand]):
             return np.abs(_value(operand, columns))
+        case ast.IfExp(test=ast.Compare(left=one, ops=[ast.Gt()], comparators=[other]), body=above, orelse=below):
+            return np.where(
+                _value(one, columns) > _value(other, columns), _value(above, columns), _value(below, columns)
+            )
         case ast.BinOp(left=one, op=operator, right=other):
             left, right = _value(one, columns), _value(other, columns)
             match operator:
@@ -90,7 +94,7 @@ def feynman(folder: Path | None = None) -> list[Law]:
     return found
 
 
-KINDS = ("monomial", "sum", "quotient", "root", "shared root", "difference")
+KINDS = ("monomial", "sum", "quotient", "root", "shared root", "difference", "cases")
 
 
 def random_law(kind: str, seed: int) -> Law:
@@ -100,8 +104,9 @@ def random_law(kind: str, seed: int) -> Law:
     while True:
         width = int(generator.integers(2, 6))
         names = tuple("abcde"[:width])
-        text = "*".join(_drawn(kind, names, generator))
-        law = Law(f"{kind} {seed}", text, names, tuple(_range(generator) for _ in names))
+        ranges = tuple(_range(generator) for _ in names)
+        text = _cases(names, ranges, generator) if kind == "cases" else "*".join(_drawn(kind, names, generator))
+        law = Law(f"{kind} {seed}", text, names, ranges)
         values = law.value(law.draw(2000, np.random.default_rng(seed), wider=0.5))
         inside = law.value(law.draw(2000, np.random.default_rng(seed)))
         used = all(f"{name}" in text for name in names)
@@ -132,6 +137,21 @@ def _drawn(kind: str, names: Sequence[str], generator: np.random.Generator) -> I
         yield f"{_monomial(order, generator)}/sqrt({_sum(order[-2:], generator, 2, plus=True)})"
     else:
         yield f"{_monomial(front, generator)}*(1/{order[-1]} - {generator.choice(['1', '2'])}/{order[0]}**2)"
+
+
+def _cases(names: Sequence[str], ranges: Sequence[tuple[float, float]], generator: np.random.Generator) -> str:
+    """Two formulas of other kinds, by a threshold in the middle half of a column or by two columns."""
+    place = int(generator.integers(len(names)))
+    low, high = ranges[place]
+    condition = f"{names[place]} > {low + (high - low) * generator.uniform(0.25, 0.75):.2g}"
+    if generator.random() < 0.4:
+        condition = f"{names[place]} > {names[place - 1]}"
+    sides: list[str] = []
+    for _ in range(2):
+        kind = str(generator.choice(["monomial", "sum", "quotient"]))
+        own = [names[int(each)] for each in generator.permutation(len(names))[: int(generator.integers(2, 4))]]
+        sides.append("*".join(_drawn(kind, own, generator)))
+    return f"{sides[0]} if {condition} else {sides[1]}"
 
 
 def _sum(names: Sequence[str], generator: np.random.Generator, count: int, *, plus: bool = False) -> str:

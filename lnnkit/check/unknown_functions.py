@@ -1,7 +1,7 @@
 """Unknown functions, ``rule rate(X) = ?f(susceptible(X), infected(X))``: where they stand, and what is stated of them.
 
 Training finds their formulas by regression, so a statement must say what their values are: it is an equation of numbers
-on conditions, ``A -> B -> left = right``, with one unknown function, which `+ - * /` can be undone around.
+on conditions, ``A -> B -> left = right``, with one unknown function, which `+ - * /` and `sqrt` can be undone around.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
     left, right = equation.operands
     target = _undone(left, right, node) or _undone(right, left, node)
     if target is None:
-        message = f"what stands around `{text}` cannot be undone: only `+ - * /` can"
+        message = f"what stands around `{text}` cannot be undone: only `+ - * /` and sqrt can"
         hint = "let the function give the whole term, or name the term by a number of its own"
         yield error(_CODE, node.span, message, hint)
         return
@@ -164,6 +164,11 @@ def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFuncti
                     side, other = left, ast.Arithmetic("+" if minus else "*", other, right, span=other.span)
                 else:
                     side, other = right, ast.Arithmetic("-" if minus else "/", left, other, span=other.span)
+            case ast.Function(name="sqrt", operand=operand):
+                # y * sqrt(y)^2, which is y^2, and no number where y is below 0: no root is
+                two = ast.Number(2, span=other.span)
+                root = ast.Arithmetic("^", ast.Function("sqrt", other, span=other.span), two, span=other.span)
+                side, other = operand, ast.Arithmetic("*", other, root, span=other.span)
             case _:
                 return None
     return other

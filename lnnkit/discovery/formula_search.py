@@ -12,10 +12,11 @@ import numpy as np
 
 from lnnkit.discovery.composite_terms import composite_terms
 from lnnkit.discovery.constant_refinement import exact, refined, spread
-from lnnkit.discovery.exact_constants import Constant
+from lnnkit.discovery.exact_constants import MINUS_ONE, Constant
 from lnnkit.discovery.expression import (
     Product,
     Variable,
+    absolute,
     choice,
     columns,
     constant,
@@ -33,9 +34,10 @@ from lnnkit.discovery.expression import (
     variable,
 )
 from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomials
+from lnnkit.discovery.outlying_rows import scattered, usual_rows
 from lnnkit.discovery.pareto_front import Scored, front
 from lnnkit.discovery.power_products import power_products
-from lnnkit.discovery.relevant_columns import relevant_columns, telling_columns
+from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns, telling_columns
 from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
 from lnnkit.discovery.table_splits import best_condition, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
@@ -43,7 +45,10 @@ from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
 _LARGEST = 60
-_OUTLIERS = 0.2  # the share of rows that may be far off
+_SHARP = 40  # rows in which a condition can stand out
+_SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
+_OUTLIERS = 0.25  # the share of rows that may be far off
+_USUAL, _SPLIT = 0.6, 0.5  # shares of the time for the rows that are no outliers, and for cases that stand out
 _EARLY = 1  # families of formulas, before which only a monomial ends a noisy search
 _SIMPLE = 35  # a larger formula, or one of constants that are not exact, may hide what it lacks
 _TRIED = 3  # formulas of a size whose constants are fitted, if they leave at most
@@ -118,29 +123,45 @@ class _Run:
         self._settle()
         if np.ptp(self._target) == 0 or not self._table.shape[1]:
             return self._result()
-        chosen = self._relevant(self._train)
-        if self._searched(chosen) or self._late():
-            return self._result()
-        more = self._overlooked(chosen)
-        if more:
-            chosen = [*chosen, *more]
-            if self._searched(chosen) or self._late():
-                return self._result()
+        everything = self._train
+        chosen = self._relevant(everything)
         usual = self._usual(chosen)
-        if len(usual) < len(self._train):
+        if len(usual) < len(everything):
             self._train = usual
-            again = self._relevant(usual)
-            chosen = again if again else chosen
-            if self._searched(chosen) or self._late():
+            chosen = self._relevant(usual) or chosen
+        if cases and len(self._train) >= _SHARP and self._split(chosen, sharp=True):
+            return self._result()
+        end, now = self._end, time.process_time()
+        if len(usual) < len(everything):
+            self._end = now + _USUAL * (end - now)
+        if self._found(chosen):
+            return self._result()
+        self._end = end
+        if len(usual) < len(everything):
+            self._train = everything
+            if self._late() or self._found(chosen):
                 return self._result()
-        if cases:
+        if cases and not self._late():
             self._split(chosen)
         return self._result()
+
+    def _found(self, chosen: list[int]) -> bool:
+        """Search over these columns, then with those that explain what is left; whether a formula is complete."""
+        if self._searched(chosen):
+            return True
+        more = [] if self._late() else self._overlooked(chosen)
+        return bool(more) and self._searched([*chosen, *more])
 
     def _relevant(self, rows: np.ndarray) -> list[int]:
         if not self._apart:
             return []
-        found = relevant_columns(self._filled[rows][:, self._apart], self._target[rows])
+        table = self._filled[rows][:, self._apart]
+        found = relevant_columns(table, self._target[rows])
+        if len(rows) < _SMALL:  # too few to say which columns do not matter
+            if len(self._apart) <= _NARROW:
+                found += [place for place in range(len(self._apart)) if place not in found]
+            else:
+                found = monomial_columns(table, self._target[rows]) or found
         return [self._apart[place] for place in found]
 
     def _searched(self, chosen: list[int]) -> bool:
@@ -171,39 +192,34 @@ class _Run:
         return telling_columns(self._filled[self._train], rest, chosen, others)[:4]
 
     def _usual(self, chosen: list[int]) -> np.ndarray:
-        """The training rows close to a polynomial, which is refitted without outliers until none are left."""
+        """The training rows that are no outliers."""
         if not chosen:
             return self._train
-        basis = polynomial(self._filled[:, chosen], min(90, max(2, len(self._train) // 6)))
-        rows = self._train
-        for _ in range(6):
-            found = np.linalg.lstsq(basis[rows], self._target[rows], rcond=1e-10)[0]
-            rest = np.abs(basis[self._train] @ found - self._target[self._train])
-            kept = self._train[rest <= 8 * spread(rest[np.isin(self._train, rows)])]
-            if len(kept) == len(rows) or len(kept) < 0.7 * len(self._train):
-                break
-            rows = kept
-        return rows
+        return self._train[usual_rows(self._filled[self._train][:, chosen], self._target[self._train])]
 
-    def _split(self, chosen: list[int]) -> None:
-        """Add piecewise formulas with two cases and the condition that divides them."""
+    def _split(self, chosen: list[int], *, sharp: bool = False) -> bool:
+        """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only
+        where the condition says much more than others do, and in half of the time."""
         rows = self._train
         table, target = self._filled[rows], self._target[rows]
-        condition = best_condition(table, target, chosen, self._generator)
+        condition = best_condition(table, target, chosen, self._generator, sharp=sharp)
         if condition is None:
-            return
+            return False
         holds = condition.holds(table)
+        end = time.process_time() + (self._end - time.process_time()) * (_SPLIT if sharp else 1.0)
         found: list[Discovered] = []
         for own in (holds, ~holds):
-            left = max(1.0, (self._end - time.process_time()) / (2 - len(found)))
+            left = max(0.5, (end - time.process_time()) / (2 - len(found)))
             search = Search(left, 0.3, int(self._generator.integers(2**31)))
             part = _Run(table[own], target[own], search, self._generator)
             found.append(part.discovered(cases=False))
         above, below = (each.formula for each in found)
         condition = settled_threshold(condition, above, below, table, target)
-        made = choice(*condition.sides, above, below)
-        self._met[made] = self._loss(made, self._train)
-        self._refined[made] = made
+        sizes = [self._plain(each, table) for each in _by_sizes(above, below)]
+        for made in (choice(*condition.sides, above, below), *sizes):
+            self._met[made] = self._loss(made, self._train)
+            self._refined[made] = made
+        return self._exact(self._result().formula)
 
     def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
         yield self._products(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0), sample)
@@ -364,17 +380,29 @@ class _Run:
     def _complete(self, early: bool) -> bool:
         """Whether the best formula is exact, or its residuals are noise to a polynomial. ``early``: among inexact
         formulas only monomials count, since simpler formulas may follow."""
-        result = self._result()
-        formula = result.formula
+        formula = self._result().formula
         rows = self._rows(formula, np.arange(len(self._target)))
         rest = evaluate(formula, self._filled[rows]) - self._target[rows]
         if not np.isfinite(rest).all():
             return False
-        if np.abs(rest).max() <= _EXACT * float(np.sqrt(np.mean(self._target**2))):
+        if self._exact(formula):
             return True
         simple = all(map(_is_plain, free_constants(formula))) and size(formula) <= _SIMPLE
         simple &= not early or columns(formula) == {*_variables(formula)}
         return bool(self._chosen) and simple and self._is_noise(rest, rows)
+
+    def _exact(self, formula: Product) -> bool:
+        """Whether it leaves nothing but rounding, or that and outliers in a table that could show otherwise."""
+        rows = self._rows(formula, np.arange(len(self._target)))
+        usual = self._rows(formula, self._train)
+        rest = np.abs(evaluate(formula, self._filled[rows]) - self._target[rows])
+        if not len(usual) or not np.isfinite(rest).all():
+            return False
+        far = rest > _EXACT * float(np.sqrt(np.mean(self._target[usual] ** 2)))
+        if not far.any():
+            return True
+        enough = (~far).sum() >= max(8, 2 * size(formula)) and far.mean() <= _OUTLIERS
+        return bool(enough) and scattered(far, self._filled[rows][:, self._apart])
 
     def _is_noise(self, rest: np.ndarray, rows: np.ndarray) -> bool:
         """Whether a polynomial of the columns explains no more of the residuals than chance does, by an F-test."""
@@ -400,6 +428,18 @@ class _Run:
 
     def _late(self) -> bool:
         return time.process_time() > self._end
+
+
+def _by_sizes(above: Product, below: Product) -> Iterator[Product]:
+    """The greater and the lesser of two formulas: their mean, and half of the size of their difference more or less;
+    the size of one, where the other is its negative."""
+    half = Constant(0.5, 1, 2)
+    mean = scaled(total(above, below), half)
+    apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)
+    yield total(mean, apart)
+    yield total(mean, scaled(apart, MINUS_ONE))
+    yield absolute(above)
+    yield scaled(absolute(above), MINUS_ONE)
 
 
 def _told_apart(table: np.ndarray) -> list[int]:

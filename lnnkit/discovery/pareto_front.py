@@ -1,8 +1,8 @@
 """The Pareto front of formulas by size and error, and the choice from it.
 
-Errors are measured on rows that took no part in the fit. The choice is the smallest formula whose error does not differ
-significantly from the least one: the mean difference of their squared errors, row by row, is at most three standard
-errors, with an allowance for the number of competing formulas.
+Errors are measured on rows that took no part in the fit, without outliers: those that no formula comes near. The choice
+is the smallest formula whose error does not differ significantly from the least one: the mean difference of their
+squared errors, row by row, is at most three standard errors, with an allowance for the number of competing formulas.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from lnnkit.discovery.constant_refinement import spread
 from lnnkit.discovery.expression import Product, evaluate, size
+from lnnkit.discovery.outlying_rows import unexplained_rows
 
 _CLIP = 5.0  # spreads of the best formula's residuals: what lies outside counts as if it lay there
 _CAP = 0.95  # of the best constant's residuals: no row counts for more than this quantile of them
@@ -40,18 +41,21 @@ def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) ->
 
     A formula that is undefined in some rows is left out. If all are, the list is empty and the index is -1.
     """
-    residuals: list[np.ndarray] = []
-    scored: list[Scored] = []
+    pairs = [(formula, np.abs(evaluate(formula, table) - target)) for formula in formulas]
+    pairs = [(formula, rest) for formula, rest in pairs if np.isfinite(rest).all()]
+    if not pairs:
+        return [], -1
+    least = _EXACT * float(np.median(np.abs(target)))
+    told = ~unexplained_rows([rest for _, rest in pairs], table, least)
+    target = target[told]
+    residuals = [rest[told] for _, rest in pairs]
     middle = np.abs(target - np.median(target))
     cap = float(np.quantile(middle, _CAP)) or 1.0
     usual = float(np.minimum(middle, cap).mean()) or 1.0
-    for formula in formulas:
-        rest = np.abs(evaluate(formula, table) - target)
-        if np.isfinite(rest).all():
-            residuals.append(rest)
-            scored.append(Scored(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual))
-    if not scored:
-        return [], -1
+    scored = [
+        Scored(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual)
+        for (formula, _), rest in zip(pairs, residuals, strict=True)
+    ]
     floor = _EXACT * float(np.sqrt(np.mean(target**2)))
     clipped = _clipped(residuals, floor, range(len(residuals)))
     order = sorted(range(len(scored)), key=lambda at: (scored[at].size, clipped[at].mean(), scored[at].error))

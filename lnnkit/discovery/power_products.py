@@ -32,7 +32,7 @@ def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iter
     the target."""
     sample, wanted = inputs.at(rows), target[rows]
     used = (wanted != 0) & (sample.values != 0).all(1)
-    if used.sum() < 2 * len(inputs) + 4:
+    if used.sum() < len(inputs) + 4:
         return
     sample, wanted = sample.at(used), wanted[used]
     size = np.abs(wanted)
@@ -51,7 +51,7 @@ def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iter
         return _written(inputs, target, exponents, sums)
 
     yield from written([], np.zeros((len(logs), 0)), [])
-    if float(rest @ rest) <= _NOTHING * float(wanted_log @ wanted_log):
+    if float(rest @ rest) <= _NOTHING * float(wanted_log @ wanted_log) or len(logs) < 2 * len(inputs) + 4:
         return
     for each, column, exponent in _weighed(sample, weight, left, rest):
         yield from written([(each, exponent)], column, [exponent])

@@ -7,6 +7,8 @@ import itertools
 import numpy as np
 
 _CLIP = 4.0
+_FAR = 4.0  # distances of the quartiles
+_ROUNDING = 1e-9  # of a logarithm
 
 
 def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -> list[int]:
@@ -31,6 +33,24 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -
     if not len(found):
         found = np.argsort(-score)[: min(3, len(varied))]
     return sorted(found.tolist(), key=lambda place: -score[place])[:most]
+
+
+def monomial_columns(table: np.ndarray, target: np.ndarray, *, most: int = 3) -> list[int]:
+    """The places of the fewest columns, at most so many, of which a constant times powers is exactly the target's size;
+    none where there are none, or too few rows to tell."""
+    if (target == 0).any() or len(target) < most + 4:
+        return []
+    wanted = np.log(np.abs(target))
+    usable = np.flatnonzero((table != 0).all(0)).tolist()
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.abs(table))
+    for count in range(1, most + 1):
+        for places in itertools.combinations(usable, count):
+            basis = np.concatenate([np.ones((len(logs), 1)), logs[:, places]], 1)
+            rest = wanted - basis @ np.linalg.lstsq(basis, wanted, rcond=1e-12)[0]
+            if np.abs(rest).max() <= _ROUNDING:
+                return list(places)
+    return []
 
 
 def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], others: list[int]) -> list[int]:
@@ -136,6 +156,9 @@ def _even(column: np.ndarray) -> np.ndarray:
 
 def _clipped(target: np.ndarray) -> np.ndarray:
     low, high = np.quantile(target, [0.02, 0.98])
+    first, middle, third = np.quantile(target, [0.25, 0.5, 0.75])
+    if third > first:  # outliers are more than the ends
+        low, high = max(low, middle - _FAR * (third - first)), min(high, middle + _FAR * (third - first))
     found = np.clip(target, low, high)
     deviation = found.std()
     return (found - found.mean()) / deviation if deviation > 0 else np.zeros(len(found))

@@ -21,6 +21,9 @@ from lnnkit.discovery.variable_reductions import polynomial
 _TERMS = 28
 _GAIN = 0.5  # what a split leaves of the squares, at most
 _LEAST = 8  # rows of a side
+_SHARP = 1 / 3  # what a condition leaves that stands out, of what others leave
+_ELSEWHERE = 0.15  # the share of rows, at least, that such others put on another side
+_ROWS, _NEAR = 1500, 120  # rows that conditions are compared on, and thresholds near the best one
 
 
 @dataclass(frozen=True)
@@ -43,42 +46,72 @@ class Condition:
 
 
 def best_condition(
-    table: np.ndarray, target: np.ndarray, chosen: list[int], generator: np.random.Generator
+    table: np.ndarray, target: np.ndarray, chosen: list[int], generator: np.random.Generator, *, sharp: bool = False
 ) -> Condition | None:
-    """The condition with the least error, if that is at most half the error of one polynomial for all rows. ``table``
-    has no missing cells."""
-    order = generator.permutation(len(target))
+    """The condition that leaves least, if it leaves at most half of what one polynomial does; ``table`` has no missing
+    cells. ``sharp``: if it leaves at most a third of what conditions leave that split the rows elsewhere. A curve that
+    bends everywhere gains by any of them."""
+    order = generator.permutation(len(target))[:_ROWS]
     cut = max(1, len(order) * 2 // 3)
     train, test = order[:cut], order[cut:]
     if len(test) < 2 or not chosen:
         return None
-    basis = polynomial(table[:, chosen], min(_TERMS, max(2, len(train) // 8)))
+    found = [
+        _Polynomials(polynomial(table[:, chosen], terms, logarithms=logarithms), target, train, test)
+        for logarithms in (False, True)
+        for terms in {min(_TERMS, max(2, len(train) // share)) for share in (4, 10)}
+    ]
+    whole = min(each.left_by(np.ones(len(target), dtype=bool)) for each in found)
+    best: tuple[float, Condition] | None = None
+    for each in found:
+        met = _best_of(each, table, chosen, order, whole, sharp=sharp)
+        if met is not None and (best is None or met[0] < best[0]):
+            best = met
+    return best[1] if best is not None else None
 
-    def left_by(condition: Condition | None) -> float:
-        holds = np.ones(len(target), dtype=bool) if condition is None else condition.holds(table)
+
+@dataclass(frozen=True)
+class _Polynomials:
+    """A polynomial for each side of a split: ``basis`` [rows, terms], fitted to rows ``train``, judged on ``test``."""
+
+    basis: np.ndarray
+    target: np.ndarray
+    train: np.ndarray
+    test: np.ndarray
+
+    def left_by(self, holds: np.ndarray) -> float:
+        """The sum of the sizes of the residuals; infinite where a side has too few rows."""
         rest = 0.0
         for side in (holds, ~holds):
-            fitted, tested = train[side[train]], test[side[test]]
-            if condition is not None and len(fitted) < max(_LEAST, 2 * basis.shape[1] // 2):
-                return np.inf
-            if not len(fitted):
+            fitted, tested = self.train[side[self.train]], self.test[side[self.test]]
+            if len(fitted) < max(_LEAST, self.basis.shape[1]):
+                if side.any():
+                    return np.inf
                 continue
-            found = np.linalg.lstsq(basis[fitted], target[fitted], rcond=1e-9)[0]
-            errors = np.abs(basis[tested] @ found - target[tested])
-            rest += float(np.sum(errors))
+            found = np.linalg.lstsq(self.basis[fitted], self.target[fitted], rcond=1e-9)[0]
+            rest += float(np.sum(np.abs(self.basis[tested] @ found - self.target[tested])))
         return rest
 
-    whole = left_by(None)
-    scored = [(left_by(each), each) for each in _conditions(table, chosen)]
+
+def _best_of(
+    sides: _Polynomials, table: np.ndarray, chosen: list[int], order: np.ndarray, whole: float, *, sharp: bool
+) -> tuple[float, Condition] | None:
+    """What the best condition leaves, and that condition, as `best_condition` says."""
+    scored = [(sides.left_by(each.holds(table)), each) for each in _conditions(table, chosen)]
     if not scored:
         return None
     least, best = min(scored, key=lambda pair: pair[0])
     if best.right is None:
-        own = np.unique(table[:, best.left])
-        near = own[np.argsort(np.abs(own - best.threshold))[:60]]
+        own = np.unique(table[order, best.left])
+        near = own[np.argsort(np.abs(own - best.threshold))[:_NEAR]]
         finer = [Condition(best.left, None, float(each)) for each in near]
-        least, best = min([(least, best), *((left_by(each), each) for each in finer)], key=lambda pair: pair[0])
-    return best if least <= _GAIN * whole else None
+        tried = [(sides.left_by(each.holds(table)), each) for each in finer]
+        least, best = min([(least, best), *tried], key=lambda pair: pair[0])
+    if not least <= _GAIN * whole:
+        return None
+    holds = best.holds(table)
+    elsewhere = [loss for loss, each in scored if _ELSEWHERE <= np.mean(each.holds(table) == holds) <= 1 - _ELSEWHERE]
+    return None if sharp and elsewhere and not least <= _SHARP * min(elsewhere) else (least, best)
 
 
 def _conditions(table: np.ndarray, chosen: list[int]) -> Iterator[Condition]:

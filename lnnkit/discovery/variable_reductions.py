@@ -125,10 +125,10 @@ def _combinations(pair: np.ndarray) -> list[np.ndarray]:
         return [*found, one / other**2, other / one**2, one * other**2, one**2 * other]
 
 
-def polynomial(values: np.ndarray, terms: int) -> np.ndarray:
-    """``[rows, terms]``: all products of the standardised inputs, up to the highest degree that has at most ``terms``
-    terms."""
-    columns = [_even(values[:, place]) for place in range(values.shape[1])]
+def polynomial(values: np.ndarray, terms: int, *, logarithms: bool = True) -> np.ndarray:
+    """``[rows, terms]``: all products of the inputs, evened out, up to the highest degree that has at most so many.
+    ``logarithms``: of positive inputs whose values are apart."""
+    columns = [_even(values[:, place], logarithms) for place in range(values.shape[1])]
     found = [np.ones(len(values))]
     last: list[tuple[int, np.ndarray]] = [(0, found[0])]
     for _ in range(8):
@@ -142,8 +142,8 @@ def polynomial(values: np.ndarray, terms: int) -> np.ndarray:
     return np.stack(found, 1)
 
 
-def _even(column: np.ndarray) -> np.ndarray:
-    if (column > 0).all() and column.max() > 2 * column.min():
+def _even(column: np.ndarray, logarithms: bool) -> np.ndarray:
+    if logarithms and (column > 0).all() and column.max() > 2 * column.min():
         column = np.log(column)
     low, high = column.min(), column.max()
     return (2 * column - low - high) / (high - low) if high > low else np.zeros(len(column))

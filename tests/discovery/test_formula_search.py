@@ -12,6 +12,7 @@ from lnnkit.discovery.constant_refinement import exact, refined
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import columns, constant, evaluate, power, product, total, variable
 from lnnkit.discovery.formula_search import Discovered, Search, discover
+from lnnkit.discovery.formula_text import formula_text
 
 Law = Callable[[np.ndarray], np.ndarray]
 
@@ -119,6 +120,58 @@ def test_a_formula_from_few_rows_has_few_constants() -> None:
     period = np.array([87.969, 224.701, 365.256, 686.98, 4332.589, 10759.22, 30685.4, 60189])
     found = discover(np.stack([axis, mass], 1), period, Search(seconds=10))
     np.testing.assert_allclose(evaluate(found.formula, np.array([[414.0, 1e-4]])), 1681, rtol=0.01)  # Ceres
+
+
+@pytest.mark.parametrize("rows", [80, 400])
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_outliers_of_ten_thousand(rows: int, one_sided: bool) -> None:
+    """The least squares of anything are the outliers' alone: a constant was chosen."""
+    own = table(rows, 3, 16)
+    law = LAWS["monomial"]
+    target, generator = law(own), np.random.default_rng(17)
+    wrong = generator.choice(rows, round(0.15 * rows), replace=False)
+    target[wrong] = 1e4 * (1.0 if one_sided else generator.standard_normal(len(wrong)))
+    assert off(discover(own, target, Search(seconds=20)), law, 3) < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["uniform", "whole", "apart", "wide"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_product_from_twenty_exact_rows(kind: str, seed: int) -> None:
+    """Which columns matter was told from so few rows, and wrongly: a power of one of them was chosen."""
+    generator = np.random.default_rng(seed)
+    rows = {
+        "uniform": lambda: generator.uniform(1, 5, (20, 2)),
+        "whole": lambda: generator.integers(1, 10, (20, 3)).astype(float),
+        "apart": lambda: 10 ** generator.uniform(-3, 3, (20, 3)),
+        "wide": lambda: generator.uniform(0.5, 9, (20, 20)),
+    }[kind]()
+    found = discover(rows, 0.5 * rows[:, 0] * rows[:, 1], Search(seconds=20))
+    assert formula_text(found.formula, [f"x{place}" for place in range(20)]) == "0.5 * x0 * x1"
+
+
+def test_a_case_of_few_rows_is_no_outlier() -> None:
+    rows = table(300, 2, 18)
+
+    def law(x: np.ndarray) -> np.ndarray:
+        return np.where(x[:, 0] > 3.5, 1000 * x[:, 1], x[:, 0] * x[:, 1])
+
+    assert off(discover(rows, law(rows), Search(seconds=20)), law, 2) < 1e-9
+
+
+def test_two_cases_are_found_in_four_seconds() -> None:
+    rows = np.random.default_rng(19).uniform(0, 6, (150, 2))
+
+    def law(x: np.ndarray) -> np.ndarray:
+        return np.where(x[:, 0] > 3, 2 * x[:, 1], x[:, 1] + 1)
+
+    found = discover(rows, law(rows), Search(seconds=4))
+    assert formula_text(found.formula, "ab") == "if(a > 3, 2 * b, 1 + b)"
+
+
+def test_the_size_of_a_difference_is_no_pair_of_cases() -> None:
+    rows = table(200, 3, 20)
+    found = discover(rows, rows[:, 0] * np.abs(rows[:, 1] - rows[:, 2]), Search(seconds=20))
+    assert "if" not in formula_text(found.formula, "abc") and found.pareto[found.chosen].error < 1e-9
 
 
 @pytest.mark.slow

@@ -107,6 +107,10 @@ def check_law(law: Law, source: random.Random, scales: tuple[float, ...] = (1.0,
     found = kb.fit(seconds=20)
     if found.functions[0].error > 1e-9:
         return False
+    if any(f"{name}(X)" in law.text and f"{name}(X)" not in found.functions[0].formula for name in TERMS):
+        return (
+            False  # in other units a term may be less than rounding: 3 * b beside c^2, b in thousandths, c in thousands
+        )
     by_hand = lnnkit.loads(text + (known(told, law) if kind == "fact" else "") + f"rule law: y(X) = {law.text}\n")
     read = lnnkit.loads(kb.text)
     for each in (kb, read):
@@ -128,11 +132,8 @@ def test_a_found_law_answers_as_one_written_by_hand(law: Law, source: random.Ran
     assert check_law(law, source)
 
 
-LESS = "one law of twelve says less downward than the one by hand: not understood"
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, pytest.param(6, marks=pytest.mark.xfail(reason=LESS, strict=False))])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 6])
 def test_many_found_laws(seed: int) -> None:
     """What the search misses is for its own tests; more than half it finds."""
     found = [check_law(law, source, (1.0, 1.0, 1e3, 1e-3)) for law, source in laws(seed, 12)]
@@ -188,6 +189,16 @@ def test_invertible_operations_around_a_function_are_inverted() -> None:
     kb, found = trained(text + "rule y(X) = c(X) - 3 / (2 * ?f(a(X)))\n")
     assert found == {"?f(a(X))": "a(X)^2"}
     assert bounds(kb, "y(X)")["d39"] == pytest.approx((law.value(table[39]),) * 2)
+
+
+def test_a_root_around_a_function_is_inverted() -> None:
+    """Not where the other side is below 0: no root is, so such a row tells nothing."""
+    table = rows(random.Random(4), 40)
+    law = Law("", lambda row: math.sqrt(3 * row["a"] * row["b"]))
+    text = HEAD + facts(table) + known(table[:30], law, "label") + "label y(d39) = -5\n"
+    kb, found = trained(text + "rule y(X) = sqrt(?f(a(X), b(X)))\n")
+    assert found == {"?f(a(X), b(X))": "3 * a(X) * b(X)"}
+    assert bounds(kb, "y(X)")["d38"] == pytest.approx((law.value(table[38]),) * 2)
 
 
 def test_conditions_choose_the_rows_and_variables_join_them() -> None:
@@ -248,7 +259,6 @@ def test_a_formula_for_noise_is_reported_as_weak() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="in the time given, the search may miss the two cases", strict=False)
 def test_piecewise_formulas_have_a_rule_for_each_condition() -> None:
     generator = np.random.default_rng(1)
     table: list[Row] = [dict(zip(TERMS, map(float, row), strict=True)) for row in generator.uniform(1, 9, (200, 3))]
