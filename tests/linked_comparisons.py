@@ -31,7 +31,7 @@ def generate(seed: int) -> Program:
     ]
     domains = {"person": people, "team": teams}
     facts = [each for predicate in predicates for each in _facts(rng, predicate, domains)]
-    derives = rng.random() < 0.3 and not predicates[0].closed
+    derives = rng.random() < 0.4
     statements = [_statement(rng) for _ in range(rng.choice([1, 2, 3]))]
     if derives:
         statements.append(Statement("rule", _implies(_atom("Joined", "X", "G"), _atom("In", "X", "G")), 1.0, 1.0))
@@ -129,7 +129,7 @@ def _atom(name: str, *variables: str) -> Formula:
 
 
 def _and(rng: random.Random, parts: list[Formula]) -> Formula:
-    return "and", tuple((rng.choice([1.0, 1.0, 1.0, 1.0, 0.5]), each) for each in parts), 1.0, None
+    return "and", tuple((rng.choice([1.0, 1.0, 1.0, 1.0, 2.0]), each) for each in parts), 1.0, None
 
 
 def _or(parts: list[Formula]) -> Formula:

@@ -19,6 +19,7 @@ from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.delta import note
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.loop import run
+from lnnkit.engine.start.comparison_start import catch_up
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.instances.kept_instances import KeptInstances
@@ -62,9 +63,10 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
                     moved[side].append(row)
         rows = [distinct(each, len(atoms)) for each in moved]
         arrested = len(state.crossed), len(space.progress.arrested)
-        _, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
+        delta, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
         if len(crossed):
             return None
+        catch_up(space, delta)
         space.progress.status = Status.CONVERGED
         run(space, prepared.inference, round_limit, distinct(rows, len(atoms)))
         if (len(state.crossed), len(space.progress.arrested)) != arrested:

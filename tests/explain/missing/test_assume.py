@@ -12,7 +12,7 @@ import torch
 
 import lnnkit
 from lnnkit.engine import inference
-from tests.blocks import at_length
+from tests.blocks import at_length, in_blocks
 from tests.oracle import Fact
 from tests.programs import MODES, generate, to_text
 
@@ -344,10 +344,47 @@ def test_what_is_assumed_of_a_derived_atom_is_in_its_proof(bounds: tuple[float, 
         assert str(later) == str(anew)
 
 
-@pytest.mark.xfail(strict=True, reason="going on from a fixpoint misses the rule; a fresh inference has it")
 def test_a_rule_with_two_comparisons_that_are_true_already() -> None:
-    """Found by `--why-not`, which says that ``~Acidosis(p4)`` does not give it. With one comparison it does."""
+    """They are compared once the assumption makes the rule need them, before the first round."""
     text = "number sugar(p)\nnumber filter(p)\nfact ~Acidosis(p2)\nfact sugar(p4) = 8\nfact filter(p4) in [50, 70]\n"
     text += "rule sugar(X) >= 6.5 & filter(X) >= 45 & ~Acidosis(X) -> Metformin(X)\n"
     assert lnnkit.loads(text + "fact ~Acidosis(p4)\n").ask("Metformin(p4)")[0].lower == 1.0
     assert lnnkit.loads(text).assume({"Acidosis(p4)": (0.0, 0.0)}).ask("Metformin(p4)")[0].lower == 1.0
+
+
+def compared(rng: random.Random) -> tuple[str, str]:
+    """A program whose rules compare numbers of people about whom little is known, and an atom that no fact states."""
+    people = ("p1", "p2", "p3")
+    text = "number s(p)\nnumber f(p)\npredicate L(p, p)\npredicate A(p)\npredicate B(p)\npredicate M(p)\n"
+    unstated = [f"{name}({person})" for name in "AB" for person in people]
+    for number, person in ((number, person) for number in "sf" for person in people if rng.random() < 0.8):
+        low = rng.randint(0, 9)
+        text += f"fact {number}({person}) in [{low}, {low + rng.choice([0, 0, 2])}]\n"
+    for atom in [each for each in unstated if rng.random() < 0.3]:
+        unstated.remove(atom)
+        text += f"fact {rng.choice(['', '~'])}{atom}\n"
+    text += "".join(f"fact L({one}, {two})\n" for one in people for two in people if rng.random() < 0.4)
+    for _ in range(rng.choice([1, 1, 2])):
+        two = rng.random() < 0.4
+        variables = ["X", "Y"] if two else ["X"]
+        literals = [f"{rng.choice(['', '~'])}{rng.choice('AB')}(X)", *(["L(X, Y)"] if two else [])]
+        for _ in range(rng.choice([1, 2, 2, 3])):
+            right = rng.choice([str(rng.randint(1, 8)), f"s({rng.choice(variables)})"])
+            literals.append(f"{rng.choice('sf')}({rng.choice(variables)}) {rng.choice(['>=', '<', '>'])} {right}")
+        rng.shuffle(literals)
+        text += f"rule {' & '.join(literals)} -> {rng.choice('MMB')}({rng.choice(variables)})\n"
+    return text + "query M(X)\nquery B(X)\nquery s(X)\n", rng.choice(unstated or ["M(p1)"])
+
+
+@pytest.mark.parametrize("block", in_blocks(range(1500), 150, 30))
+def test_comparisons_that_an_assumption_makes_a_rule_need(block: range) -> None:
+    for seed in block:
+        rng = random.Random(seed)
+        text, atom = compared(rng)
+        low, high = rng.choice([(1.0, 1.0), (0.0, 0.0), (0.0, 0.0), (0.8, 1.0)])
+        kb = lnnkit.loads(text)
+        kb.infer()
+        fresh = lnnkit.loads(f"{text}fact {atom} in [{low}, {high}]\n")
+        found, wanted = answers_of(kb.assume({atom: (low, high)})), answers_of(fresh)
+        assert found.keys() == wanted.keys(), (seed, text, atom)
+        assert all(found[key] == pytest.approx(wanted[key]) for key in wanted), (seed, text, atom)
