@@ -48,6 +48,8 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
     pareto_: the formulas that no smaller one beats, from the smallest on, as ``ParetoFormula``.
     chosen_: the place of the formula in ``pareto_`` that predicts: the smallest whose errors on the held-out rows
         chance cannot tell from the least ones.
+    far_: (k,) the training rows from which that formula is far: outliers, by which it was not judged, or a case that it
+        does not cover.
     target_: the name of the number that is predicted: that of y, or ``y``.
     """
 
@@ -71,6 +73,7 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         found = discover(X, y, Search(float(self.seconds), float(self.held_out), seed))
         self._formula = found.formula
         self.chosen_ = found.chosen
+        self.far_ = np.array(found.far, dtype=np.int64)
         shown = [format_predicate(each) for each in self._names]
         self.pareto_ = [
             ParetoFormula(each.size, each.error, formula_text(each.formula, shown)) for each in found.pareto

@@ -79,6 +79,8 @@ def command(arguments: argparse.Namespace) -> int:
     shown = [format_predicate(name) for name in names]
     title = columns[target].title
     streams.write([_json(found, shown, title) if arguments.format == "json" else _table(found, shown, title)])
+    if found.far and arguments.format != "json":
+        streams.note(_far(found.far, int((cells[:, target] == cells[:, target]).sum())))
     if output is not None:
         streams.note(f"{output}: written; {next_step}")
     return 0
@@ -122,6 +124,15 @@ def _table(found: Discovered, names: Sequence[str], target: str) -> str:
     )
 
 
+def _far(rows: Sequence[int], count: int) -> str:
+    """``2 of 40 rows are far from the chosen formula (data rows 3, 17): see whether they are errors``"""
+    shown = ", ".join(str(row + 1) for row in rows[:_SHOWN]) + (", ..." if len(rows) > _SHOWN else "")
+    word = "row" if len(rows) == 1 else "rows"
+    verb = "is" if len(rows) == 1 else "are"
+    named = f"{len(rows)} of {count} rows {verb} far from the chosen formula (data {word} {shown})"
+    return f"{named}: see whether {'it is an error' if len(rows) == 1 else 'they are errors'}"
+
+
 def _error(value: float) -> str:
     return "0" if value < 1e-9 else f"{value:.3g}"
 
@@ -132,10 +143,11 @@ def _json(found: Discovered, names: Sequence[str], target: str) -> str:
     formulas = [
         {"size": each.size, "error": each.error, "formula": formula_text(each.formula, names)} for each in found.pareto
     ]
-    whole = {"target": target, "chosen": found.chosen, "formulas": formulas}
+    whole = {"target": target, "chosen": found.chosen, "formulas": formulas, "far": found.far}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
+_SHOWN = 5  # rows that are named
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from lnnkit.discovery.expression import (
     variable,
 )
 from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomials
-from lnnkit.discovery.outlying_rows import scattered, usual_rows
+from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
 from lnnkit.discovery.pareto_front import Scored, front
 from lnnkit.discovery.power_products import power_products
 from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns, telling_columns
@@ -69,10 +69,12 @@ class Search:
 
 @dataclass(frozen=True)
 class Discovered:
-    """The Pareto front of formulas, from the smallest on, and the index of the chosen one."""
+    """The Pareto front of formulas, from the smallest on, and the index of the chosen one; ``far`` are the indices of
+    the rows from which that is far, and by which it was not judged if they look like outliers."""
 
     pareto: tuple[Scored, ...]
     chosen: int
+    far: tuple[int, ...] = ()
 
     @property
     def formula(self) -> Product:
@@ -91,7 +93,11 @@ def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None
     if not len(target):
         raise ValueError("no row has a target to learn from")
     generator = np.random.default_rng(search.seed)
-    return _Run(table, target, search, generator).discovered()
+    found = _Run(table, target, search, generator).discovered()
+    rest = np.abs(evaluate(found.formula, table) - target)
+    defined = np.flatnonzero(np.isfinite(rest))
+    far = defined[far_rows(rest[defined], target[defined])] if len(defined) else defined
+    return replace(found, far=tuple(np.flatnonzero(given)[far].tolist()))
 
 
 class _Run:

@@ -19,6 +19,8 @@ from lnnkit.discovery.variable_reductions import polynomial
 _HUBER = 1.5  # spreads at which residuals are clipped
 _FAR = 8.0  # spreads of the polynomial's residuals, beyond which a row is left out
 _FARTHER = 10.0  # the same of formulas'
+_ROUNDING = 1e-6  # of the target's size: an exact formula is as near as this
+_SHARE = 0.1  # of a row's value
 _MOST = 0.3  # the share of rows that may be outliers
 _ROUNDS = 60
 _FEWEST = 12  # rows of which some may be left out
@@ -64,6 +66,16 @@ def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: 
     least = np.min(good, axis=0)
     found = least > max(_FARTHER * spread(least), floor)
     return found if found.mean() <= _MOST and scattered(found, table) else np.zeros(len(least), dtype=bool)
+
+
+def far_rows(residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The indices of the rows from which a formula is far, compared with the others, for an exact one beyond rounding:
+    outliers, or a case of their own. ``residuals`` are sizes, ``[rows]``."""
+    own = spread(residuals)
+    floor = _ROUNDING * float(np.median(np.abs(target)))
+    # Errors grow with what is measured: only an exact formula is far off at a small share of the value.
+    share = 0.0 if _FARTHER * own < floor else _SHARE * np.abs(target)
+    return np.flatnonzero(residuals > np.maximum(max(_FARTHER * own, floor), share))
 
 
 def scattered(far: np.ndarray, table: np.ndarray, region: float = _REGION) -> bool:

@@ -254,3 +254,15 @@ def test_columns_that_hardly_vary_are_no_multiples_of_each_other() -> None:
 def test_columns_of_zeros_say_nothing() -> None:
     target = np.arange(50.0)
     assert not columns(discover(np.zeros((50, 2)), target, Search(seconds=5)).formula)
+
+
+def test_rows_far_from_the_formula_are_named() -> None:
+    """They were not counted in its error, so they are told."""
+    rng = np.random.default_rng(3)
+    table = rng.uniform(1, 9, (120, 2))
+    target = 2 * table[:, 0] + table[:, 1]
+    target[[7, 30, 31]] += 10_000
+    target[50] = np.nan
+    found = discover(table, target, Search(4.0))
+    assert found.far == (7, 30, 31)
+    assert found.pareto[found.chosen].error < 1e-9
