@@ -13,7 +13,6 @@ from types import FrameType
 from typing import NoReturn
 
 from lnnkit.cli import defects, streams
-from lnnkit.cli.command_line import parse_arguments
 from lnnkit.errors import Error
 
 DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, streams.INTERRUPTED
@@ -53,6 +52,8 @@ def _interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _command(argv: Sequence[str] | None) -> int:
+    from lnnkit.cli.command_line import parse_arguments  # most of the start: Ctrl-C is heard by now
+
     try:
         arguments = parse_arguments(argv)
     except SystemExit as end:  # argparse has said why

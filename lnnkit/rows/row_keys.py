@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,23 +28,40 @@ def repeated(keys: pa.Array | pa.ChunkedArray) -> list[tuple[int, int]]:
     return [(row, int(first[codes[row]])) for row in again.tolist() if not empty[row]]
 
 
+class Rising(NamedTuple):
+    """Whether each key is known to be greater than the one before it, in two orders of texts: by their bytes, and by
+    their lengths first, which is the order of whole numbers. Integers are compared by value."""
+
+    by_bytes: bool
+    by_length: bool
+
+
 def is_rising(keys: pa.Array) -> bool:
-    """Whether each key is known to be greater than the one before it: integers by value, texts by their bytes."""
+    """Whether the keys rise in one of the orders: then none is repeated."""
+    return any(rising(keys))
+
+
+def rising(keys: pa.Array) -> Rising:
+    """The orders in which keys rise."""
     import pyarrow as pa
 
     if keys.null_count or len(keys) < 2:
-        return not keys.null_count
+        return Rising(not keys.null_count, not keys.null_count)
     if pa.types.is_int64(keys.type):
         values = view(keys, np.int64)
-        return bool((values[1:] > values[:-1]).all())
+        greater = bool((values[1:] > values[:-1]).all())
+        return Rising(greater, greater)
     if pa.types.is_integer(keys.type):
         try:
-            return is_rising(keys.cast(pa.int64()))
+            return rising(keys.cast(pa.int64()))
         except pa.ArrowInvalid:
-            return False
+            return Rising(False, False)
     if pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type):
         import pyarrow.compute as pc
 
         less = pc.less(keys.slice(0, len(keys) - 1), keys.slice(1))  # pyright: ignore[reportAttributeAccessIssue]
-        return bool(pc.all(less).as_py())  # pyright: ignore[reportAttributeAccessIssue]
-    return False
+        length = view(pc.binary_length(keys).cast(pa.int64()), np.int64)  # pyright: ignore[reportAttributeAccessIssue]
+        after = less.to_numpy(zero_copy_only=False)
+        longer, as_long = length[1:] > length[:-1], length[1:] == length[:-1]
+        return Rising(bool(after.all()), bool((longer | (as_long & after)).all()))
+    return Rising(False, False)

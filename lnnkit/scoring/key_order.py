@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lnnkit.rows.row_keys import is_rising
+from lnnkit.rows.row_keys import Rising, rising
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,10 +16,11 @@ Key = int | str | None
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """The keys of some rows that follow one another: whether each is greater than the one before (``rising``), and the
-    ``first`` and the ``last`` of them; None where there is no row."""
+    """The keys of some rows that follow one another: whether each is greater than the one before, in the two orders of
+    `lnnkit.rows.row_keys.Rising`, and the ``first`` and the ``last`` of them; None where there is no row."""
 
-    rising: bool = True
+    by_bytes: bool = True
+    by_length: bool = True
     first: Key = None
     last: Key = None
 
@@ -27,19 +28,29 @@ class KeyRange:
     def of(keys: pa.Array) -> KeyRange:
         if not len(keys):
             return KeyRange()
-        return KeyRange(is_rising(keys), _plain(keys[0].as_py()), _plain(keys[len(keys) - 1].as_py()))
+        return KeyRange(*rising(keys), _plain(keys[0].as_py()), _plain(keys[len(keys) - 1].as_py()))
+
+    @property
+    def rising(self) -> bool:
+        """Whether they rise in one of the orders: then none is repeated."""
+        return self.by_bytes or self.by_length
 
     @property
     def told(self) -> list[object]:
-        return [self.rising, self.first, self.last]
+        return [self.by_bytes, self.by_length, self.first, self.last]
 
     def then(self, other: KeyRange) -> KeyRange:
         """The range of two consecutive runs of keys."""
         if self.first is None or other.first is None:
             return other if self.first is None else self
         assert self.last is not None
-        rising = type(self.last) is type(other.first) and _before(self.last, other.first)
-        return KeyRange(self.rising and other.rising and rising, self.first, other.last)
+        by_bytes, by_length = _before(self.last, other.first)
+        return KeyRange(
+            self.by_bytes and other.by_bytes and by_bytes,
+            self.by_length and other.by_length and by_length,
+            self.first,
+            other.last,
+        )
 
     def meets(self, other: KeyRange) -> bool:
         """Whether the last key equals the first of the following rows."""
@@ -50,7 +61,10 @@ def _plain(key: object) -> Key:
     return key if isinstance(key, int) else str(key)
 
 
-def _before(one: Key, other: Key) -> bool:
+def _before(one: Key, other: Key) -> Rising:
+    """Whether one key comes before another, in each order."""
     if isinstance(one, str) and isinstance(other, str):
-        return one.encode() < other.encode()
-    return isinstance(one, int) and isinstance(other, int) and one < other
+        first, second = one.encode(), other.encode()
+        return Rising(first < second, (len(first), first) < (len(second), second))
+    less = isinstance(one, int) and isinstance(other, int) and one < other
+    return Rising(less, less)
