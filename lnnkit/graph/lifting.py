@@ -11,6 +11,7 @@ import networkx as nx
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.stated import negated_ends
 from lnnkit.check.walk import children
+from lnnkit.garbage import collection_paused
 from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
 from lnnkit.graph.describe import Description, describe
 from lnnkit.graph.initial_parameters import Parameters, starts
@@ -25,6 +26,7 @@ _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, 
 _UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "asserted": False}
 
 
+@collection_paused()
 def build(program: CheckedProgram) -> LiftedGraph:
     """The lifted graph of a checked program. Statements come before queries, so that asking for a neuron does not count
     as a use of it."""

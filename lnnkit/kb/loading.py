@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lnnkit.errors import ProgramError
+from lnnkit.garbage import collection_paused
 from lnnkit.kb.knowledge_base import KnowledgeBase
 from lnnkit.syntax.parse import parse
 
@@ -28,6 +29,7 @@ def load(path: str | Path, *, streamed: str | None = None) -> KnowledgeBase:
     return kb
 
 
+@collection_paused()
 def loads(text: str, base: str | Path = ".", path: str = "<string>", *, streamed: str | None = None) -> KnowledgeBase:
     """The knowledge base of a program text. Its paths are relative to ``base``; findings are shown under ``path``.
     Tables about the sort that is ``streamed`` are not read."""

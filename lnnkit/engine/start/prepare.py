@@ -27,6 +27,7 @@ from lnnkit.engine.start.shared_neurons import (
 )
 from lnnkit.engine.start.speaking import comparing
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
+from lnnkit.garbage import collection_paused
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
@@ -36,6 +37,7 @@ from lnnkit.store.layout import Given, domain, predicate_tables
 from lnnkit.trail.events import Trace, Trail
 
 
+@collection_paused()
 def prepare(
     lifted: LiftedGraph,
     index: Mapping[str, int],
