@@ -20,7 +20,7 @@ def planted(rows: int = 120) -> tuple[pd.DataFrame, pd.Series]:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_the_checks_of_scikit_learn() -> None:
-    found = check_estimator(FormulaRegressor(seconds=3), on_fail=None)
+    found = check_estimator(FormulaRegressor(seconds=1), on_fail=None)
     assert [each["check_name"] for each in found if each["status"] == "failed"] == []
 
 

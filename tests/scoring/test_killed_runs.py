@@ -82,9 +82,8 @@ def require_same(folder: Path, name: str) -> None:
     assert list(folder.glob(f".{name}*")) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [pytest.param(6, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.long)])
 def test_runs_that_are_killed_at_random_moments_end_in_the_same_file(folder: Path, workers: int, kills: int) -> None:
     name = f"killed{workers}_{kills}"
     chance = random.Random(workers)
