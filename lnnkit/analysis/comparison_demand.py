@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import replace
 from typing import NamedTuple
 
-from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
+from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs, variables
 from lnnkit.formula.unfolding import Formula
 
 Demand = frozenset[Literal]
@@ -80,13 +80,13 @@ def _over(literals: Iterable[Literal], parameters: Mapping[int | str, int]) -> l
 
 def _connected(literals: Collection[Literal], parameters: Collection[int | str]) -> bool:
     """Whether a join of the literals links all variables among the parameters to one another."""
-    variables = _variables(parameters)
-    return len(variables) < 2 or variables <= _reach(literals, {min(variables)})
+    linked = variables(parameters)
+    return len(linked) < 2 or linked <= _reach(literals, {min(linked)})
 
 
 def _reached(literals: Collection[Literal], parameters: Collection[int | str]) -> list[Literal]:
     """The literals that a join reaches from the parameters."""
-    reach = _reach(literals, _variables(parameters))
+    reach = _reach(literals, variables(parameters))
     return [each for each in literals if not reach.isdisjoint(each.arguments)]
 
 
@@ -95,12 +95,8 @@ def _reach(literals: Collection[Literal], start: set[int]) -> set[int]:
     reach, before = set(start), set[int]()
     while reach != before:
         before = set(reach)
-        reach.update(*(_variables(each.arguments) for each in literals if not reach.isdisjoint(each.arguments)))
+        reach.update(*(variables(each.arguments) for each in literals if not reach.isdisjoint(each.arguments)))
     return reach
-
-
-def _variables(arguments: Iterable[int | str]) -> set[int]:
-    return {each for each in arguments if isinstance(each, int)}
 
 
 class _Existential:

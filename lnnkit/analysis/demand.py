@@ -9,10 +9,10 @@ completed as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from lnnkit.analysis.needs import Literal, Needs
+from lnnkit.analysis.needs import Literal, Needs, variables
 from lnnkit.formula.unfolding import Formula
 
 Atom = tuple[str, tuple[int | str, ...]]
@@ -104,8 +104,8 @@ class _Body(NamedTuple):
 
     def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
         """The bound places of an atom that is read."""
-        known = _variables(self._start(bound)).union(
-            *(_variables(each.arguments) for each in self._passed(target, bound, still))
+        known = variables(self._start(bound)).union(
+            *(variables(each.arguments) for each in self._passed(target, bound, still))
         )
         return {place for place, each in enumerate(target[1]) if isinstance(each, str) or each in known}
 
@@ -125,18 +125,14 @@ class _Body(NamedTuple):
     def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
-        known = _variables(self._start(bound)) or _variables(target[1])
+        known = variables(self._start(bound)) or variables(target[1])
         found = list[Literal]()
         left = sorted((each for each in self.literals if each.table in still), key=repr)
-        while more := [each for each in left if not known.isdisjoint(_variables(each.arguments))]:
+        while more := [each for each in left if not known.isdisjoint(variables(each.arguments))]:
             found += more
             left = [each for each in left if each not in more]
-            known.update(*(_variables(each.arguments) for each in more))
+            known.update(*(variables(each.arguments) for each in more))
         return found
-
-
-def _variables(arguments: Iterable[int | str]) -> set[int]:
-    return {each for each in arguments if isinstance(each, int)}
 
 
 def _constants(arguments: Sequence[int | str]) -> set[int]:

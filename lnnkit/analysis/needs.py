@@ -33,6 +33,11 @@ class Literal(NamedTuple):
         return self  # its rows never change
 
 
+def variables(arguments: Iterable[int | str]) -> set[int]:
+    """The variables among the arguments of an atom; the others are constants."""
+    return {argument for argument in arguments if isinstance(argument, int)}
+
+
 class Need(NamedTuple):
     """Join ``literals``; each result is a row of ``block`` (and of the blocks around it)."""
 
@@ -125,8 +130,7 @@ class NeedFinder:
         return frozenset(core)
 
     def _variables(self, element: Element) -> set[int]:
-        arguments = self._literal(element.leaf, element.end).arguments
-        return {argument for argument in arguments if isinstance(argument, int)}
+        return variables(self._literal(element.leaf, element.end).arguments)
 
     def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
         """Drop the upper ends of atoms that are false by default if their lower ends are present: raising the lower end

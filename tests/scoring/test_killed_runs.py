@@ -17,18 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lnnkit.scoring.row_streams import BATCH
+from tests.scoring.loans import LOANS
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 
-TEXT = """sort loan
-predicate Risky(loan)
-number income(loan)
-load Risky from "loans.parquet" (id, risk)
-load income from "loans.parquet" (id, income)
-rule Risky(X) & income(X) < 1000 -> ~Grant(X)
-rule income(X) >= 500 -> Grant(X)
-query Grant(X)
-"""
 UNITS = 8
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
@@ -44,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     income = random_numbers.integers(0, 2000, rows).astype(float)
     loans = pa.table({"id": pa.array(range(rows)), "risk": pa.array(risk), "income": pa.array(income)})
     pq.write_table(loans, found / "loans.parquet", row_group_size=BATCH)
-    (found / "p.lnn").write_text(TEXT)
+    (found / "p.lnn").write_text(LOANS)
     assert started(found, "whole", 1).wait() == 0
     return found
 

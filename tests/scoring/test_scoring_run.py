@@ -26,17 +26,9 @@ from lnnkit.scoring import output_lock
 from lnnkit.scoring.row_streams import RowStream, sheets
 from lnnkit.scoring.scoring_run import score
 from lnnkit.scoring.unit_parts import Parts
+from tests.scoring.loans import LOANS
 
-TEXT = """sort loan
-predicate Risky(loan)
-number income(loan)
-load Risky from "loans.parquet" (id, risk)
-load income from "loans.parquet" (id, income)
-rule Risky(X) & income(X) < 1000 -> ~Grant(X)
-rule income(X) >= 500 -> Grant(X)
-query Grant(X)
-query Grant(X) | Risky(X)
-"""
+TEXT = f"{LOANS}query Grant(X) | Risky(X)\n"
 ROWS = 1000
 
 

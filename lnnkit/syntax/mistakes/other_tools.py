@@ -221,14 +221,7 @@ _CALLS = (
         _listed,
     ),
     phrasing(
-        FACTS,
-        r"(?P<name>[^\W\d]\w*)(?P<at>\((?P<list>\w+\s*=\s*[\w\"-]+(?:\s*,\s*\w+\s*=\s*[\w\"-]+)*)\))",
-        "named-argument",
-        "arguments have no names: their order says which is which",
-        _positional,
-    ),
-    phrasing(
-        ("query",),
+        (*FACTS, "query"),
         r"(?P<name>[^\W\d]\w*)(?P<at>\((?P<list>\w+\s*=\s*[\w\"-]+(?:\s*,\s*\w+\s*=\s*[\w\"-]+)*)\))",
         "named-argument",
         "arguments have no names: their order says which is which",
