@@ -13,15 +13,13 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.explain.provenance.instance_view import Inner, InstanceView
 from lnnkit.logic.bounds import Bounds
 
-_FEW = 64  # rows: fewer are looked at whether they matter or not
-
 
 def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, bool]) -> InstanceView:
     """The instance without the rows of quantifiers that change nothing: where the body of a ``forall`` that
     is ``raised`` is true, or that of an ``exists`` that is lowered is false. ``raised`` says so by block, where either
     is the aim. One row of each quantifier stays, and those that read the atom ``own``."""
     formula = view.formula
-    if not any(len(each.rows) > _FEW for each in view.inner):
+    if not view.inner:
         return view
     read = {
         leaf: Bounds(*(torch.from_numpy(end)[None] for end in state.read(rows))) for leaf, rows in view.rows.items()
