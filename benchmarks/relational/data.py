@@ -92,17 +92,23 @@ def edges(n: int, folder: Path) -> Columns:
 
 
 class Data:
-    """The columns that `save` left in a folder, read when they are asked for."""
+    """The columns that `save` left in a folder: in memory before an engine's clock starts, as those of a user are. The
+    engine that asks for a column owns it, and may drop it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.size: int = json.loads((folder / "size.json").read_text(encoding="utf-8"))
+        self._columns = {path.stem: np.load(path) for path in sorted(folder.glob("*.npy"))}
 
     def ids(self, name: str) -> Ids:
-        return np.load(self.folder / f"{name}.npy").astype(np.int64, copy=False)
+        return self._column(name).astype(np.int64, copy=False)
 
     def values(self, name: str) -> Values:
-        return np.load(self.folder / f"{name}.npy").astype(np.float64, copy=False)
+        return self._column(name).astype(np.float64, copy=False)
+
+    def _column(self, name: str) -> npt.NDArray[np.generic]:
+        column = self._columns.pop(name, None)
+        return np.load(self.folder / f"{name}.npy") if column is None else column
 
 
 def save(folder: Path, size: int, columns: Columns) -> None:

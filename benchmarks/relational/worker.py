@@ -1,9 +1,9 @@
 """One engine on one workload, in a process of its own: ``python -m benchmarks.relational.worker ENGINE WORKLOAD ...``.
 
 With ``--package`` the lnnkit of that folder is run. The workload is first run at a small size, so that imports and
-caches are not measured; then data are loaded, inference is timed (again and again where it is short: the mean of CPU
-seconds, the median of wall time), and the answers are read. The kernel ends the process when inference has used the
-limit of CPU seconds.
+caches are not measured; then columns are told or files are read, inference is timed (again and again where it is short:
+the mean of CPU seconds, the median of wall time), and the answers are read. The kernel ends the process when inference
+has used the limit of CPU seconds.
 """
 
 from __future__ import annotations

@@ -116,13 +116,14 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
     filled = [each for each in several if len(each)]
     if not filled:
         return np.empty(0, np.int64)
+    if _ascending(filled[0]) and all(np.array_equal(each, filled[0]) for each in filled[1:]):
+        distinct = filled[0].astype(np.int64)
+        for out in codes:
+            out[:] = np.arange(len(out), dtype=np.int32)
+        return distinct
     low, high = min(int(each.min()) for each in filled), max(int(each.max()) for each in filled)
     if high - low > _SPREAD * sum(map(len, filled)):
         return _by_hashing(several, codes)
-    if all(_consecutive(each, low, high) for each in filled):
-        for out in codes:
-            out[:] = np.arange(len(out), dtype=np.int32)
-        return np.arange(low, high + 1)
     seen = np.zeros(high - low + 1, bool)
     for each in filled:
         for start in range(0, len(each), _BLOCK):
@@ -135,15 +136,11 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
     return np.flatnonzero(seen) + low
 
 
-def _consecutive(numbers: np.ndarray, low: int, high: int) -> bool:
-    """Whether the numbers are all those from ``low`` to ``high`` in order: a table about every entity of a sort."""
-    import numpy as np
-
-    if len(numbers) != high - low + 1:
-        return False
-    blocks = range(0, len(numbers), _BLOCK)
-    ascending = np.arange(low, low + min(_BLOCK, len(numbers)))
-    return all((numbers[start : start + _BLOCK] == ascending[: len(numbers) - start] + start).all() for start in blocks)
+def _ascending(numbers: np.ndarray) -> bool:
+    """Whether each number is greater than the one before it, as keys in the order of their table are."""
+    front, behind = numbers[:-1], numbers[1:]
+    starts = range(0, len(front), _BLOCK)
+    return all((front[start : start + _BLOCK] < behind[start : start + _BLOCK]).all() for start in starts)
 
 
 def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:

@@ -87,10 +87,21 @@ def test_numbers_are_numbered_by_value(several: list[list[int]]) -> None:
             found, places = united([np.array(each, np.int64) for each in several])
             assert found.tolist() == sorted({number for each in several for number in each})
             assert [[int(found[place]) for place in each] for each in places] == several
-    for column in ([5, 3, 4, 5], [9, 2**31 - 1, -(2**31), 9]):
+    for column in ([5, 3, 4, 5], [9, 2**31 - 1, -(2**31), 9], [-7, 2, 900, 2**31 - 1]):
         codes = np.array(column, np.int32)
         assert coded([codes], [codes]).tolist() == sorted(set(column))  # in place
         assert codes.tolist() == [sorted(set(column)).index(number) for number in column]
+
+
+@pytest.mark.parametrize("length", [2**16 - 1, 2**16, 2**16 + 1, 2**17 + 1])
+def test_a_long_column_that_ascends_but_once_is_numbered_by_value(length: int) -> None:
+    for back in (1, length // 2, 2**16 - 1, length - 1):
+        column = 10 * np.arange(length)
+        column[back:] -= 15  # the number there is below the one before
+        distinct, (places, behind) = united([column, column[:0]])
+        assert distinct.tolist() == sorted(set(column.tolist()))
+        assert (distinct[places] == column).all()
+        assert not len(behind)
 
 
 @pytest.mark.parametrize("in_bulk", [False, True])
