@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import cast
 
 from lnnkit.check.constants import truth_of
+from lnnkit.check.entity_names import suspects
 from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import starting_values
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
@@ -54,6 +55,7 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         strata=stratify(symbols)[0],
         logic=logic,
         unevaluated=tuple(each for each in untrained(symbols) if each.code in UNEVALUATED),
+        suspects=suspects(symbols.formulas),
     )
 
 

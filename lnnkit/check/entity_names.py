@@ -9,7 +9,7 @@ B)`` is fine next to ``fact Edge(a, b)``. Unknown entities in queries are report
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.check.findings import error, warning
@@ -20,6 +20,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name, starts_upper
 from lnnkit.syntax.printer import format_string
+from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     from lnnkit.data.names import Names
@@ -31,15 +32,12 @@ SEARCHES = 40
 def entities(symbols: Symbols) -> list[Diagnostic]:
     constants = {mention.name for formula in symbols.formulas for mention in _unsure(formula)}
     unknown = {name for name in constants - known(symbols, constants) if not symbols.doubtful(name)}
-    free = {mention.name for formula in symbols.formulas for mention in _suspects(formula)}
-    alike = but_for_case(symbols, free)
+    alike = _but_for_case((each.text for each in suspects(symbols.formulas)), symbols.texts, _named(symbols))
     concluded = {mention.name for formula in symbols.formulas for mention in _concluded(formula)}
     found: list[Diagnostic] = []
     seen: set[str] = set()
     for formula in symbols.formulas:
-        for mention in _suspects(formula):
-            if mention.name in alike:
-                found.append(_variable_like_entity(mention, alike[mention.name]))
+        found += _clashes(suspects([formula]), alike)
         letters: set[str] = set()
         for mention in _unsure(formula):
             if mention.name in unknown:
@@ -53,6 +51,16 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
                     if near or mention.name not in concluded:
                         found.append(_unknown(mention, near))
     return found
+
+
+def clashes(suspects: Collection[Span], texts: Collection[str], tables: Sequence[Names]) -> list[Diagnostic]:
+    """The errors for those of a program's suspect variables that differ only in case from one of some new entities:
+    ``texts``, and the names of ``tables``."""
+    return _clashes(suspects, _but_for_case((each.text for each in suspects), texts, tables))
+
+
+def _clashes(suspects: Iterable[Span], alike: Mapping[str, str]) -> list[Diagnostic]:
+    return [_variable_like_entity(each, alike[each.text]) for each in suspects if each.text in alike]
 
 
 def constants(formula: Formula) -> Iterator[Mention]:
@@ -84,20 +92,23 @@ def _concluded(formula: Formula) -> Iterator[Mention]:
             yield mention
 
 
-def _suspects(formula: Formula) -> Iterator[Mention]:
-    """The first mention of each free variable whose name could be that of an entity."""
-    seen: set[str] = set()
-    for mention in formula.mentions:
-        if mention.variable and mention.binder is None and mention.name not in seen:
-            seen.add(mention.name)
-            if not _CONVENTIONAL.fullmatch(mention.name):
-                yield mention
+def suspects(formulas: Iterable[Formula]) -> tuple[Span, ...]:
+    """In each formula, the first mention of each free variable whose name could be that of an entity."""
+    found: list[Span] = []
+    for formula in formulas:
+        seen: set[str] = set()
+        for mention in formula.mentions:
+            if mention.variable and mention.binder is None and mention.name not in seen:
+                seen.add(mention.name)
+                if not _CONVENTIONAL.fullmatch(mention.name):
+                    found.append(mention.span)
+    return tuple(found)
 
 
-def _variable_like_entity(mention: Mention, entity: str) -> Diagnostic:
-    message = f"`{mention.name}` is a variable (it starts upper-case), but there is an entity `{entity}`"
+def _variable_like_entity(variable: Span, entity: str) -> Diagnostic:
+    message = f"`{variable.text}` is a variable (it starts upper-case), but there is an entity `{entity}`"
     hint = f"write `{_written(entity)}` for the entity; else rename the variable"
-    return error("variable-like-entity", mention.span, message, hint)
+    return error("variable-like-entity", variable, message, hint)
 
 
 def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
@@ -148,28 +159,27 @@ def known(symbols: Symbols, names: Collection[str]) -> set[str]:
     """The ``names`` that are entities of the program's facts or tables."""
     found = set(names) & symbols.texts
     missing = set(names) - found
-    return found | set(_matches(symbols, missing)) if missing else found
+    return found | set(_matches(_named(symbols), missing)) if missing else found
 
 
-def but_for_case(symbols: Symbols, names: Collection[str]) -> dict[str, str]:
-    """For each of ``names`` that differs from an entity only in case: that entity."""
-    if not names:
-        return {}
+def _but_for_case(names: Iterable[str], texts: Collection[str], tables: Sequence[Names]) -> dict[str, str]:
+    """For each of ``names`` that differs only in case from an entity of ``texts`` or ``tables``: that entity."""
     wanted = {name.lower(): name for name in names}
-    found = {wanted[text.lower()]: text for text in sorted(symbols.texts) if text.lower() in wanted}
-    for text in _matches(symbols, wanted.keys() - {name.lower() for name in found}, lower=True):
+    if not wanted:
+        return {}
+    found = {wanted[text.lower()]: text for text in sorted(texts) if text.lower() in wanted}
+    for text in _matches(tables, wanted.keys() - {name.lower() for name in found}, lower=True):
         found.setdefault(wanted[text.lower()], text)
     return found
 
 
-def _named(symbols: Symbols) -> Iterator[Names]:
-    for table in (*symbols.tables, *symbols.label_tables, *symbols.told):
-        yield table.names
+def _named(symbols: Symbols) -> list[Names]:
+    return [table.names for table in (*symbols.tables, *symbols.label_tables, *symbols.told)]
 
 
-def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> Iterable[str]:
-    """The entities of tables that are among ``names``, compared in lower case if ``lower``."""
-    if not names or not (symbols.tables or symbols.label_tables or symbols.told):
+def _matches(tables: Sequence[Names], names: Collection[str], lower: bool = False) -> Iterable[str]:
+    """The entities of ``tables`` that are among ``names``, compared in lower case if ``lower``."""
+    if not names or not tables:
         return
     from pyarrow import compute
 
@@ -178,7 +188,7 @@ def _matches(symbols: Symbols, names: Collection[str], lower: bool = False) -> I
 
     numbers = [name for name in names if whole(name) is not None]  # they have no case
     wanted = strings(sorted(set(names) - set(numbers)))
-    for held in _named(symbols):
+    for held in tables:
         yield from (number for number in numbers if number in held)
         texts = held.texts_in_arrow
         folded = compute.call_function("utf8_lower", [texts]) if lower else texts

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from lnnkit.check.checker import Pass, ordered, run
-from lnnkit.check.entity_names import entities
+from lnnkit.check.entity_names import clashes
 from lnnkit.check.gather import gather
 from lnnkit.check.learnables import learnables
 from lnnkit.check.predicates import predicates
@@ -34,13 +33,7 @@ def check_facts(
     """
     entries = [Entry(statement, Path(), checked.logic) for statement in statements]
     symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)
-    said = [
-        Entry(ast.QueryStatement(cast(ast.Expression, each.formula), span=each.span), Path(), each.logic)
-        for each in (*checked.assertions, *checked.queries)
-    ]
-    both = replace(gather([*said, *entries], declared=checked.predicates), complete=False)
-    clashes = [finding for finding in entities(both) if finding.code == "variable-like-entity"]
-    found = ordered([*run(FACT_PASSES, symbols), *clashes], [])
+    found = ordered([*run(FACT_PASSES, symbols), *clashes(checked.suspects, symbols.texts, ())], [])
     if any(finding.severity == "error" for finding in found):
         return None, found
     return tuple(map(fact, statements)), found

@@ -122,3 +122,4 @@ class CheckedProgram:
     strata: tuple[frozenset[str], ...] = ()  # closed derived predicates, dependencies first
     logic: LogicName = "lukasiewicz"  # of the main file: the logic of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
+    suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later

@@ -19,9 +19,21 @@ from lnnkit.syntax.diagnostic import Diagnostic
 def answers(session: Session, query: Query, alpha: float) -> Answers:
     """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
     rested = covering(session, query, narrow=True)
-    computing, own = session.computing, rested.program.queries
-    if rested.columns is not None and query in own:
-        found = rested.columns.answers[own.index(query)]
+    own = rested.program.queries
+    return _read(session, rested, query, own.index(query) if query in own else None, alpha)
+
+
+def own_answers(session: Session, alpha: float) -> list[Answers]:
+    """The answers to the program's own queries, in their order; as `answers`."""
+    rested = session.own()
+    return [_read(session, rested, query, place, alpha) for place, query in enumerate(rested.program.queries)]
+
+
+def _read(session: Session, rested: Rested, query: Query, place: int | None, alpha: float) -> Answers:
+    """The answers at a fixpoint to a query, which is that of this ``place`` among the fixpoint's own if it is one."""
+    computing = session.computing
+    if rested.columns is not None and place is not None:
+        found = rested.columns.answers[place]
     else:
         found = _found(session, rested, query)
     return Answers(
@@ -40,7 +52,7 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
 
 def _found(session: Session, rested: Rested, query: Query) -> Rows:
     lifted = rested.fixpoint.prepared.lifted
-    root = next((root for root in lifted.queries if root.origin == query), None)
+    root = next((root for root in lifted.queries if root.origin is query), None)
     if root is None:
         lifted = add_queries(lifted, [query])
         root = lifted.queries[0]

@@ -462,7 +462,11 @@ class KnowledgeBase:
         check_alpha(alpha)
         check_cases(cases, classical)
         self._theory.require_evaluated()
-        return [self._answers(query, alpha, cases, classical) for query in self._checked.queries]
+        if cases:
+            return [self._answers(query, alpha, cases, classical) for query in self._checked.queries]
+        from lnnkit.kb.asking import own_answers
+
+        return own_answers(self._session, alpha)
 
     def replace_queries(self, queries: Sequence[str], *, complete: bool = False) -> None:
         """Replace the program's own queries. Raises `ProgramError` with the findings of all; findings that are not

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from lnnkit.check.entity_names import clashes
 from lnnkit.check.nearest import nearest
 from lnnkit.check.program import CheckedProgram
-from lnnkit.check.told import add_told
 from lnnkit.data.table import FactTable
 from lnnkit.data.tell import TOLD, told_table
 from lnnkit.errors import DataError
@@ -36,12 +37,12 @@ def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) 
 
 
 def with_told(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
-    """The program with one more table. Raises `DataError` if a variable of the program is spelt like one of its
-    entities."""
-    found, clashes = add_told(checked, table)
-    if clashes:
-        raise DataError(clashes)
-    return found
+    """The program with one more table, after its own. Raises `DataError` if a variable of the program differs only in
+    case from one of the table's entities, just as if the program had named the table."""
+    found = clashes(checked.suspects, (), [table.names])
+    if found:
+        raise DataError(found)
+    return replace(checked, tables=(*checked.tables, table))
 
 
 def without_denials(warnings: Iterable[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
