@@ -6,13 +6,17 @@ from collections.abc import Sequence
 
 from lnnkit.syntax.diagnostic import Diagnostic
 
+_SHOWN = 40  # findings in the text of an exception, which a notebook shows whole
+
 
 class Error(Exception):
-    """An error in lnnkit's input. ``diagnostics`` holds every finding, in order."""
+    """An error in lnnkit's input. ``diagnostics`` holds every finding, in order; its text shows the first."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(diagnostic.render() for diagnostic in self.diagnostics))
+        shown = [diagnostic.render() for diagnostic in self.diagnostics[:_SHOWN]]
+        more = len(self.diagnostics) - len(shown)
+        super().__init__("\n".join([*shown, *([f"and {more:,} more, in `diagnostics`"] if more else [])]))
 
 
 class ProgramError(Error):

@@ -351,3 +351,13 @@ def test_an_unnamed_parameter_is_fitted_once() -> None:
     kb = lnnkit.loads('number ""(row)\nfact ""(a) = 3\nrule ""(X) >= 0 -> T(X)\nquery T(a)\n')
     (answer,) = kb.ask("T(a)")
     assert answer.lower == 1.0
+
+
+def test_the_text_of_an_error_shows_the_first_findings_and_counts_the_others() -> None:
+    with pytest.raises(lnnkit.ProgramError) as caught:
+        lnnkit.loads("".join(f"rule P{number}(X) -> Q(X)\n" for number in range(1234)) + "query Q(X)\n")
+    assert len(caught.value.diagnostics) == 1234
+    text = str(caught.value)
+    assert "`P0`" in text
+    assert "`P1233`" not in text
+    assert text.endswith("\nand 1,194 more, in `diagnostics`")
