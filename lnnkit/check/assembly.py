@@ -36,11 +36,12 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         elif isinstance(statement, ast.LabelStatement):
             labels.append(fact(statement))
     assertions: list[Assertion] = []
+    starts = starting_values(symbols)
     for formula in symbols.formulas:
         if formula.kind != "query":
             stated = stated_fact(formula)
             if stated is None:
-                assertions.append(_assertion(formula, symbols, predicates))
+                assertions.append(_assertion(formula, symbols, starts, predicates))
             else:
                 facts.append(stated)
     return CheckedProgram(
@@ -51,7 +52,7 @@ def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
         tables=(*symbols.tables, *symbols.told),
         labels=tuple(labels),
         label_tables=symbols.label_tables,
-        queries=tuple(query(formula, symbols) for formula in symbols.formulas if formula.kind == "query"),
+        queries=tuple(query(formula, symbols, starts) for formula in symbols.formulas if formula.kind == "query"),
         strata=stratify(symbols)[0],
         logic=logic,
         unevaluated=tuple(each for each in untrained(symbols) if each.code in UNEVALUATED),
@@ -70,12 +71,14 @@ def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, S
     return found
 
 
-def _assertion(formula: Formula, symbols: Symbols, predicates: dict[str, Predicate]) -> Assertion:
+def _assertion(
+    formula: Formula, symbols: Symbols, starts: Mapping[str, float], predicates: dict[str, Predicate]
+) -> Assertion:
     """The statement; the number that stands for its unknown function is entered among the ``predicates``."""
     statement = formula.statement
     assert formula.kind != "query" and not isinstance(statement, ast.QueryStatement)
     lower, upper = ends(statement.bounds)
-    resolved = resolve(formula, symbols)
+    resolved = _resolved(formula, symbols, starts)
     unknown = None
     if functions := among(formula):
         standing = _standing(formula, functions[0], symbols, predicates)
@@ -110,10 +113,11 @@ def _variables(term: ast.Expression) -> Iterator[ast.Variable]:
             yield from (each for each in node.arguments if isinstance(each, ast.Variable))
 
 
-def query(formula: Formula, symbols: Symbols) -> Query:
+def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Query:
+    """The checked query; ``starts`` are the initial values of learnable ones."""
     span = formula.statement.span
     numeric = is_numeric(formula.root, symbols, {})
-    return Query(resolve(formula, symbols), query_text(span), formula.entry.logic, span, numeric)
+    return Query(_resolved(formula, symbols, starts), query_text(span), formula.entry.logic, span, numeric)
 
 
 def query_text(span: Span) -> str:
@@ -121,7 +125,7 @@ def query_text(span: Span) -> str:
     return re.sub(r"^\s*query\s+", "", span.text).strip()
 
 
-def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
+def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> ast.Expression:
     """The formula with comparisons of entities separated from those of numbers, and chains as conjunctions."""
     scopes = {
         id(visit.node): None if compares_numbers(visit, symbols) else visit.scope
@@ -130,7 +134,6 @@ def resolve(formula: Formula, symbols: Symbols) -> ast.Expression:
     }
     if not scopes:
         return formula.root
-    starts = starting_values(symbols)
 
     def change(node: ast.Expression) -> ast.Expression:
         if not isinstance(node, ast.Comparison):

@@ -12,7 +12,7 @@ from lnnkit.check.checker import Pass, ordered, run, unmasked
 from lnnkit.check.entity_names import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
-from lnnkit.check.learnables import in_assertion, in_formula, learnables
+from lnnkit.check.learnables import in_assertion, in_formula, learnables, starting_values
 from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
@@ -89,7 +89,7 @@ def check_query(
     found = ordered(unmasked(found), [path])
     if any(finding.severity == "error" for finding in found):
         return None, found
-    return query(formula, symbols), found
+    return query(formula, symbols, starting_values(symbols)), found
 
 
 def _texts(checked: CheckedProgram) -> Iterator[str]:

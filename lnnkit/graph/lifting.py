@@ -90,6 +90,7 @@ class _Builder:
     parameters: Parameters
     nodes: dict[object, str] = field(default_factory=dict)
     counter: int = 0
+    asked: set[str] | None = None  # while a query is built: the nodes that it adds, whose operands count no use
 
     def recall(self) -> None:
         """Restore the hash-consing keys of a graph built earlier, so that its neurons are reused."""
@@ -112,11 +113,10 @@ class _Builder:
         return self._root(part, ends, assertion, defines)
 
     def query(self, query: Query) -> Root:
-        before = {node: data["uses"] for node, data in self.graph.nodes(data=True)}
+        self.asked = own = set[str]()
         part, _ = self._formula(query.formula, query.logic)
-        for node, data in self.graph.nodes(data=True):
-            data["uses"] = before.get(node, 0)
-        return self._asked(replace(part, node=self._linked(part.node, before.keys())), query)
+        self.asked = None
+        return self._asked(replace(part, node=self._linked(part.node, own)), query)
 
     def atomic(self, query: Query) -> Root:
         """A query for one atom, which reads a node that is there."""
@@ -127,11 +127,11 @@ class _Builder:
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
-    def _linked(self, top: str, before: Collection[str]) -> str:
+    def _linked(self, top: str, own: Collection[str]) -> str:
         """Make a query read those neurons of the program of which its subformulas are instances: neurons that keep
         their own bounds, and asserted ones, which then keep bounds too. The formula asked for, below its negations, is
-        evaluated itself. Nodes in ``before`` stay unchanged, since others read them: a node of the query with other
-        operands is a new node. Returns the query's node."""
+        evaluated itself. Nodes beside the query's ``own`` stay unchanged, since others read them: with other operands
+        such a node becomes a new one. Returns the query's node."""
         negations, _ = self._negations(top)
         now: dict[str, str] = {}  # the replacement of each node in the query
         links: dict[str, list[_Edge]] = {}  # the edges of each node, as far as they are known
@@ -145,7 +145,7 @@ class _Builder:
             stack.pop()
             if node not in now:
                 edges = [(now.get(operand, operand), weight, given) for operand, weight, given in links[node]]
-                now[node] = self._reading(node, edges, before)
+                now[node] = self._reading(node, edges, own)
         return now[top]
 
     def _link(self, edge: _Edge, asked: bool) -> _Edge:
@@ -178,12 +178,12 @@ class _Builder:
             for operand, edge in operand_edges(self.graph, node)
         ]
 
-    def _reading(self, node: str, edges: Sequence[_Edge], before: Collection[str]) -> str:
-        """The node with these edges: itself, or a copy if it existed ``before`` with other edges."""
+    def _reading(self, node: str, edges: Sequence[_Edge], own: Collection[str]) -> str:
+        """The node with these edges: itself, or a copy if it has other edges and is not one of the query's ``own``."""
         if edges == self._edges(node):
             return node
         data = self.graph.nodes[node]
-        if node in before:
+        if node not in own:
             key = (*data["key"][:2], tuple(edges))
             if key in self.nodes:
                 return self.nodes[key]
@@ -319,8 +319,11 @@ class _Builder:
             return name
         self.graph.add_node(name, **data)
         self._connect(name, edges)
-        for operand, *_ in edges if kind != "not" else ():
-            self._use(operand)
+        if self.asked is not None:
+            self.asked.add(name)
+        elif kind != "not":
+            for operand, *_ in edges:
+                self._use(operand)
         return name
 
     def _connect(self, node: str, edges: Sequence[_Edge]) -> None:

@@ -87,7 +87,7 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    strata = [[(f, prepared.finder(f).completion()) for f in _of_stratum(lifted, s)] for s in lifted.program.strata]
+    strata = [[(formula, prepared.finder(formula).completion()) for formula in own] for own in _defining(lifted)]
     completing = [each for own in strata for each in own]
     for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))
@@ -152,13 +152,17 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
             heard = heard_by(prepared, prepared.lifted, root.reference)
             kin = comparing(prepared.lifted, prepared.grounding.domain, root.reference)
             readers.append((formula, query_needs(prepared, prepared.lifted, root, heard, kin)))
+    by_source: dict[str, list[tuple[Formula, Needs]]] = {}
+    for reader in readers:
+        for source in {reader[0].neurons[leaf].source for leaf in reader[0].leaves}:
+            by_source.setdefault(source, []).append(reader)
     tables = {*prepared.observers.values()}
     tables |= {node for node, kind in graph.nodes(data="kind") if kind not in TERMS and kind != COMPARISON}
     alone = asked_alone(prepared.lifted, prepared.grounding.domain)
     for place in compared:
         formula = readings[place].formula
         if not _matters_anyway(prepared, formula, alone):
-            needed = wanted(formula, readers, tables)
+            needed = wanted(formula, by_source.get(str(formula.auxiliary), ()), tables)
             if needed is not None:
                 found[place] = restricted(found[place], formula, needed)
                 prepared.partly_known.add(str(formula.auxiliary))
@@ -173,14 +177,16 @@ def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bo
     return comparison.partial or table.name in alone or table.default != (0.0, 1.0)
 
 
-def _of_stratum(lifted: LiftedGraph, stratum: frozenset[str]) -> list[Formula]:
-    """The defining statements of a stratum, unfolded as their completion reads them: through shared neurons."""
-    found: list[Formula] = []
+def _defining(lifted: LiftedGraph) -> list[list[Formula]]:
+    """The defining statements of each stratum, unfolded as their completion reads them: through shared neurons."""
+    strata = lifted.program.strata
+    places = {name: place for place, stratum in enumerate(strata) for name in stratum}
+    found: list[list[Formula]] = [[] for _ in strata]
     for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
-        if root.defines & stratum:
+        for place in {places[name] for name in root.defines if name in places}:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
-            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
-            found.append(replace(formula, heads=heads, key=root.origin.span.text))
+            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
+            found[place].append(replace(formula, heads=heads, key=root.origin.span.text))
     return found
 
 
