@@ -271,7 +271,7 @@ def _attribute(node: ast.Comparison) -> Diagnostic | None:
     """A finding for `City(X) = "New York"`: what is no number is an argument."""
     match node:
         case ast.Comparison(operands=(ast.Atom(arguments=(_, *_)) as atom, ast.Entity() as value), operators=("=",)):
-            message = f"the entity {value.span.text} is no value of `{atom.name}`, which is no number"
+            message = f"the entity {value.span.text} is not a value of `{atom.name}`, which is not a number"
             arguments = ", ".join(argument.span.text for argument in atom.arguments)
             hint = f"an entity is an argument: `{format_predicate(atom.name)}({arguments}, {value.span.text})`"
             return error("entity-as-value", node.span, message, hint)

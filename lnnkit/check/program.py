@@ -120,5 +120,5 @@ class CheckedProgram:
     label_tables: tuple[FactTable, ...] = ()
     queries: tuple[Query, ...] = ()
     strata: tuple[frozenset[str], ...] = ()  # closed derived predicates, dependencies first
-    logic: LogicName = "lukasiewicz"  # of the main file: the logic of queries that are asked later
+    logic: LogicName = "lukasiewicz"  # the logic of the main file, and of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong

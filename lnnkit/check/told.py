@@ -18,8 +18,8 @@ from lnnkit.syntax.diagnostic import Diagnostic
 def add_told(checked: CheckedProgram, table: FactTable) -> tuple[CheckedProgram, list[Diagnostic]]:
     """``checked`` with one more table, after its own, for a predicate that it has; no file is read again.
 
-    The errors are those of statements with a variable that differs only in case from an entity of the table, just as if
-    the program had named the table.
+    A statement with a variable that differs only in case from an entity of the table gets an error, as if the program
+    had named the table.
     """
     said: tuple[Assertion | Query, ...] = (*checked.assertions, *checked.queries)
     entries = [

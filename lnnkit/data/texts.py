@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Texts:
     """``codes`` (int32) index ``names``; -1 for an empty or null cell. ``faults`` gives by code the reason why a value
-    is not an entity; such codes come after all names. The ``sharing`` columns without gaps and faults use all of the
-    names between them; 0 if that is not known."""
+    is not an entity; such codes come after all names. ``sharing`` columns, without gaps or faults, together use all
+    names; it is 0 if that is not known."""
 
     codes: np.ndarray
     names: Names

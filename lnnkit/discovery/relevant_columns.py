@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 
 _CLIP = 4.0
-_FAR = 4.0  # distances of the quartiles
-_ROUNDING = 1e-9  # of a logarithm
+_FAR = 4.0  # values beyond this many interquartile ranges are clipped
+_ROUNDING = 1e-9  # greatest error of an exact fit of logarithms
 
 
 def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -> list[int]:
@@ -36,8 +36,8 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -
 
 
 def monomial_columns(table: np.ndarray, target: np.ndarray, *, most: int = 3) -> list[int]:
-    """The places of the fewest columns, at most so many, of which a constant times powers is exactly the target's size;
-    none where there are none, or too few rows to tell."""
+    """The indices of the fewest columns of which a constant times a product of powers equals the target's absolute
+    value exactly; empty if there are none, more than allowed, or too few rows."""
     if (target == 0).any() or len(target) < most + 4:
         return []
     wanted = np.log(np.abs(target))
@@ -78,7 +78,7 @@ def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], other
 
 
 def _dropped(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> np.ndarray:
-    """For each column, what its terms explain, as a multiple of what chance could explain by a wide margin."""
+    """For each column, the ratio of what its terms explain to a generous bound on what chance could explain."""
     basis, members = quadratic(columns[:, varied])
     gram, along = basis.T @ basis, basis.T @ response
     whole = _left(gram, along, response, np.arange(len(gram)))
@@ -143,7 +143,7 @@ def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.nd
 
 
 def _even(column: np.ndarray) -> np.ndarray:
-    """The column standardised, with outliers drawn in; in logarithms if it has one sign and spans orders of
+    """The column, standardised, with outliers clipped; its logarithms if it has one sign and spans orders of
     magnitude."""
     if (column > 0).all() and column.max() > 20 * column.min():
         column = np.log(column)

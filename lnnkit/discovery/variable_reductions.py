@@ -18,7 +18,7 @@ from lnnkit.discovery.expression import Product, constant, power, product, scale
 from lnnkit.discovery.monomials import Inputs
 
 _TERMS = 90
-_AS_GOOD = 1.3  # the error after a reduction, over that before
+_AS_GOOD = 1.3  # greatest ratio of the error after a reduction to that before
 _FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, -4.0, 4.0, -5.0, 1.5, -1.5)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Timed:
-    """A watch that goes on until a deadline, and as long as another ``watch`` does. It has been ``late`` if the
+    """A watch that continues until a deadline, and as long as another ``watch`` does. It has been ``late`` if the
     deadline came first."""
 
     def __init__(self, watch: Watch | None, deadline: Deadline) -> None:

@@ -20,7 +20,7 @@ from lnnkit.numeric.arithmetic import negate, not_negative
 from lnnkit.numeric.pieces import Pieces, bounded, joined
 from lnnkit.numeric.power import is_odd
 
-_ROUNDING = 1e-9  # of an exponent, relative: what is nearer to a whole number is that number
+_ROUNDING = 1e-9  # an exponent within this relative distance of a whole number is that number
 
 
 class _Ends(NamedTuple):

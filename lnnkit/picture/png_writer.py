@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lnnkit.markup.optional_libraries import require
 
-_ZOOM = 2.0  # pixels to a point: displays of phones and laptops have as many
-_MOST = 4e7  # pixels, which take 160 MB; larger pictures get fewer to a point
+_ZOOM = 2.0  # pixels per point, as on displays of phones and laptops
+_MOST = 4e7  # pixels, which take 160 MB; larger pictures get fewer per point
 
 
 def require_png() -> None:

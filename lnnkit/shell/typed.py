@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source, Span
 
-ASKED = "<query>"  # where the knowledge base says that what it was asked stands
+ASKED = "<query>"  # the path that the knowledge base shows for a query
 _INK = re.compile(r"[^\n]")
 
 

@@ -95,7 +95,7 @@ def prepare(
     for stratum, own, needs in zip(lifted.program.strata, strata, found, strict=True):
         members = _enter_stratum(prepared, stratum, [formula for formula, _ in own], needs)
         prepared.strata.append((stratum, members))
-    state.extend(atoms)  # by the equality of entities, if a formula is joined with it
+    state.extend(atoms)  # the table of equality was added, if a formula is joined with it
     return prepared
 
 

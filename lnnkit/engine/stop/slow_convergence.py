@@ -33,7 +33,7 @@ class Pace:
     """The gains of consecutive rounds."""
 
     def __init__(self) -> None:
-        self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # of the slow rounds at the end
+        self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # the gains of the slow rounds since the last other one
         self._slow_rounds = 0
         self._known = Growing(np.bool_), Growing(np.bool_)
         # rows that moved in rounds that could not be slow
@@ -81,7 +81,8 @@ class Pace:
 
     @property
     def slow(self) -> tuple[Array, Array]:
-        """The rows that slow rounds have moved since the last other one, on their lower and on their upper side."""
+        """The rows that slow rounds have moved since the last round that was not slow, on their lower and on their
+        upper side."""
         lower, upper = (np.flatnonzero(marks.values) for marks in self._slow)
         return lower, upper
 

@@ -140,8 +140,9 @@ def starts(
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """For each row of the data: the threshold at which the comparison changes, its entities, and whether the difference
-    increases with the threshold. Labels of the predicates ``told`` decide; ``speaks`` says whether they increase or
-    decrease with the comparison. For an equality one of these values is chosen, otherwise a midpoint."""
+    increases with the threshold. Labels of the predicates ``told`` decide; ``speaks`` says whether their truth
+    increases or decreases with the comparison's. For an equality one of these values is chosen, otherwise a
+    midpoint."""
 
     values: Tensor
     columns: tuple[Tensor, ...]

@@ -79,7 +79,7 @@ class Core:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of the list."""
+        """Remarks on the list."""
         if not self.whole:
             return ("time ran out: the list may lack facts, and may not be minimal",)
         return () if self.minimal else ("the list may not be minimal",)
