@@ -268,7 +268,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
 
 
 def _attribute(node: ast.Comparison) -> Diagnostic | None:
-    """A finding for `City(X) = "New York"`: what is no number is an argument."""
+    """A finding for `City(X) = "New York"`: an entity is an argument, not a value."""
     match node:
         case ast.Comparison(operands=(ast.Atom(arguments=(_, *_)) as atom, ast.Entity() as value), operators=("=",)):
             message = f"the entity {value.span.text} is not a value of `{atom.name}`, which is not a number"

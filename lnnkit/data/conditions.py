@@ -91,7 +91,7 @@ class _Compared:
     def __init__(self, column: Column, texts: Callable[[], Texts], title: str, coded: bool) -> None:
         import pyarrow as pa
 
-        assert not isinstance(column, list)  # told lists have no `where`
+        assert not isinstance(column, list)  # values from Python have no `where`
         self.column, self.title = column, title
         self.kind = cast("pa.DictionaryType", column.type).value_type if _coded(column) else column.type
         self._texts, self._has_texts = texts, coded

@@ -49,7 +49,7 @@ _SHARP = 40  # least number of rows for the ``sharp`` search for a condition
 _SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
 _OUTLIERS = 0.25  # the share of rows that may be outliers
 _USUAL, _SPLIT = 0.6, 0.5  # shares of the time for the rows that are no outliers, and for cases that stand out
-_EARLY = 1  # families of formulas after which not only a monomial can end a noisy search
+_EARLY = 1  # before this many families of formulas were tried, only a monomial ends a noisy search
 _SIMPLE = 35  # a larger formula, or one of constants that are not exact, may hide what it lacks
 _TRIED = 3  # formulas of one size whose constants are fitted, if their sum of squares is at most
 _PROMISING = 6.0  # times that of a smaller formula
@@ -204,8 +204,8 @@ class _Run:
         return self._train[usual_rows(self._filled[self._train][:, chosen], self._target[self._train])]
 
     def _split(self, chosen: list[int], *, sharp: bool = False) -> bool:
-        """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only
-        where the condition says much more than others do, and in half of the time."""
+        """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only if
+        the condition reduces the residuals much more than others do, and within half of the time."""
         rows = self._train
         table, target = self._filled[rows], self._target[rows]
         condition = best_condition(table, target, chosen, self._generator, sharp=sharp)

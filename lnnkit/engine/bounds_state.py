@@ -24,7 +24,7 @@ def no_rows() -> Array:
 def one_value(values: Array) -> float | None:
     """The common value of ``values``, which are not empty; None if they differ."""
     first = values[0]
-    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # one value, spread out, or not
+    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # a broadcast value, or equal ones
         return float(first)
     return None
 

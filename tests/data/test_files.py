@@ -11,6 +11,7 @@ import pytest
 from lnnkit.data.files import read_program, write_whole
 from lnnkit.data.source import nearest_file
 from tests.data.reading import STATEMENT
+from tests.full_disk import full_disk
 
 
 def test_write_new_and_replace(tmp_path: Path) -> None:
@@ -34,15 +35,10 @@ def test_links_stay(tmp_path: Path) -> None:
     assert target.read_text() == "one"
 
 
-def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "out.lnn"
     path.write_text("old")
-
-    def fail(self: Path, target: Path) -> None:
-        raise OSError("disk on fire")
-
-    monkeypatch.setattr(Path, "replace", fail)  # a disk that fails
-    with pytest.raises(OSError, match="fire"):
+    with full_disk(room=2), pytest.raises(OSError, match="File too large"):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["out.lnn"]

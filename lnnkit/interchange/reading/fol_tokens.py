@@ -145,7 +145,7 @@ def balanced(words: Words, liberties: Liberties) -> Words:
 
 
 def with_single_variables(words: Words, liberties: Liberties) -> Words:
-    """Each quantifier has one variable, and a colon where it reaches far."""
+    """Each quantifier has one variable, and a colon where its scope reaches to the end of its group."""
     found: Words = []
     index = 0
     while index < len(words):
