@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.data.arrow import concatenated, one, strings, text_buffers, view
 from lnnkit.data.clean import cleaned
 from lnnkit.data.column import EntityColumn
-from lnnkit.data.encode import SMALL, Piece, encoded
+from lnnkit.data.encode import Piece, encoded
 from lnnkit.data.names import Names, some_of
 from lnnkit.data.ranked import ranked
-from lnnkit.data.whole import drawn, united
+from lnnkit.data.whole import drawn, is_many, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,7 +155,7 @@ def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.Str
     import numpy as np
 
     sizes = [len(values) for values in several]
-    if sum(sizes) > SMALL:
+    if is_many(sum(sizes)):
         codes, distinct = ranked(concatenated(several))
         return np.split(codes, np.cumsum(sizes)[:-1]), distinct
     held = [cast("list[str]", values.to_pylist()) for values in several]
