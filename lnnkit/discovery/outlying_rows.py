@@ -17,6 +17,7 @@ import numpy as np
 from lnnkit.discovery.constant_refinement import spread
 from lnnkit.discovery.variable_reductions import polynomial
 
+_TERMS = 90  # greatest number of terms of the polynomial
 _HUBER = 1.5  # residuals are clipped at this many spreads
 _FAR = 8.0  # a row is left out beyond this many spreads of the polynomial's residuals
 _FARTHER = 10.0  # the same for residuals of formulas
@@ -30,14 +31,14 @@ _REGION = 0.25  # share of the variance of "is an outlier" that the columns expl
 _CORNER = 0.4  # the same for a polynomial, which errs at the ends of a curve too
 
 
-def usual_rows(table: np.ndarray, target: np.ndarray, *, terms: int = 90) -> np.ndarray:
+def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
     """A mask ``[rows]`` of the rows that are no outliers from a polynomial of ``table``, ``[rows, columns]``, with at
-    most ``terms`` terms. All rows if there would be too many outliers, or if these fill a region. ``table`` has no
+    most `_TERMS` terms. All rows if there would be too many outliers, or if these fill a region. ``table`` has no
     missing cells."""
     everything = np.ones(len(target), dtype=bool)
     if len(target) < _FEWEST:
         return everything
-    basis = polynomial(table, min(terms, max(2, len(target) // 6)))
+    basis = polynomial(table, min(_TERMS, max(2, len(target) // 6)))
     parts = np.linalg.svd(basis, full_matrices=False)
     own = parts.U[:, 1e-9 * parts.S.max(initial=0.0) < parts.S]
     fitted = np.full(len(target), float(np.median(target)))

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import QUERY, Source, Span
 
-ASKED = "<query>"  # the path that the knowledge base shows for a query
 _INK = re.compile(r"[^\n]")
 
 
@@ -39,7 +38,7 @@ class Typed:
 
     def _placed(self, finding: Diagnostic) -> Diagnostic:
         span = finding.span
-        if span is None or span.source.path != ASKED:
+        if span is None or span.source.path != QUERY:
             return finding
         blank = len(span.text) - len(span.text.lstrip())  # a query's own span holds what was blanked
         end = max(span.start + len(span.text.rstrip()), span.start + blank)

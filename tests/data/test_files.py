@@ -10,7 +10,6 @@ import pytest
 
 from lnnkit.data.files import read_program, write_whole
 from lnnkit.data.source import nearest_file
-from tests.data.reading import STATEMENT
 from tests.full_disk import full_disk
 
 
@@ -95,8 +94,8 @@ def test_nothing_is_fetched() -> None:
 
 def test_missing_programs(tmp_path: Path) -> None:
     (tmp_path / "people.lnn").write_text("")
-    _, (only,) = read_program(tmp_path / "peple.lnn", STATEMENT)
-    assert (only.code, only.path) == ("missing-file", "p.lnn")
+    _, (only,) = read_program(tmp_path / "peple.lnn")
+    assert (only.code, only.path) == ("missing-file", str(tmp_path / "peple.lnn"))
     assert "people.lnn" in only.hint
     assert read_program(tmp_path)[1][0].code == "unreadable-file"
 

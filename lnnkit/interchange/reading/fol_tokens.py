@@ -19,7 +19,6 @@ from lnnkit.syntax.identifiers import shadow, unglued
 from lnnkit.syntax.span import Source
 
 _VARIABLE = re.compile(r"[^\W\d_]\d*[’']?")
-_GROUP_LINKS = ("IFF", "IMPLIES", "XOR", "OR", "AND", "NOT", "QUANTIFIER", "RELATION", "COLON")
 _OPERAND_ENDS = ("NAME", "RPAR", "NUMBER", "STRING", "TRUTH")
 
 
