@@ -11,6 +11,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.asked import consequents, positive_queries, reading
 from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
 from lnnkit.engine.start.speaking import comparing, speaking
+from lnnkit.engine.start.unfolded_statements import in_rounds, of_stratum
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries, build
@@ -66,12 +67,7 @@ def needed(
     defaults = {name: table.default for name, table in atoms.tables.items()}
     analyses = Analyses(defaults, frozenset(), world.open_sorts, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
-    statements = [
-        replace(unfold(lifted, root), key=root.origin.span.text)
-        for root in lifted.statements
-        if not lifted.graph.nodes[root.reference.node]["shared"]
-    ]
-    formulas = sorted((*statements, *shared.formulas), key=lambda formula: formula.key)
+    formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)
     readings = [reading(formula, analyses, observers) for formula in formulas]
     asked = _asked(lifted, world)
@@ -85,7 +81,7 @@ def needed(
         if completing <= asked:
             break
         asked |= completing
-    completions = tuple((stratum, tuple(defining(lifted, stratum))) for stratum in strata)
+    completions = tuple((stratum, tuple(of_stratum(lifted, stratum))) for stratum in strata)
     idle = _idle(own, relevance) - {name for stratum in strata for name in stratum} if every else frozenset[str]()
     return Needed(
         lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, idle
@@ -110,15 +106,6 @@ def _idle(readings: Sequence[Reading], relevance: Relevance) -> frozenset[str]:
 
 def _allowing(formula: Formula, count: int, use: Use = "evaluated") -> None:
     """A guard that allows everything: nothing is grounded here."""
-
-
-def defining(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[Formula]:
-    """The defining statements of a stratum, unfolded through shared neurons as their completion reads them."""
-    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
-        if root.defines & stratum:
-            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
-            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
-            yield replace(formula, heads=heads, key=root.origin.span.text)
 
 
 def _constants_alone(lifted: LiftedGraph) -> Domain:
@@ -151,7 +138,7 @@ def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
 
 
 def _antecedents(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[str]:
-    for formula in defining(lifted, stratum):
+    for formula in of_stratum(lifted, stratum):
         yield from (formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads)
 
 
