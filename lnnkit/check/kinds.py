@@ -284,7 +284,7 @@ def _asked_truth(node: ast.Comparison) -> Diagnostic | None:
     atom, value = node.operands[0], node.operands[-1]
     if not isinstance(atom, ast.Atom) or not isinstance(value, ast.Number) or len(node.operands) != 2:
         return None
-    message = f"`{atom.name}` is true to a degree, which a query asks for and does not compare"
+    message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
     hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
     return error("truth-as-number", name_span(atom), message, hint)
 

@@ -97,7 +97,7 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable 
 
 
 def _numbered(count: int, like: FactTable | None) -> np.ndarray:
-    """The row numbers from 1 to ``count``; those of ``like`` if they are the same."""
+    """The row numbers from 1 to ``count``, shared with ``like`` if it has the same."""
     import numpy as np
 
     if like is not None and count and len(like) == count and like.rows[0] == 1 and like.rows[-1] == count:

@@ -99,7 +99,7 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if each.value]
     before = _square(formula, table, target)
-    # What rounding leaves, and four standard errors of a mean square that holds noise
+    # Rounding, and four standard errors of the mean square of the noise
     floor = len(target) * (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
     while left:
         errors = _errors(formula, constants, left, table, target)

@@ -75,7 +75,7 @@ class Merge:
 
     def __init__(self, state: State, winners: Winners) -> None:
         self._state = state
-        self._derivations = winners
+        self._winners = winners
         self._slots = Growing(np.int32)  # scratch, a place for each row
 
     def settle(self, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False) -> Array:
@@ -147,7 +147,7 @@ class Merge:
             run = range(first, first + len(proposal.rows))
             first = run.stop
             for each in sides:
-                self._derivations.record(each, run, batch, leaf, instances)
+                self._winners.record(each, run, batch, leaf, instances)
                 if trail is not None:
                     trail.record(Kind.SENT, each, run, value, batch, leaf, instances)
         return start, stop, value
@@ -162,7 +162,7 @@ class Merge:
         if trail is not None and values is None:
             values = self._state.ends(sides[-1]).values.take(rows)
         for side in sides:
-            self._derivations.record(side, rows, proposal.batch, proposal.leaf, stored)
+            self._winners.record(side, rows, proposal.batch, proposal.leaf, stored)
             if trail is not None and values is not None:
                 trail.record(Kind.SENT, side, rows, values, proposal.batch, proposal.leaf, stored)
 

@@ -88,8 +88,8 @@ class Pace:
 
 
 def on_cycles(space: Workspace, rows: Sequence[Array]) -> set[int]:
-    """The formulas whose instances have set the bounds of ``rows`` (lower sides, upper sides) last, and that read, by
-    way of such formulas, what they set themselves; all of them if there is no cycle among them."""
+    """The formulas whose instances set the bounds of ``rows`` (lower sides, upper sides) last and that are on a cycle:
+    they read, directly or through others of these, what they set. All of these formulas if there is no cycle."""
     graph: nx.DiGraph[object] = nx.DiGraph()
     members: set[int] = set()
     for member, told, read in _setters(space, rows):

@@ -4,7 +4,8 @@ Between two inferences nothing is grounded: an epoch evaluates the derivations o
 contradictions, and takes a gradient step. That is exact as long as the same instances win, which the next inference
 tests by comparing its loss with the replay's. If they agree, the number of epochs between inferences is multiplied,
 otherwise halved. If inference derives its bounds in the same way as before, the same replay serves both, and the
-interval grows faster. The values kept are those with the least loss of an inference, never of a replay.
+interval grows faster. The values kept are those with the least loss of an inference, never of a replay. Replays soften
+crisp comparisons (`lnnkit.learn.arithmetic.learned_comparisons`), so that their thresholds have gradients.
 """
 
 from __future__ import annotations
