@@ -25,5 +25,5 @@ def png(svg: str) -> bytes:
     frame = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
     assert frame is not None
     zoom = min(_ZOOM, (_MOST / (int(frame[1]) * int(frame[2]))) ** 0.5)
-    fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")  # a system without fonts would draw no text
+    fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")  # else no text is drawn on a system without fonts
     return resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, font_dirs=[fonts], monospace_family="DejaVu Sans Mono")

@@ -40,6 +40,6 @@ class Typed:
         span = finding.span
         if span is None or span.source.path != QUERY:
             return finding
-        blank = len(span.text) - len(span.text.lstrip())  # a query's own span holds what was blanked
+        blank = len(span.text) - len(span.text.lstrip())  # the span of a whole query includes what was blanked
         end = max(span.start + len(span.text.rstrip()), span.start + blank)
         return replace(finding, span=Span(self.source, span.start + blank, end))

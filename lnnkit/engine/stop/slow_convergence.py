@@ -110,7 +110,7 @@ def _setters(space: Workspace, rows: Sequence[Array]) -> Iterator[tuple[int, End
         columns = np.stack([each.astype(np.int64) for each in space.winners.winner(side, moved)])
         for number, leaf in np.unique(columns[:2], axis=1).T.tolist():
             batch = grounding.batches[number]
-            if number < 0 or leaf in batch.observed:  # given, or told to a query alone
+            if number < 0 or leaf in batch.observed:  # a given bound, or one of a neuron that a query observes
                 continue
             block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
             mine = columns[2, (columns[0] == number) & (columns[1] == leaf)]
