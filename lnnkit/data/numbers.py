@@ -71,7 +71,7 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
     import numpy as np
     import pyarrow as pa
 
-    array = one(column.cast(kind))  # out of a dictionary, if it is in one
+    array = one(column.cast(kind))  # decoded, if it is dictionary-encoded
     missing = nulls(array)
     wide = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
     values = view(wide.cast(pa.float64(), safe=False), np.float64)

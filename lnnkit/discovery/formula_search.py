@@ -51,9 +51,9 @@ _OUTLIERS = 0.25  # the share of rows that may be outliers
 _USUAL, _SPLIT = 0.6, 0.5  # shares of the time for the rows that are no outliers, and for cases that stand out
 _EARLY = 1  # before this many families of formulas were tried, only a monomial ends a noisy search
 _SIMPLE = 35  # only a formula up to this size may end the search: a larger one fits what it does not express
-_TRIED = 3  # formulas of one size whose constants are fitted, if their sum of squares is at most
-_PROMISING = 6.0  # times that of a smaller formula
-_NEARLY = 1.1  # times that of the best one: worth exact constants
+_TRIED = 3  # formulas of one size whose constants are fitted
+_PROMISING = 6.0  # constants are fitted if the loss is at most this many times the least of all smaller formulas
+_NEARLY = 1.1  # constants are made exact if the loss is below this many times the least so far
 _FEW, _MANY = 250, 2000  # rows to which constants are fitted at first, and in the end
 
 
