@@ -37,19 +37,19 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    seconds: of CPU time that the search may take, but for the step that is under way; it ends early where a formula
-        leaves nothing to explain.
+    seconds: the CPU time that the search may take (the current step is completed); it ends early if a formula leaves
+        nothing to explain.
     held_out: the share of rows, above 0 and below 1, that take no part in the fit, and by which the formula is chosen.
-    random_state: the seed of all that is drawn.
+    random_state: the seed of all random draws.
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_: as ever.
+    n_features_in_, feature_names_in_: as in scikit-learn.
     pareto_: the formulas that no smaller one beats, from the smallest on, as ``ParetoFormula``.
-    chosen_: the place of the formula in ``pareto_`` that predicts: the smallest whose errors on the held-out rows
-        chance cannot tell from the least ones.
-    far_: (k,) the training rows from which that formula is far: outliers, by which it was not judged, or a case that it
-        does not cover.
+    chosen_: the index in ``pareto_`` of the formula that predicts: the smallest one whose errors on the held-out rows
+        do not differ significantly from the least.
+    far_: (k,) the training rows from which that formula is far: outliers, which were left out of its score, or a case
+        that it does not cover.
     target_: the name of the number that is predicted: that of y, or ``y``.
     """
 
@@ -59,8 +59,8 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> FormulaRegressor:
-        """Find a formula for y, (n,), in the columns of X, (n, columns). Raises ``ValueError`` for columns that are no
-        numbers, infinite numbers, and parameters out of range."""
+        """Find a formula for y, (n,), in the columns of X, (n, columns). Raises ``ValueError`` for columns that are not
+        numeric, infinite numbers, and parameters out of range."""
         self._check_parameters()
         name = getattr(y, "name", None)
         _require_numbers(X)
@@ -125,7 +125,7 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
 
 
 def _require_numbers(X: Any) -> None:
-    """Raise where a data frame has columns that are no numbers, and name them."""
+    """Raise ``ValueError``, with the names, if columns of a data frame are not numeric."""
     kinds = getattr(X, "dtypes", None)
     if not hasattr(X, "columns") or kinds is None:
         return

@@ -20,8 +20,8 @@ Handler = Callable[[int, FrameType | None], Any]
 class Interruption:
     """While entered, the first Ctrl-C is noted (``asked``; ``noted`` is called), and any further one handled as before.
 
-    It is a watch that goes on until then, and tells ``watch`` of every round. In a thread other than the main one,
-    which no signal reaches, and where SIGINT has no handler in Python, it only passes rounds on.
+    As a watch it continues until then, and reports every round to ``watch``. In a thread other than the main one, which
+    no signal reaches, and where SIGINT has no handler in Python, it only passes rounds on.
 
     Python handles a signal between two of its own instructions, which may be seconds apart. ``at_once`` is called by
     a thread of its own as soon as Ctrl-C comes for the second time: what ends the process.

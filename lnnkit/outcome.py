@@ -14,7 +14,7 @@ _LISTED = 10
 _ENDS = {
     "converged": "converged after {}",
     "creeping": "creeping after {}: the bounds hold, but a cycle gains ever less, so they may be loose",
-    "drifting": "drifting after {}: the bounds hold, but some numbers could be narrowed for ever and were left",
+    "drifting": "drifting after {}: the bounds hold, but some numbers narrow without end and were left as they are",
     "round_limit": "round limit reached after {}: the bounds hold, but more rounds may tighten them",
     "interrupted": "interrupted after {}: the bounds hold, but more rounds may tighten them",
 }

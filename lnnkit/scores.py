@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 class Score:
     """How the answers for ``n`` labelled atoms of one predicate agree with their labels.
 
-    The *score* of an atom is the midpoint of its bounds; of a predicate whose upper ends no rule can tell, and which is
-    thus read as false where nothing is known, its lower end (and the other way round). That of a label is taken in the
-    same way from its bounds. Either is true above one half. ``auroc`` and ``aupr`` are None where all labels are alike.
-    ``calibration`` is the expected calibration error over ten bins of equal width; ``coverage`` the share of atoms that
-    are decided: true (lower above one half) or false (upper below one half); ``distance`` the mean absolute distance of
-    the bounds from those of the labels; ``contradictions`` counts atoms whose bounds are crossed.
+    The *score* of an atom is the midpoint of its bounds; if no rule can bound the predicate's upper ends, it is the
+    lower end (so that an atom about which nothing is known counts as false), and vice versa. A label's score is taken
+    from its bounds in the same way. A score above one half is true. ``auroc`` and ``aupr`` are None where all labels
+    are alike. ``calibration`` is the expected calibration error over ten bins of equal width; ``coverage`` the share of
+    atoms that are decided: true (lower above one half) or false (upper below one half); ``distance`` the mean absolute
+    distance of the bounds from those of the labels; ``contradictions`` counts atoms whose bounds are crossed.
     """
 
     n: int
@@ -58,7 +58,7 @@ class NumberScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores by predicate and by number, and how many contradictions inference met in all."""
+    """The scores by predicate and by number, and the total number of contradictions."""
 
     predicates: Mapping[str, Score] = field(default_factory=dict)
     contradictions: int = 0
@@ -91,9 +91,9 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """Where fitting stood at one of its inferences: the restart (from 1), how many epochs had been made, the loss of
-    the training labels with its terms, that of the validation labels (None: there are none), the accuracy on the
-    labels that stopping looks at (None: they are of numbers alone), and the values by the names of their parameters."""
+    """The state of fitting at one of its inferences: the restart (from 1), the number of epochs so far, the loss of the
+    training labels and its terms, that of the validation labels (None: there are none), the accuracy on the labels that
+    decide when to stop (None: all are of numbers), and the values by parameter name."""
 
     restart: int
     epoch: int
@@ -113,7 +113,7 @@ class Epoch:
 @dataclass(frozen=True, slots=True)
 class Learned:
     """A number that was learned: its parameter's name, its kind (weight, bias, lower, upper, value), the names of the
-    rules that hold it, and what it is the weight, or the bias, of."""
+    rules that contain it, and the text of the operand or connective that it weights or biases."""
 
     name: str
     kind: str
@@ -136,7 +136,7 @@ class Threshold:
 @dataclass(frozen=True, slots=True)
 class Predictions:
     """The truth of the labels of one predicate, and of the answers for them, as single numbers, before and after
-    fitting; ``held`` flags those that it did not learn from. All (n,)."""
+    fitting; ``held`` flags those that were held out. All are (n,)."""
 
     predicate: str
     wanted: np.ndarray
@@ -148,8 +148,9 @@ class Predictions:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a report of fitting shows beside its scores. ``before`` are the scores on training and validation labels
-    before the first step, ``kept`` is the place in the history of the values that were kept (None: a run that went on
-    from a checkpoint had met them before), ``rules`` has the name of each rule with its text before and after."""
+    before the first step, ``kept`` is the index in the history of the values that were kept (None: they were found
+    before the checkpoint from which the run continued), ``rules`` has the name of each rule with its text before and
+    after."""
 
     parameters: Sequence[Learned]
     thresholds: Sequence[Threshold]
@@ -161,9 +162,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FoundFormula:
-    """The formula of an unknown function, found from so many ``rows``: its text with the terms of the first of its
-    ``rules``, and its ``error`` on rows held back (mean size of the residuals over that of the best constant: 0 exact,
-    1 says nothing). ``pareto`` has the size, error and text of each formula that no smaller one beats."""
+    """The formula of an unknown function, found from this number of ``rows``: its text with the terms of the first of
+    its ``rules``, and its ``error`` on held-out rows (mean absolute residual over that of the best constant: 0 is
+    exact, 1 no better than a constant). ``pareto`` has the size, error and text of each formula that no smaller one
+    beats."""
 
     function: str
     rules: tuple[str, ...]
@@ -189,10 +191,10 @@ class FoundFormula:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What fitting came to: the scores on the labels it learned from and on those it stopped by (None: there are none),
-    the loss and its terms there, the values by the names of their parameters, and what it went through. ``stopped`` is
-    epochs, patience, solved (every label is met exactly) or interrupted; ``warnings`` say where nothing could be
-    learned, or what was found is arbitrary; ``functions`` are the formulas that were found for unknown functions."""
+    """The result of fitting: the scores on the training labels and on the validation labels (None: there are none), the
+    loss and its terms, the values by parameter name, and the history. ``stopped`` is epochs, patience, solved (every
+    label is met exactly) or interrupted; ``warnings`` report values that could not be learned or are arbitrary;
+    ``functions`` are the formulas that were found for unknown functions."""
 
     train: Scores
     validation: Scores | None
@@ -206,7 +208,7 @@ class Fitted:
     functions: tuple[FoundFormula, ...] = ()
 
     def __str__(self) -> str:
-        """One line for what is scored, and one for what was learned; the rest is in its attributes."""
+        """One line for each scored predicate, and one for the learned values; the rest is in the attributes."""
         told = self.validation or self.train
         scored = ", ".join(
             f"{name} accuracy {each.accuracy:.4g} (n={each.n})" for name, each in told.predicates.items()

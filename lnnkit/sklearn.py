@@ -2,14 +2,14 @@
 ``lnnkit[sklearn]``.
 
 ``RuleClassifier()`` induces a rule from a table; ``RuleClassifier(rules=..., target=...)`` trains the rules that it is
-given. The columns of a data frame are what rules read of a row:
+given. The columns of a data frame are the predicates and numbers of a row:
 
 - numbers: ``age(X) >= 40``; dates are days since 1970-01-01 (in UTC), durations are days;
 - truth values: ``member(X)``;
 - texts, categories and all else, by their text: ``purpose(X, "car")``.
 
 A missing cell (NaN, None, NaT, ``pd.NA``) is unknown: a number may be any, a truth value or a category either. A
-category that training did not have is another than all that it had. Infinite numbers are refused.
+category that did not occur in training differs from all that did. Infinite numbers are refused.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         each.
     target: the predicate that the ``rules`` conclude; its truth is that of the class ``positive``.
     positive: the class, one of two, whose truth the target is; None: the one that sorts last.
-    max_rules, max_literals: of an induced rule: at most so many conjunctions (a weighted rule: terms), and literals in
-        each; None: as many as pay on rows held back. Of two classes, ``max_rules=1`` gives a rule without weights: the
-        conjunction that is right most often.
+    max_rules, max_literals: of an induced rule: the greatest number of conjunctions (of a weighted rule: terms), and of
+        literals in each; None: as many as improve the score on held-out rows. Of two classes, ``max_rules=1`` gives a
+        rule without weights: the conjunction that is right most often.
     epochs, rate: of the training of ``rules``, as in ``KnowledgeBase.fit``.
-    random_state: the seed of all that is drawn.
+    random_state: the seed of all random draws.
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_: as ever.
+    classes_, n_features_in_, feature_names_in_: as in scikit-learn.
     positive_: the class whose truth the target is; None for more than two classes.
     targets_: the predicates that the program concludes: that of ``positive_``, or one for each class. Those of induced
         rules have the names of their classes (``good``; ``Class1`` for the class 1).
@@ -123,11 +123,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         """(n, classes) the truth of each class for each row.
 
         Of two classes: the truth of the target as ``knowledge_base(X).ask(...)`` gives it, the middle of its bounds,
-        and one less it. It is a degree of truth, linear in what the terms of a rule add up to, and no calibrated
-        probability (see `decision_function`); 0.5 is the decision. Where a row lacks cells that an induced rule reads,
-        its bounds are wide, and the truth is that expected by training rows that are alike and have those cells: within
-        the bounds. Of more than two classes, each with a rule of its own: the log-odds of the rules as probabilities,
-        over their sum."""
+        and its complement. It is a degree of truth, linear in the sum of a rule's terms, not a calibrated probability
+        (see `decision_function`); 0.5 is the decision. If a row lacks cells that an induced rule reads, its bounds are
+        wide, and the truth is the value within them that similar training rows with those cells suggest. Of more than
+        two classes, each with a rule of its own: the probabilities from the rules' log-odds, normalised to sum to 1."""
         check_is_fitted(self)
         columns = self._read(X)
         if self.rules is not None:
@@ -161,8 +160,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[truest]
 
     def export_text(self) -> str:
-        """The rules as text to be read: of an induced rule its terms with what each adds, dates as dates; of given
-        rules these, with the values that were learned."""
+        """The rules as readable text: of an induced rule the terms with what each adds, dates as dates; given rules
+        with their learned values."""
         check_is_fitted(self)
         if self.rules is not None:
             program, _ = parse(self.program_)
@@ -225,7 +224,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         raise ValueError(f"positive={self.positive!r} is not a class of y; the classes are {listed}")
 
     def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
-        """X and y as scikit-learn wants them; a data frame keeps its columns of texts."""
+        """X and y as scikit-learn requires them; a data frame keeps its text columns."""
         options: dict[str, Any] = {"ensure_all_finite": "allow-nan", "reset": reset}
         if hasattr(X, "columns"):
             X = _plain(X)
@@ -251,7 +250,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
         columns, codes, weight = in_order(columns, codes, weight)
         kinds = range(len(self.classes_)) if self._positive is None else [self._positive]
-        two = self._positive is not None  # of more classes, the surest of several rules is wanted
+        two = self._positive is not None  # with more classes, the rule with the greatest score decides
         seed, limits = self._seed, Limits(self.max_rules, self.max_literals, plain=two)
         self.donors_ = donors(columns, np.random.default_rng(seed))
         self.rules_: list[Induced] = [induce(columns, codes == kind, weight, seed, limits) for kind in kinds]
@@ -270,7 +269,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         if self.rules is not None:
             true = self._truths(columns)
             self._warn_of_other_class(true, codes)
-            place = self._positive or 0  # of two classes
+            place = self._positive or 0  # there are two classes
             truest = np.where(true > 0.5, place, 1 - place)
         else:
             every = np.stack([rule.score(columns) for rule in self.rules_], axis=1)
@@ -292,7 +291,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     # --- given rules ------------------------------------------------------------------------------------------------
 
     def _warn_of_other_class(self, true: np.ndarray, codes: np.ndarray) -> None:
-        """Warn where the target is named like the other class, or is true of it rather than of the positive one."""
+        """Warn if the target has the name of the other class, or is more often true of that class than of the positive
+        one."""
         assert self.target is not None and self._positive is not None
         own, other = (_plain_value(self.classes_[place]) for place in (self._positive, 1 - self._positive))
         named = _folded(self.target) == _folded(other) != _folded(own)
@@ -322,7 +322,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self.program_ = kb.text
 
     def _told(self, text: str, columns: Sequence[TableColumn]) -> KnowledgeBase:
-        """A program with those columns told that it declares."""
+        """The program with facts for those columns that it declares."""
         kb = loads(text)
         program, _ = parse(text)
         declared = {
@@ -352,7 +352,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
-    """A predicate for each class: its text where it is one, else after ``Class``; no column has its name."""
+    """A predicate for each class: its text if that is a valid name, else with ``Class`` in front; never the name of a
+    column."""
     found: list[str] = []
     for each in classes:
         plain = _plain_value(each)
@@ -394,7 +395,7 @@ def _tell(kb: KnowledgeBase, column: TableColumn, own: TableColumn) -> None:
 
 
 def _bare(column: TableColumn) -> TableColumn:
-    """The column without its rows: of a category, its values."""
+    """The column without its rows; a category keeps its values."""
     if column.numeric:
         return column.of(np.zeros(0))
     return column.of(np.array(sorted({each for each in column.values.tolist() if each is not None}), object))
@@ -411,7 +412,7 @@ def _refuse_infinite(columns: Sequence[TableColumn]) -> None:
 
 
 def _refuse_unknown_values(text: str, columns: Sequence[TableColumn]) -> None:
-    """A rule that asks for a value that no row of its column has says nothing of any."""
+    """Raises ``ValueError`` for a rule that compares a column with a value that no row has."""
     values = {
         each.name: sorted({value for value in each.values.tolist() if value is not None})
         for each in columns
@@ -433,8 +434,8 @@ def _refuse_unknown_values(text: str, columns: Sequence[TableColumn]) -> None:
 
 
 def _plain(frame: Any) -> Any:
-    """Categories and dates as objects: beside flags scikit-learn would take the former for numbers, and the latter it
-    does not take."""
+    """Categories and dates as objects: scikit-learn would treat the former as numbers if there are flags too, and does
+    not accept the latter."""
     own = [
         name
         for name, dtype in getattr(frame, "dtypes", {}).items()

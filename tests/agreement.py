@@ -54,7 +54,7 @@ def disagreements(program: Program, max_rounds: int = 500) -> list[str] | None:
     if result.status != "converged" or not robust(program, result, max_rounds):
         return None
     if lnnkit.loads(to_text(program)).infer().status == "creeping":
-        return None  # only containment is promised (semantics 16): tests/engine/test_slow_convergence.py
+        return None  # only containment is promised: tests/engine/test_slow_convergence.py
     return _differences(program, result, result)
 
 

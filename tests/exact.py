@@ -1,7 +1,7 @@
 """Formulas with numbers at a point, exactly: fractions where values are rational, else 1,000 digits.
 
-The definitions are those of ``semantics.md`` (1 to 4, 20) and of the decision on soft comparisons. So many digits tell
-a truth 900 scales out, which is not 0 in truth, from 0; what they do not tell is refused (`Unclear`).
+The definitions are those of docs/reference/semantics.md. That many digits distinguish a truth 900 scales out, which is
+not exactly 0, from 0; what they do not distinguish is refused (`Unclear`).
 """
 
 from __future__ import annotations

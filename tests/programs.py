@@ -61,7 +61,7 @@ def programs(modes: tuple[str, ...] = MODES, max_size: int = 6) -> st.SearchStra
 
 
 def values_of(kind: str, logic: str, w: tuple[float, ...], bias: float, x: list[float]) -> set[float]:
-    """All that a connective may be at a point: within the tolerance of a jump, either side (semantics 6)."""
+    """All that a connective may be at a point: within the tolerance of a jump, either side."""
     values = {value_of(kind, logic, w, bias, x)}
     if logic == "godel" and kind in ("implies", "iff", "xor"):
         b = bias if kind == "implies" else 1.0
@@ -138,7 +138,7 @@ class Truth:
             yield dict(zip(variables, row, strict=True))
 
     def instances(self, formula: Formula, sorts: dict[str, str], strip: bool = True) -> list[float]:
-        """The values of a statement's instances, without its leading ``forall`` if asked (D1)."""
+        """The values of a statement's instances, without its leading ``forall`` if asked."""
         while strip and formula[0] == "forall":
             formula = formula[2]
         return [self(formula, env, sorts) for env in self.rows(free_variables(formula), sorts)]
@@ -427,7 +427,7 @@ class _Generator:
         return any(truth(formula[1][1], row, SORT_OF) > 0.5 for row in rows)
 
     def _definition(self, name: str) -> tuple[str, Formula]:
-        """A defining rule: lower layers with any sign, the own layer only as a positive conjunct (D7)."""
+        """A defining rule: lower layers with any sign, the own layer only as a positive conjunct."""
         rng, scope = self.rng, self._scope()
         below = [p for p in self.predicates if self.layers.get(p, -1) < self.layers[name]]
         for _ in range(20):
@@ -655,7 +655,7 @@ def _placed(formula: Formula, variables: tuple[str, ...]) -> bool:
 
 
 def well_sorted(program: Program, network: Network) -> bool:
-    """Small enough, and the sorts would be the same if queries joined positions as statements do (D2 is silent)."""
+    """Small enough, and the sorts would be the same if queries joined positions as statements do."""
     atoms = sum(
         math.prod(len(network.sorts.domains[network.sorts.positions[p.name, i]]) for i in range(p.arity))
         for p in program.predicates

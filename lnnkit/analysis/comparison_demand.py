@@ -1,9 +1,9 @@
 """Demand for comparisons: the entities for which another formula could use a comparison's truth.
 
 ``Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)`` reads pairs in contact, so no other pair of ages is compared; and of
-``In(X, G) & In(Y, G) & age(X) > age(Y)`` only pairs within a group. Whatever finds an instance of a formula that reads
-the comparison is joined with what informs its numbers. Its variables that the comparison lacks, as ``G``, become
-existential ones.
+``In(X, G) & In(Y, G) & age(X) > age(Y)`` only pairs within a group. The literals that find an instance of such a
+formula are joined with those that inform the comparison's numbers. Variables that the comparison lacks, such as ``G``,
+become existential.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def _reach(literals: Collection[Literal], start: set[int]) -> set[int]:
 
 
 class _Existential:
-    """Numbers the existential variables of several demands, which share those of one sort: none is in two demands."""
+    """Numbers the existential variables of several demands. Demands share the variables of one sort, since no variable
+    occurs in two of them."""
 
     def __init__(self, first: int) -> None:
         self._first = first

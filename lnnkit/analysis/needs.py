@@ -50,7 +50,7 @@ class Needs:
     """The joins of a formula. ``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ
     from its virtual row. ``expands`` are blocks within the last candidate of another quantifier, all of whose rows may
     receive a proposal; ``last`` are blocks whose last candidate may receive one. Literals of ``rows`` may have
-    ``existential`` variables: these sorts, numbered after those of the formula."""
+    ``existential`` variables, given by their sorts and numbered after those of the formula."""
 
     rows: tuple[Need, ...]
     fills: Mapping[int, tuple[frozenset[Literal], ...]]

@@ -223,7 +223,7 @@ class Analysis:
         if self.formula.auxiliary is not None:
             sides: tuple[Literal["lower", "upper"], ...] = ("lower", "upper")
             for side, moves in zip(sides, self.upward.reach[1][self.formula.top], strict=True):
-                # A leaf looser than its default is tightened by less than what passes the default.
+                # A neuron that is looser than its default can also be tightened up to the default.
                 family = union([moves, self.upward.loosenings(self.formula.top, side)])
                 if family:
                     found.append(Send(AUXILIARY, side, family))

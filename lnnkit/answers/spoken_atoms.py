@@ -93,8 +93,8 @@ def _rows(atoms: Atoms, spoken: Spoken) -> Array:
 
 
 def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
-    """The atoms in arrested instances, in arrested shared neurons, and in what no entity can fulfil; atoms that are
-    arrested themselves are marked already."""
+    """The atoms in arrested instances, in arrested shared neurons, and in comparisons that no entity can satisfy. Atoms
+    that are arrested themselves are marked already."""
     yield from _of_neurons(fixpoint.prepared)
     yield from _of_all(fixpoint.prepared)
     prepared = fixpoint.prepared
@@ -118,7 +118,7 @@ def _of_neurons(prepared: Prepared) -> Iterator[Spoken]:
 
 
 def _of_all(prepared: Prepared) -> Iterator[Spoken]:
-    """The numbers of comparisons that no entity can fulfil."""
+    """The numbers of comparisons that no entity can satisfy."""
     for found in everywhere(prepared):
         what = found.what
         if isinstance(what, str):
@@ -133,8 +133,8 @@ def _of_all(prepared: Prepared) -> Iterator[Spoken]:
 
 
 def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int) -> Iterator[Spoken]:
-    """The atoms that instances of a formula name; ``ids`` has a column for each of the free variables. What stands
-    beneath a quantifier is named by the entities that it has from outside."""
+    """The atoms that instances of a formula name; ``ids`` has a column for each of the free variables. An atom below a
+    quantifier is named by the entities that it takes from outside the quantifier."""
     index, free = prepared.grounding.domain.index, set(whole.blocks[0].variables)
     for leaf in whole.leaves:
         neuron = whole.neurons[leaf]

@@ -91,8 +91,8 @@ def _assertion(
 def _standing(
     formula: Formula, function: ast.UnknownFunction, symbols: Symbols, predicates: dict[str, Predicate]
 ) -> ast.Atom:
-    """A number of a new name, of the variables in a function's terms; each statement has its own, so that what one says
-    of its function is no news for another."""
+    """A number with a new name, over the variables in a function's terms. Each statement has its own, so that values of
+    the function in one statement do not trigger another."""
     named = {node.name for operand in function.operands for node in _variables(operand)}
     sorts: dict[str, str] = {}
     for (name, _), sort in variable_sorts(formula, symbols.resolved).items():

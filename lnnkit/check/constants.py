@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from lnnkit.check.walk import children, nodes
 from lnnkit.syntax import ast
 
-RELATIVE = 1e-9  # numbers that are not both whole are equal within this, of the greater
+RELATIVE = 1e-9  # relative tolerance of equality, unless both numbers are whole
 
 
 def mentions_numbers(term: ast.Expression) -> bool:
@@ -20,7 +20,7 @@ def value_of(term: ast.Expression, starts: Mapping[str, float] | None = None) ->
     """The finite value of a term, with learnable values at their start; None if it has none or depends on the number of
     an entity."""
     done: dict[int, float | None] = {}
-    for node in reversed(list(nodes(term))):  # operands before what holds them
+    for node in reversed(list(nodes(term))):  # operands before their parents
         done[id(node)] = _value(node, [done[id(operand)] for operand in children(node)], starts or {})
     return done[id(term)]
 

@@ -268,10 +268,10 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
 
 
 def _attribute(node: ast.Comparison) -> Diagnostic | None:
-    """A finding for `City(X) = "New York"`: what is no number is an argument."""
+    """A finding for `City(X) = "New York"`: an entity is an argument, not a value."""
     match node:
         case ast.Comparison(operands=(ast.Atom(arguments=(_, *_)) as atom, ast.Entity() as value), operators=("=",)):
-            message = f"the entity {value.span.text} is no value of `{atom.name}`, which is no number"
+            message = f"the entity {value.span.text} is not a value of `{atom.name}`, which is not a number"
             arguments = ", ".join(argument.span.text for argument in atom.arguments)
             hint = f"an entity is an argument: `{format_predicate(atom.name)}({arguments}, {value.span.text})`"
             return error("entity-as-value", node.span, message, hint)
@@ -284,7 +284,7 @@ def _asked_truth(node: ast.Comparison) -> Diagnostic | None:
     atom, value = node.operands[0], node.operands[-1]
     if not isinstance(atom, ast.Atom) or not isinstance(value, ast.Number) or len(node.operands) != 2:
         return None
-    message = f"`{atom.name}` is true to a degree, which a query asks for and does not compare"
+    message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
     hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
     return error("truth-as-number", name_span(atom), message, hint)
 

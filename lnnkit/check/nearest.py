@@ -30,7 +30,8 @@ def nearest(name: str, candidates: Iterable[str], cutoff: float = CUTOFF) -> str
 
 
 def without_numbers(name: str) -> str:
-    """A name with each number as 0, folded: `P1` and `P10` are different on purpose, and so are their likes."""
+    """A case-folded name with each number replaced by 0. Names that differ only in a number, such as `P1` and `P10`,
+    are different on purpose."""
     return _DIGITS.sub("0", name.casefold())
 
 
@@ -45,7 +46,7 @@ class OneEdit:
                 self._names.setdefault(key, []).append(name)
 
     def of(self, name: str) -> set[str]:
-        """The names one edit away, and some that are two."""
+        """The names one edit away, and some that are two edits away."""
         return {other for key in _shortened(name) for other in self._names.get(key, ()) if other != name}
 
 

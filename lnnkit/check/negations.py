@@ -32,7 +32,7 @@ def negations(symbols: Symbols) -> list[Diagnostic]:
     suspects = [(formula, atom) for formula in symbols.formulas for atom in _denied(formula, symbols)]
     if not suspects or not symbols.whole:
         return []
-    known, _ = supplied(symbols)  # that nothing supplies the others is said once already
+    known, _ = supplied(symbols)  # predicates that nothing supplies are reported elsewhere
     suspects = [(formula, atom) for formula, atom in suspects if atom.name in known]
     reached = _given(symbols)
     if all((atom.name, -1) in reached for _, atom in suspects):

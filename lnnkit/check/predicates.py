@@ -26,7 +26,8 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.printer import format_predicate, format_string
 
-SEARCHES = 40  # for so many findings all names are compared; later, only those one edit away: more is not linear
+# Up to this many findings are compared with all names; later ones, in linear time, with names one edit away
+SEARCHES = 40
 
 
 def predicates(symbols: Symbols) -> list[Diagnostic]:
@@ -57,7 +58,7 @@ def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
             sure.update(atom.name for atom in heads(formula.root))
         elif formula.kind == "axiom":
             axioms.update(_truths(formula))
-    axioms &= symbols.uses.keys()  # a free variable that stands as a formula is no predicate
+    axioms &= symbols.uses.keys()  # a free variable used as a formula is not a predicate
     return sure | axioms, axioms - sure
 
 

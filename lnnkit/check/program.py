@@ -120,6 +120,6 @@ class CheckedProgram:
     label_tables: tuple[FactTable, ...] = ()
     queries: tuple[Query, ...] = ()
     strata: tuple[frozenset[str], ...] = ()  # closed derived predicates, dependencies first
-    logic: LogicName = "lukasiewicz"  # of the main file: the logic of queries that are asked later
+    logic: LogicName = "lukasiewicz"  # the logic of the main file, and of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
     suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later

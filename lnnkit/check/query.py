@@ -15,7 +15,7 @@ from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import in_assertion, in_formula, learnables, starting_values
 from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
-from lnnkit.check.program import CheckedProgram, LogicName, Query, SameEntity
+from lnnkit.check.program import CheckedProgram, Query, SameEntity
 from lnnkit.check.query_entities import asked
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
@@ -29,7 +29,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import QUERY, Source, Span
 
 QUERY_PASSES: tuple[Pass, ...] = (
     predicates,
@@ -51,25 +51,22 @@ QUERY_PASSES: tuple[Pass, ...] = (
 def check_query(
     text: str,
     checked: CheckedProgram,
-    logic: LogicName | None = None,
-    path: str = "<query>",
     *,
     strangers: Severity | None = "error",
 ) -> tuple[Query | None, list[Diagnostic]]:
     """The query that ``text`` spells, checked against the names, sorts and entities of ``checked``; None if it has an
     error.
 
-    ``logic`` is the logic of its connectives, by default that of the program's main file; ``path`` is shown in
-    findings. ``strangers`` is the severity of findings about entities that the program does not have (None: no
-    findings).
+    Its connectives have the logic of the program's main file. ``strangers`` is the severity of findings about entities
+    that the program does not have (None: no findings).
     """
     from lnnkit.syntax.parse import parse_expression
 
-    written, found = parse_expression(text, path)
+    written, found = parse_expression(text)
     if written is None:
         return None, found
-    span = Span(Source(path, text), 0, len(text))
-    entry = Entry(ast.QueryStatement(written, span=span), Path(), logic or checked.logic)
+    span = Span(Source(QUERY, text), 0, len(text))
+    entry = Entry(ast.QueryStatement(written, span=span), Path(), checked.logic)
     symbols = gather([entry], declared=checked.predicates)
     formula = symbols.formulas[0]
     named = any(not mention.variable or len(mention.name) > 1 for mention in formula.mentions)
@@ -86,7 +83,7 @@ def check_query(
     said = {finding.span.start for finding in found if finding.span is not None}
     unknown = [] if strangers is None else asked(symbols, strangers)
     found += [each for each in unknown if each.span is None or each.span.start not in said]
-    found = ordered(unmasked(found), [path])
+    found = ordered(unmasked(found), [QUERY])
     if any(finding.severity == "error" for finding in found):
         return None, found
     return query(formula, symbols, starting_values(symbols)), found

@@ -1,8 +1,8 @@
 """Entities in a query that the program does not have.
 
-A query adds nothing to the domain of a sort (semantics 15). An entity that no fact, table, label or rule names, or that
-none names in a place of that sort, has default bounds. A misspelt name looks the same, so each is reported: as a
-warning in a program, whose data may be told later, and as an error in a query to a loaded program.
+A query adds nothing to the domain of a sort. An entity that no fact, table, label or rule names, or that none names in
+a place of that sort, has default bounds. A misspelt name looks the same, so each is reported: as a warning in a
+program, whose data may be told later, and as an error in a query to a loaded program.
 """
 
 from __future__ import annotations

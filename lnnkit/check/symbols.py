@@ -85,9 +85,9 @@ class Symbols:
     left_out: frozenset[str] = frozenset()  # the words of statements that did not parse
     whole: bool = True  # False where an imported file could not be read
     resolved: Mapping[str, Predicate] = field(default_factory=dict)  # every predicate, with its sorts
-    arities: Mapping[str, int] = field(default_factory=dict)  # of undeclared predicates that only a table names
-    learned: Mapping[str, float | None] = field(default_factory=dict)  # starts of what a query's program learns
-    program: CheckedProgram | None = None  # that a query is asked of later
+    arities: Mapping[str, int] = field(default_factory=dict)  # arities of undeclared predicates that only a table names
+    learned: Mapping[str, float | None] = field(default_factory=dict)  # initial values of learnables, for a query
+    program: CheckedProgram | None = None  # the checked program, if this is the index of a later query
 
     @cached_property
     def numbers(self) -> frozenset[str]:

@@ -22,8 +22,8 @@ READING = frozenset({"load", "from"})
 
 
 def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, list[Diagnostic]]:
-    """The program with its tables, and the findings about the files. Those of the predicates that are ``left`` stay
-    closed."""
+    """The program with its tables, and the findings about the files. Files of the predicates in ``left`` are not
+    opened."""
     every = [entry for entry in symbols.entries if isinstance(entry.statement, Reading)]
     wanted = [entry for entry in every if _name(entry) not in left]
     if len(wanted) < len(every):

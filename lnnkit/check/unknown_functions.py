@@ -109,7 +109,7 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
     read = [atom for operand in node.operands for atom in nodes(operand) if isinstance(atom, ast.Atom)]
     if all(atom in read for atom in nodes(target) if isinstance(atom, ast.Atom)):
         both = next(atom for atom in read if atom in set(nodes(target)))
-        message = f"`{_shown(both)}` is on both sides and nothing else is on the other, which any table fulfils"
+        message = f"the other side contains only terms of the function, as `{_shown(both)}`: any table fulfils that"
         yield error(_CODE, both.span, message, "leave it out of the function's terms")
 
 
@@ -165,7 +165,7 @@ def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFuncti
                 else:
                     side, other = right, ast.Arithmetic("-" if minus else "/", left, other, span=other.span)
             case ast.Function(name="sqrt", operand=operand):
-                # y * sqrt(y)^2, which is y^2, and no number where y is below 0: no root is
+                # defined where the root is: y * sqrt(y)^2 is y^2, but only for y >= 0
                 two = ast.Number(2, span=other.span)
                 root = ast.Arithmetic("^", ast.Function("sqrt", other, span=other.span), two, span=other.span)
                 side, other = operand, ast.Arithmetic("*", other, root, span=other.span)

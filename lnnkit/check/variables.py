@@ -121,7 +121,7 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _formula_about(atom: ast.Atom, formula: Formula) -> ast.Expression:
-    """The atom, or the comparison that it is a number in."""
+    """The atom itself, or, if it is a number in a comparison, that comparison."""
     parents = {id(visit.node): visit.parent for visit in formula.visits}
     node: ast.Expression | None = atom
     while node is not None:

@@ -64,7 +64,7 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
     weight = node.weight
     value = weight.value if isinstance(weight, ast.Number) else weight.initial
     if not isinstance(parent, Connective):
-        message = f"the weight `@{weight.span.text}` has no operand: there is not a connective around it"
+        message = f"the weight `@{weight.span.text}` has no operand: it stands in no connective"
         truth = f"in [{weight.span.text}, 1]" if value is not None and 0 < value <= 1 else "in [l, u]"
         hint = f"weigh an operand, `A@0.7 & B`; the truth of a whole statement is written `{truth}` at its end"
         yield error("misplaced-weight", weight.span, message, hint)

@@ -52,7 +52,7 @@ def _interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _command(argv: Sequence[str] | None) -> int:
-    from lnnkit.cli.command_line import parse_arguments  # most of the start: Ctrl-C is heard by now
+    from lnnkit.cli.command_line import parse_arguments  # most of the start-up time: Ctrl-C is handled by now
 
     try:
         arguments = parse_arguments(argv)

@@ -119,7 +119,7 @@ def answer_rows(shown: Shown, paint: Paint = plain, show_all: str = "--limit 0 s
     ]
     heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
     widths = [max(map(_width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
-    widths[-1] = 0  # nothing stands behind it
+    widths[-1] = 0  # the last column: nothing follows it
     padded = [
         cells.Cells([_padded(text, width) for text in each.texts], each.codes)
         for each, width in zip(columns, widths, strict=True)

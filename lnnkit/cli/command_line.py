@@ -68,7 +68,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The parsed options; ``command`` is the function to call. Raises ``SystemExit`` if there is nothing to run."""
     given = list(sys.argv[1:] if argv is None else argv)
     named = given[0] if given and given[0] in COMMANDS else None
-    parser, by_name = _parsers(COMMANDS if named is None else [named])  # those of all commands take 10 ms
+    parser, by_name = _parsers(COMMANDS if named is None else [named])  # the parsers of all commands take 10 ms
     if not given:
         parser.print_help(sys.stderr)
         raise SystemExit(2)
@@ -76,7 +76,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
     if named in ("explain", "run"):
         given = _settled(given)
-    if named is not None and "--" not in given:  # by itself: only so can options stand between FILE and ATOM
+    if named is not None and "--" not in given:  # parsed separately, so that options may stand between FILE and ATOM
         return by_name[named].parse_intermixed_args(given[1:])
     return parser.parse_args(given)
 

@@ -147,7 +147,7 @@ def _json(found: Discovered, names: Sequence[str], target: str) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-_SHOWN = 5  # rows that are named
+_SHOWN = 5  # rows that the message names
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from lnnkit.engine.stop.watch import RoundReport
 
-PATIENCE = 0.5  # seconds; what is done sooner shows nothing
-REFRESHED = 8  # times a second
+PATIENCE = 0.5  # seconds before the line appears
+REFRESHED = 8  # redraws a second
 STOPPING = "stopping after this round; Ctrl-C again ends at once"
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 

@@ -32,7 +32,7 @@ example:
   lnnkit prove triage.lnn 'AtRisk(dora)' --exact
 """
 STOPPING = "stopping; Ctrl-C again ends at once"
-_MANY = 10_000  # instances from which on their number is told
+_MANY = 10_000  # from this many instances on, their number is reported
 
 
 def options(parser: argparse.ArgumentParser) -> None:

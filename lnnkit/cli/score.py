@@ -25,8 +25,8 @@ SUMMARY = "decide the rows of a table of any size, one by one"
 DESCRIPTION = """\
 Answers the queries of a program for each row of a stream, in the order of the rows: its key, and for each query the
 bounds and the state. The rows stand in for those of the table that the program loads about a sort; tables of other
-sorts are read whole. Memory does not grow with the stream. A run that was ended goes on where it was when it is started
-again. FILE is a program, or a model file that `train` or `save` wrote."""
+sorts are read whole. Memory does not grow with the stream. A run that was stopped continues from there when it is
+started again. FILE is a program, or a model file that `train` or `save` wrote."""
 EXAMPLE = """\
 example:
   lnnkit score loans.lnn --rows loan=loans.parquet -o decisions.parquet
@@ -35,7 +35,7 @@ example:
 """
 
 
-_MANY = 100_000  # rows, from which on it is told how many are decided in a second
+_MANY = 100_000  # from this many rows on, the rate per second is reported
 
 
 def options(parser: argparse.ArgumentParser) -> None:

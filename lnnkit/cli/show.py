@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 SUMMARY = "print the rules as they stand, with their values in place"
 DESCRIPTION = """\
-Prints the rules and axioms of a program and of what it imports, one on a line, each learnable value replaced by
-the value that it has: what was learned, to be read. One that has no value yet stays a `?`. Arithmetic units appear
-as arithmetic, debt(X) / income(X), and status registers as comparisons; where weights are not round, or truths of a
+Prints the rules and axioms of a program and of what it imports, one on a line, each learnable value replaced by its
+value, so that you can read what was learned. One that has no value yet stays a `?`. Arithmetic units appear as
+arithmetic, debt(X) / income(X), and status registers as comparisons; where weights are not round, or truths of a
 register neither 0 nor 1, the largest gap follows as the residual."""
 EXAMPLE = """\
 example:

@@ -89,7 +89,7 @@ def abandon() -> None:
 def end_interrupted() -> NoReturn:
     """End the process at once, from any thread, after wiping a progress line."""
     if os.isatty(2) and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
-        os.write(2, b"\r\x1b[2K\x1b[?25h")  # and the cursor is shown again
+        os.write(2, b"\r\x1b[2K\x1b[?25h")  # erases the line and shows the cursor
     os.write(2, b"interrupted\n")
     os._exit(INTERRUPTED)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lnnkit.fit import Fit
     from lnnkit.scores import Epoch
 
-_UNTRAINED = ("untrained", "untrained-relation", "untrained-function")  # what training is there for
+_UNTRAINED = ("untrained", "untrained-relation", "untrained-function")  # findings that training resolves
 
 SUMMARY = "fit the numbers of a program's rules to its labels"
 DESCRIPTION = """\

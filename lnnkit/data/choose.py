@@ -11,6 +11,7 @@ from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.ast import Column, Where
 from lnnkit.syntax.printer import format_cell, format_predicate, format_string
 
+_LISTED = 30  # greatest number of columns that a message names
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 
@@ -134,9 +135,9 @@ def _position(column: Column, sheet: Sheet) -> int:
     )
 
 
-def _listing(names: Sequence[str], most: int = 30) -> str:
-    shown = ", ".join(name or '""' for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
+def _listing(names: Sequence[str]) -> str:
+    shown = ", ".join(name or '""' for name in names[:_LISTED])
+    return shown if len(names) <= _LISTED else f"{shown}, ... ({len(names)} in all)"
 
 
 def _nfc(text: str) -> str:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from lnnkit.data.arrow import nulls, one, text_buffers, view
-from lnnkit.data.encode import SMALL
 from lnnkit.data.numbers import NUMERAL, TRUTHS, Reals, reals_of
 from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.data.whole import is_many
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.printer import format_cell, format_string
 
@@ -91,7 +91,7 @@ class _Compared:
     def __init__(self, column: Column, texts: Callable[[], Texts], title: str, coded: bool) -> None:
         import pyarrow as pa
 
-        assert not isinstance(column, list)  # told lists have no `where`
+        assert not isinstance(column, list)  # values from Python have no `where`
         self.column, self.title = column, title
         self.kind = cast("pa.DictionaryType", column.type).value_type if _coded(column) else column.type
         self._texts, self._has_texts = texts, coded
@@ -232,7 +232,7 @@ class _Compared:
         types = pa.types
         if (
             self._has_texts
-            or len(self.column) <= SMALL
+            or not is_many(len(self.column))
             or not (types.is_string(self.column.type) or types.is_binary(self.column.type))
         ):
             return None

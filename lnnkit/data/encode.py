@@ -11,15 +11,13 @@ from lnnkit.data.arrow import concatenated, filled, nulls, one, strings, view
 from lnnkit.data.objects import alike, entities_in
 from lnnkit.data.ranked import ranked
 from lnnkit.data.table_fault import Unreadable
-from lnnkit.data.whole import all_whole, coded, united
+from lnnkit.data.whole import all_whole, coded, is_many, united
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
     from lnnkit.data.arrow import Column
-
-SMALL = 20_000  # below this many distinct values plain Python beats importing pyarrow.compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
         place: array for place, array in arrays.items() if pa.types.is_integer(array.type) and array.type != pa.uint64()
     }
     pieces: list[Piece] = []
-    many = sum(map(len, (*texts.values(), *whole.values()))) > SMALL
+    many = is_many(sum(map(len, (*texts.values(), *whole.values()))))
     if whole or (texts and many):
         pieces += _from_whole_numbers(texts if many else {}, whole)
         read = {place for piece in pieces for place in piece.columns}
@@ -68,7 +66,7 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
 
 
 def _in_bulk(column: Column) -> Column:
-    if not isinstance(column, list) or len(column) <= SMALL:
+    if not isinstance(column, list) or not is_many(len(column)):
         return column
     array = alike(column)
     return column if array is None else array
@@ -136,7 +134,7 @@ def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
     values = array.dictionary
     for step in casts or ((pa.binary(),) if pa.types.is_large_binary(values.type) else ()):
         values = values.cast(step)
-    if len(values) > SMALL:
+    if is_many(len(values)):
         numbers = all_whole(values)
         if numbers is not None:
             distinct, (places,) = united([numbers])

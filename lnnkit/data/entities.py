@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.data.whole import SMALL, parted, united
+from lnnkit.data.whole import is_many, parted, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,15 +55,12 @@ class Entities(Mapping[str, int]):
         return f"Entities({self.names!r})"
 
 
-def intern(
-    tables: Sequence[FactTable], texts: Iterable[str], small: int = SMALL
-) -> tuple[Entities, list[tuple[np.ndarray, ...]]]:
+def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities, list[tuple[np.ndarray, ...]]]:
     """All entities of the tables and of ``texts`` (in NFC, such as the constants of a program), and for each table its
-    columns as int32 ids. Raises ``OverflowError`` if ids exceed int32. Without tables nothing heavy is imported; the
-    result does not depend on ``small``."""
+    columns as int32 ids. Raises ``OverflowError`` if ids exceed int32. Without tables nothing heavy is imported."""
     named = set(texts)
     lists = list({id(table.names): table.names for table in tables if table.columns}.values())
-    few = sum(map(len, lists)) <= small and any(len(held.texts) for held in lists)
+    few = not is_many(sum(map(len, lists))) and any(len(held.texts) for held in lists)
     if few or not lists:
         names, places = _in_python(lists, named)
     else:

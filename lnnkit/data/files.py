@@ -8,11 +8,10 @@ import secrets
 from pathlib import Path
 
 from lnnkit.data.model_file import NoModel, is_model, read_text
-from lnnkit.data.source import is_table, names_beside, nearest_file, nearest_name, read_bytes
+from lnnkit.data.source import is_table, names_beside, nearest_name, read_bytes
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
-from lnnkit.syntax.span import Span
 
 _RETURN = re.compile(r"\r(?!\n)")
 
@@ -42,13 +41,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         raise
 
 
-def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list[Diagnostic]]:
+def read_program(path: Path) -> tuple[str | None, list[Diagnostic]]:
     """The text of a ``.lnn`` file (UTF-8, with or without a byte order mark), or the text in a model file; or what is
-    wrong with it. ``span`` is the ``import`` that names the file, if any: a missing file is reported there."""
+    wrong with it."""
 
     def failed(code: str, message: str, hint: str = "", row: int | None = None) -> tuple[None, list[Diagnostic]]:
-        here = None if span is not None and code == "missing-file" else str(path)
-        return None, [Diagnostic(code, message, hint, span, file=here, row=row)]
+        return None, [Diagnostic(code, message, hint, file=str(path), row=row)]
 
     if is_model(path) and path.is_file():
         try:
@@ -62,7 +60,7 @@ def read_program(path: Path, span: Span | None = None) -> tuple[str | None, list
         hint = f"read it in a .lnn file beside it: `load P from {format_string(path.name)}`"
         return failed("table-as-program", f'"{path}" is a table, not a program', hint)
     try:
-        data = read_bytes(path, nearest_program if span is None else nearest_file)
+        data = read_bytes(path, nearest_program)
     except Unreadable as problem:
         return failed(problem.fault.code, problem.fault.message, problem.fault.hint)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):

@@ -58,7 +58,7 @@ def _as_values(kind: pa.DataType, marks: Sequence[str]) -> pa.Array | None:
 
     if pa.types.is_null(kind):
         return None
-    if pa.types.is_binary(kind) or pa.types.is_string(kind):  # also as they are spelled with combining marks
+    if pa.types.is_binary(kind) or pa.types.is_string(kind):  # in NFD too, that is, with combining marks
         forms = dict.fromkeys(form for mark in marks for form in (mark, unicodedata.normalize("NFD", mark)))
         return strings(tuple(forms)).cast(kind)
     spelled = []

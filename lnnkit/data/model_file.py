@@ -54,7 +54,7 @@ def read_values(path: Path) -> dict[str, float]:
 def _opened(path: Path) -> Iterator[Any]:
     from safetensors import SafetensorError, safe_open
 
-    path.open("rb").close()  # what cannot be read is told as for any file
+    path.open("rb").close()  # raises the `OSError` of a file that cannot be read
     try:
         with safe_open(path, framework="numpy") as file:
             yield file

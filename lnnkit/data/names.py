@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast, overload
 
-from lnnkit.data.whole import SMALL, parted, whole
+from lnnkit.data.whole import is_many, parted, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
 
     if len(rows) == len(texts):
         return texts
-    if len(texts) > SMALL:
+    if is_many(len(texts)):
         return texts.take(int64s(rows))
     held = cast("list[str]", texts.to_pylist())
     return strings([held[row] for row in rows.tolist()])
@@ -59,7 +59,7 @@ class Names(Sequence[str]):
 
             if not len(self.numbers):
                 self._arrow = self.texts_in_arrow
-            elif len(self) <= SMALL:
+            elif not is_many(len(self)):
                 self._arrow = strings(self.python)
             else:
                 numbers = int64s(self.numbers_in_numpy).cast(pa.string())

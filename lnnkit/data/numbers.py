@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import nulls, one, view
-from lnnkit.data.encode import SMALL
 from lnnkit.data.objects import is_missing, unboxed
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.data.texts import texts_of
+from lnnkit.data.whole import is_many
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
     import numpy as np
     import pyarrow as pa
 
-    array = one(column.cast(kind))  # out of a dictionary, if it is in one
+    array = one(column.cast(kind))  # decoded, if it is dictionary-encoded
     missing = nulls(array)
     wide = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
     values = view(wide.cast(pa.float64(), safe=False), np.float64)
@@ -98,7 +98,7 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> 
     """Many texts in one pass if all are valid; otherwise each distinct one is read once."""
     import numpy as np
 
-    many = _from_numerals(column) if len(column) > SMALL else None
+    many = _from_numerals(column) if is_many(len(column)) else None
     if many is not None:
         return many
     texts = texts_of(column, title)
@@ -139,7 +139,7 @@ def _spelled(texts: pa.StringArray, truth: bool) -> tuple[np.ndarray, np.ndarray
     import numpy as np
     import pyarrow as pa
 
-    if len(texts) > SMALL:
+    if is_many(len(texts)):
         try:
             values = np.array(view(texts.cast(pa.float64()), np.float64))
         except pa.ArrowInvalid:
@@ -172,7 +172,7 @@ def _from_objects(column: list[object], truth: bool) -> Reals:
 
     import numpy as np
 
-    if len(column) > SMALL and set(map(type, column)) == {float}:
+    if is_many(len(column)) and set(map(type, column)) == {float}:
         values, none = np.array(column, np.float64), np.zeros(len(column), bool)
         return Reals(values, none, np.isnan(values), lambda row: f"{column[row]!r:.60}", none)
     values = np.zeros(len(column))

@@ -37,8 +37,8 @@ def told_table(
     iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are used by position, as
     ``read_table`` does without a list: the arguments, then a truth value or two bounds (for a number: its value or two
     bounds). Diagnostics name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it
-    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers
-    that a table ``like`` it has are shared.
+    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers that
+    equal those of the table ``like`` share its memory.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
@@ -97,7 +97,7 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable 
 
 
 def _numbered(count: int, like: FactTable | None) -> np.ndarray:
-    """The row numbers from 1 to ``count``; those of ``like`` if they are the same."""
+    """The row numbers from 1 to ``count``, shared with ``like`` if it has the same."""
     import numpy as np
 
     if like is not None and count and len(like) == count and like.rows[0] == 1 and like.rows[-1] == count:

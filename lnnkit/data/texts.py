@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.data.arrow import concatenated, one, strings, text_buffers, view
 from lnnkit.data.clean import cleaned
 from lnnkit.data.column import EntityColumn
-from lnnkit.data.encode import SMALL, Piece, encoded
+from lnnkit.data.encode import Piece, encoded
 from lnnkit.data.names import Names, some_of
 from lnnkit.data.ranked import ranked
-from lnnkit.data.whole import drawn, united
+from lnnkit.data.whole import drawn, is_many, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Texts:
     """``codes`` (int32) index ``names``; -1 for an empty or null cell. ``faults`` gives by code the reason why a value
-    is not an entity; such codes come after all names. The ``sharing`` columns without gaps and faults use all of the
-    names between them; 0 if that is not known."""
+    is not an entity; such codes come after all names. ``sharing`` columns, without gaps or faults, together use all
+    names; it is 0 if that is not known."""
 
     codes: np.ndarray
     names: Names
@@ -155,7 +155,7 @@ def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.Str
     import numpy as np
 
     sizes = [len(values) for values in several]
-    if sum(sizes) > SMALL:
+    if is_many(sum(sizes)):
         codes, distinct = ranked(concatenated(several))
         return np.split(codes, np.cumsum(sizes)[:-1]), distinct
     held = [cast("list[str]", values.to_pylist()) for values in several]

@@ -22,9 +22,14 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # with 16; `_BLOCK` from 2^13 to 2^19 (173 to 190 ms) and `SMALL` from 1,000 to 400,000 (183 to 201) differ by noise.
 _SPREAD = 4  # distinct numbers are found by direct addressing if their range is at most this many times their count
 _BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
-SMALL = 20_000  # below this many texts plain Python beats the import of Arrow's kernels
+SMALL = 20_000  # up to this many values plain Python beats the import of Arrow's kernels
 _NINE = ord("9")
 _BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with a byte between these
+
+
+def is_many(count: int) -> bool:
+    """Whether this many values are worth the import of Arrow's kernels."""
+    return count > SMALL
 
 
 def whole(text: str) -> int | None:
@@ -198,7 +203,7 @@ def _found(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
     import numpy as np
 
     places = np.arange(len(texts))
-    if len(texts) > SMALL:
+    if is_many(len(texts)):
         numbers = all_whole(texts)
         if numbers is None:
             from pyarrow.compute import MatchSubstringOptions, call_function

@@ -22,10 +22,10 @@ from lnnkit.discovery.expression import (
 )
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 
-_STEP = 1e-7  # of a constant, for the derivative by it
-_FLOOR = 3e-12  # relative: what rounding leaves uncertain of a constant, at least
-_UNSURE = 3.0  # standard errors from 0
-_OUTLYING = 6.0  # times the spread of the middle half of residuals, scaled as of a normal distribution
+_STEP = 1e-7  # relative step of a constant for a finite difference
+_FLOOR = 3e-12  # least relative error of a constant, from rounding
+_UNSURE = 3.0  # a coefficient within this many standard errors of 0 may be dropped
+_OUTLYING = 6.0  # residuals beyond this many robust standard deviations are outliers
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if each.value]
     before = _square(formula, table, target)
-    # What rounding leaves, and four standard errors of a mean square that holds noise
+    # Rounding, and four standard errors of the mean square of the noise
     floor = len(target) * (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
     while left:
         errors = _errors(formula, constants, left, table, target)

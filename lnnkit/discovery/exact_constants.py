@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_MOST = 10**7  # of numerator times denominator: beyond, a fraction says no more than the digits
+_MOST = 10**7  # greatest numerator times denominator; a larger fraction is no simpler than digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:
             mantissa, _, exponent = text.partition("e")
             whole = int(mantissa.replace(".", ""))
             power = int(exponent) - digits + 1
-            if abs(power) <= 15:  # else digits: a fraction of such size is none that is read as one
+            if abs(power) <= 15:  # written as digits: so large a fraction is not readable
                 top, bottom = (whole * 10**power, 1) if power >= 0 else (whole, 10**-power)
                 shared = math.gcd(top, bottom)
                 yield 8.0 * abs(whole), _of(top // shared, bottom // shared, 0, False)

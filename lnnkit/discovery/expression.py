@@ -402,7 +402,7 @@ def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
 
 
 def regauged(formula: Product) -> Iterator[Product]:
-    """The same function with another term first in a sum; that term's coefficient is factored out."""
+    """Equivalent formulas: in each, another term of one sum comes first, and its coefficient is factored out."""
     for at, (base, exponent) in enumerate(formula.factors):
         if not isinstance(base, Sum):
             continue

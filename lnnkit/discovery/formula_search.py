@@ -43,18 +43,18 @@ from lnnkit.discovery.table_splits import best_condition, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 
 _SAMPLE = 500  # rows that thousands of features are compared on
-_EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
+_EXACT = 1e-9  # relative to the target: a formula with no larger residual is exact
 _LARGEST = 60
-_SHARP = 40  # rows in which a condition can stand out
+_SHARP = 40  # least number of rows for the ``sharp`` search for a condition
 _SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
-_OUTLIERS = 0.25  # the share of rows that may be far off
+_OUTLIERS = 0.25  # the share of rows that may be outliers
 _USUAL, _SPLIT = 0.6, 0.5  # shares of the time for the rows that are no outliers, and for cases that stand out
-_EARLY = 1  # families of formulas, before which only a monomial ends a noisy search
-_SIMPLE = 35  # a larger formula, or one of constants that are not exact, may hide what it lacks
-_TRIED = 3  # formulas of a size whose constants are fitted, if they leave at most
-_PROMISING = 6.0  # times the squares that a smaller one leaves
-_NEARLY = 1.1  # times as much: worth exact constants
-_FEW, _MANY = 250, 2000  # rows that constants are fitted to at first and in the end
+_EARLY = 1  # before this many families of formulas were tried, only a monomial ends a noisy search
+_SIMPLE = 35  # only a formula up to this size may end the search: a larger one fits what it does not express
+_TRIED = 3  # formulas of one size whose constants are fitted
+_PROMISING = 6.0  # constants are fitted if the loss is at most this many times the least of all smaller formulas
+_NEARLY = 1.1  # constants are made exact if the loss is below this many times the least so far
+_FEW, _MANY = 250, 2000  # rows to which constants are fitted at first, and in the end
 
 
 @dataclass(frozen=True)
@@ -204,8 +204,8 @@ class _Run:
         return self._train[usual_rows(self._filled[self._train][:, chosen], self._target[self._train])]
 
     def _split(self, chosen: list[int], *, sharp: bool = False) -> bool:
-        """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only
-        where the condition says much more than others do, and in half of the time."""
+        """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only if
+        the condition reduces the residuals much more than others do, and within half of the time."""
         rows = self._train
         table, target = self._filled[rows], self._target[rows]
         condition = best_condition(table, target, chosen, self._generator, sharp=sharp)
@@ -315,7 +315,7 @@ class _Run:
                 for made in _quotient_fits(state.inputs, features, wanted, weight):
                     yield product(state.factor, power(made, 1 / exponent))
 
-    # --- what was met -------------------------------------------------------------------------------------------------
+    # --- formulas met -------------------------------------------------------------------------------------------------
 
     def _add(self, formulas: Iterable[Product]) -> None:
         for number, formula in enumerate(formulas):
@@ -437,8 +437,8 @@ class _Run:
 
 
 def _by_sizes(above: Product, below: Product) -> Iterator[Product]:
-    """The greater and the lesser of two formulas: their mean, and half of the size of their difference more or less;
-    the size of one, where the other is its negative."""
+    """Candidates for the maximum and the minimum of two formulas: their mean plus, and minus, half of the absolute
+    difference; the absolute value of the first one and its negative, in case each is the negative of the other."""
     half = Constant(0.5, 1, 2)
     mean = scaled(total(above, below), half)
     apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)

@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.discovery.expression import Product, power, product
 
-_WIDEST = 1e9  # a feature that is so much larger somewhere than in the middle tells of that row alone
+_WIDEST = 1e9  # greatest ratio of a feature to its median: beyond, it is about a single row
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""Outliers: rows far off that lie nowhere in particular.
+"""Outliers: rows with large residuals, scattered over the table.
 
-Before any formula is known, a polynomial of the columns is fitted by Huber's loss, that is by least squares to
-residuals that are clipped at some spreads, again and again (Huber 1981, "Robust Statistics", section 7.8: the method of
-modified residuals), then without the rows far off. Whether an outlier is 10 or 10,000 off makes no difference to it.
+Before any formula is known, a polynomial of the columns is fitted by Huber's loss: by repeated least squares on
+residuals that are clipped at a multiple of their spread (Huber 1981, "Robust Statistics", section 7.8: the method of
+modified residuals), then without the rows with large residuals. Whether an outlier is 10 or 10,000 off makes no
+difference to it.
 
-Rows far off that fill a region of the table are no outliers, but a case of their own.
+Rows with large residuals that fill a region of the table are no outliers, but a case of their own.
 """
 
 from __future__ import annotations
@@ -16,26 +17,28 @@ import numpy as np
 from lnnkit.discovery.constant_refinement import spread
 from lnnkit.discovery.variable_reductions import polynomial
 
-_HUBER = 1.5  # spreads at which residuals are clipped
-_FAR = 8.0  # spreads of the polynomial's residuals, beyond which a row is left out
-_FARTHER = 10.0  # the same of formulas'
-_ROUNDING = 1e-6  # of the target's size: an exact formula is as near as this
-_SHARE = 0.1  # of a row's value
+_TERMS = 90  # greatest number of terms of the polynomial
+_HUBER = 1.5  # residuals are clipped at this many spreads
+_FAR = 8.0  # a row is left out beyond this many spreads of the polynomial's residuals
+_FARTHER = 10.0  # the same for residuals of formulas
+_ROUNDING = 1e-6  # relative to the target: the residuals of an exact formula
+_SHARE = 0.1  # relative to a row's value: the least residual of an outlier from an inexact formula
 _MOST = 0.3  # the share of rows that may be outliers
 _ROUNDS = 60
-_FEWEST = 12  # rows of which some may be left out
+_FEWEST = 12  # least number of rows for leaving any out
 _TERMS = 28
-_REGION = 0.25  # the share of the variance of "is far off" that the columns explain where it is a region
-_CORNER = 0.4  # the same to a polynomial, which is far off at the ends of a curve too
+_REGION = 0.25  # share of the variance of "is an outlier" that the columns explain if outliers form a region
+_CORNER = 0.4  # the same for a polynomial, which errs at the ends of a curve too
 
 
-def usual_rows(table: np.ndarray, target: np.ndarray, *, terms: int = 90) -> np.ndarray:
-    """``[rows]``: which are no outliers to a polynomial of ``table``, ``[rows, columns]``, of at most so many terms.
-    All where too many would be, or where they fill a region. ``table`` has no missing cells."""
+def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """A mask ``[rows]`` of the rows that are no outliers from a polynomial of ``table``, ``[rows, columns]``, with at
+    most `_TERMS` terms. All rows if there would be too many outliers, or if these fill a region. ``table`` has no
+    missing cells."""
     everything = np.ones(len(target), dtype=bool)
     if len(target) < _FEWEST:
         return everything
-    basis = polynomial(table, min(terms, max(2, len(target) // 6)))
+    basis = polynomial(table, min(_TERMS, max(2, len(target) // 6)))
     parts = np.linalg.svd(basis, full_matrices=False)
     own = parts.U[:, 1e-9 * parts.S.max(initial=0.0) < parts.S]
     fitted = np.full(len(target), float(np.median(target)))
@@ -59,8 +62,9 @@ def usual_rows(table: np.ndarray, target: np.ndarray, *, terms: int = 90) -> np.
 
 
 def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: float) -> np.ndarray:
-    """``[rows]``: those that no formula comes near whose median residual is twice the least or at most ``floor``. None
-    where too many would be, or where they fill a region. ``residuals`` are sizes, ``[rows]``, of each formula."""
+    """A mask ``[rows]`` of the rows that no good formula comes near. A formula is good if its median residual is at
+    most twice the least one, or at most ``floor``. No row if there would be too many, or if these fill a region.
+    ``residuals`` has the absolute residuals, ``[rows]``, of each formula."""
     medians = [float(np.median(each)) for each in residuals]
     good = [each for each, middle in zip(residuals, medians, strict=True) if middle <= max(2 * min(medians), floor)]
     least = np.min(good, axis=0)
@@ -69,17 +73,17 @@ def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: 
 
 
 def far_rows(residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The indices of the rows from which a formula is far, compared with the others, for an exact one beyond rounding:
-    outliers, or a case of their own. ``residuals`` are sizes, ``[rows]``."""
+    """The indices of the rows with a residual that is large compared with the others' (for an exact formula: beyond
+    rounding). They are outliers, or a case of their own. ``residuals`` are absolute, ``[rows]``."""
     own = spread(residuals)
     floor = _ROUNDING * float(np.median(np.abs(target)))
-    # Errors grow with what is measured: only an exact formula is far off at a small share of the value.
+    # Errors of measurement grow with the value, so a small relative residual is an outlier only for an exact formula.
     share = 0.0 if _FARTHER * own < floor else _SHARE * np.abs(target)
     return np.flatnonzero(residuals > np.maximum(max(_FARTHER * own, floor), share))
 
 
 def scattered(far: np.ndarray, table: np.ndarray, region: float = _REGION) -> bool:
-    """Whether the columns tell hardly more than chance would of which rows are ``far``, ``[rows]``."""
+    """Whether the columns predict which rows are ``far``, ``[rows]``, hardly better than chance."""
     if far.sum() < 2 or len(far) < 24:
         return True
     basis = polynomial(table, min(_TERMS, len(far) // 8))

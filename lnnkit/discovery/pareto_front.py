@@ -16,10 +16,10 @@ from lnnkit.discovery.constant_refinement import spread
 from lnnkit.discovery.expression import Product, evaluate, size
 from lnnkit.discovery.outlying_rows import unexplained_rows
 
-_CLIP = 5.0  # spreads of the best formula's residuals: what lies outside counts as if it lay there
-_CAP = 0.95  # of the best constant's residuals: no row counts for more than this quantile of them
-_WORTH = 0.005  # by so much the error falls, at least, from one formula to the next
-_EXACT = 1e-10  # of the target's size: errors as small as this are rounding
+_CLIP = 5.0  # residuals are clipped at this many spreads of the best formula's residuals
+_CAP = 0.95  # residuals are capped at this quantile of the best constant's
+_WORTH = 0.005  # least reduction of the error from one formula of the front to the next
+_EXACT = 1e-10  # relative to the target: smaller errors are rounding
 
 
 @dataclass(frozen=True)

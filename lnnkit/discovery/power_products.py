@@ -18,12 +18,12 @@ from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total
 from lnnkit.discovery.monomials import Inputs, grid, monomial, monomials
 
-_SINGLES, _PAIRS, _WEIGHED = 30, 60, 20  # as many are written out
+_SINGLES, _PAIRS, _WEIGHED = 30, 60, 20  # greatest numbers of candidates returned of each kind
 _MOST_WEIGHED = 1200
-_WEIGHTS = tuple(2.5**step for step in range(-4, 5))  # of the second term of a sum, over the first one's size
+_WEIGHTS = tuple(2.5**step for step in range(-4, 5))  # ratio of the second term of a sum to the first
 _MOST_SUMS = 3000
-_NOTHING = 1e-24  # the share of the squares that is left of an exact fit
-_NEAR = 0.1  # an exponent so near to a half is taken for it
+_NOTHING = 1e-24  # share of the sum of squares that an exact fit leaves
+_NEAR = 0.1  # an exponent this near to a half-integer is rounded to it
 _POWERS = (1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5)
 
 

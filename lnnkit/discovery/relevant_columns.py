@@ -7,11 +7,13 @@ import itertools
 import numpy as np
 
 _CLIP = 4.0
-_FAR = 4.0  # distances of the quartiles
-_ROUNDING = 1e-9  # of a logarithm
+_MOST = 12  # greatest number of columns
+_MONOMIAL = 3  # greatest number of columns of a monomial
+_FAR = 4.0  # values beyond this many interquartile ranges are clipped
+_ROUNDING = 1e-9  # greatest error of an exact fit of logarithms
 
 
-def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -> list[int]:
+def relevant_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
     """The indices of the columns whose terms explain significantly more of the target, or of its ranks, than chance;
     the most relevant first. ``table`` has no missing cells.
 
@@ -32,19 +34,19 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, most: int = 12) -
     found = np.flatnonzero(score > 1)
     if not len(found):
         found = np.argsort(-score)[: min(3, len(varied))]
-    return sorted(found.tolist(), key=lambda place: -score[place])[:most]
+    return sorted(found.tolist(), key=lambda place: -score[place])[:_MOST]
 
 
-def monomial_columns(table: np.ndarray, target: np.ndarray, *, most: int = 3) -> list[int]:
-    """The places of the fewest columns, at most so many, of which a constant times powers is exactly the target's size;
-    none where there are none, or too few rows to tell."""
-    if (target == 0).any() or len(target) < most + 4:
+def monomial_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
+    """The indices of the fewest columns of which a constant times a product of powers equals the target's absolute
+    value exactly; empty if there are none, more than allowed, or too few rows."""
+    if (target == 0).any() or len(target) < _MONOMIAL + 4:
         return []
     wanted = np.log(np.abs(target))
     usable = np.flatnonzero((table != 0).all(0)).tolist()
     with np.errstate(divide="ignore"):
         logs = np.log(np.abs(table))
-    for count in range(1, most + 1):
+    for count in range(1, _MONOMIAL + 1):
         for places in itertools.combinations(usable, count):
             basis = np.concatenate([np.ones((len(logs), 1)), logs[:, places]], 1)
             rest = wanted - basis @ np.linalg.lstsq(basis, wanted, rcond=1e-12)[0]
@@ -78,7 +80,7 @@ def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], other
 
 
 def _dropped(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> np.ndarray:
-    """For each column, what its terms explain, as a multiple of what chance could explain by a wide margin."""
+    """For each column, the ratio of what its terms explain to a generous bound on what chance could explain."""
     basis, members = quadratic(columns[:, varied])
     gram, along = basis.T @ basis, basis.T @ response
     whole = _left(gram, along, response, np.arange(len(gram)))
@@ -143,7 +145,7 @@ def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.nd
 
 
 def _even(column: np.ndarray) -> np.ndarray:
-    """The column standardised, with outliers drawn in; in logarithms if it has one sign and spans orders of
+    """The column, standardised, with outliers clipped; its logarithms if it has one sign and spans orders of
     magnitude."""
     if (column > 0).all() and column.max() > 20 * column.min():
         column = np.log(column)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_ALL_TRIPLES = 200  # features, all of whose triples are tried
-_NOTHING = 1e-26  # the share of the squares that is left of an exact fit
+_ALL_TRIPLES = 200  # up to this many features all triples are tried
+_NOTHING = 1e-26  # share of the sum of squares that an exact fit leaves
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def sparse_fits(
         if whole not in seen:
             seen.add(whole)
             front.append(whole)
-    if not front:  # nothing but multiples of what is held
+    if not front:  # all others are multiples of the chosen features
         if held:
             yield fit(held)
         return
@@ -124,7 +124,7 @@ def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bo
         return
     while chosen:
         scaled = features[:, chosen] / norm[chosen]
-        # The squares that go with a term are its coefficient's, over its variance.
+        # Dropping a term costs the square of its coefficient over the coefficient's variance.
         orthogonal, triangle = np.linalg.qr(scaled)
         if np.abs(np.diag(triangle)).min() < 1e-10:
             worst = int(np.abs(np.diag(triangle)).argmin())

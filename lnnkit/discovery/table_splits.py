@@ -19,11 +19,11 @@ from lnnkit.discovery.expression import Product, constant, evaluate, variable
 from lnnkit.discovery.variable_reductions import polynomial
 
 _TERMS = 28
-_GAIN = 0.5  # what a split leaves of the squares, at most
-_LEAST = 8  # rows of a side
-_SHARP = 1 / 3  # what a condition leaves that stands out, of what others leave
-_ELSEWHERE = 0.15  # the share of rows, at least, that such others put on another side
-_ROWS, _NEAR = 1500, 120  # rows that conditions are compared on, and thresholds near the best one
+_GAIN = 0.5  # greatest share of the residuals that a split may leave
+_LEAST = 8  # least number of rows on a side
+_SHARP = 1 / 3  # greatest ratio of the residuals of a sharp condition to those of other conditions
+_ELSEWHERE = 0.15  # those others put at least this share of rows on the other side
+_ROWS, _NEAR = 1500, 120  # rows on which conditions are compared, and thresholds tried near the best one
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Condition:
 def best_condition(
     table: np.ndarray, target: np.ndarray, chosen: list[int], generator: np.random.Generator, *, sharp: bool = False
 ) -> Condition | None:
-    """The condition that leaves least, if it leaves at most half of what one polynomial does; ``table`` has no missing
-    cells. ``sharp``: if it leaves at most a third of what conditions leave that split the rows elsewhere. A curve that
-    bends everywhere gains by any of them."""
+    """The condition with the smallest residuals, if these are at most half of those of one polynomial; ``table`` has no
+    missing cells. ``sharp``: if they are also at most a third of those left by conditions that split the rows
+    elsewhere, since a curve that bends everywhere gains from any condition."""
     order = generator.permutation(len(target))[:_ROWS]
     cut = max(1, len(order) * 2 // 3)
     train, test = order[:cut], order[cut:]
@@ -96,7 +96,7 @@ class _Polynomials:
 def _best_of(
     sides: _Polynomials, table: np.ndarray, chosen: list[int], order: np.ndarray, whole: float, *, sharp: bool
 ) -> tuple[float, Condition] | None:
-    """What the best condition leaves, and that condition, as `best_condition` says."""
+    """The residuals that the best condition leaves, and that condition; see `best_condition`."""
     scored = [(sides.left_by(each.holds(table)), each) for each in _conditions(table, chosen)]
     if not scored:
         return None
@@ -125,8 +125,8 @@ def _conditions(table: np.ndarray, chosen: list[int]) -> Iterator[Condition]:
 def settled_threshold(
     condition: Condition, above: Product, below: Product, table: np.ndarray, target: np.ndarray
 ) -> Condition:
-    """The condition with its threshold moved to where the two formulas change places, and rounded to the simplest
-    number there."""
+    """The condition with its threshold moved to where the other formula becomes the better one, and rounded to the
+    simplest number there."""
     if condition.right is not None:
         return condition
     high, low = (np.abs(evaluate(each, table) - target) for each in (above, below))

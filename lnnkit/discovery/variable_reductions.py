@@ -18,7 +18,8 @@ from lnnkit.discovery.expression import Product, constant, power, product, scale
 from lnnkit.discovery.monomials import Inputs
 
 _TERMS = 90
-_AS_GOOD = 1.3  # the error after a reduction, over that before
+_BEAM = 2  # reductions that are continued
+_AS_GOOD = 1.3  # greatest ratio of the error after a reduction to that before
 _FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, -4.0, 4.0, -5.0, 1.5, -1.5)
 
 
@@ -43,27 +44,27 @@ class Reductions:
         start = Reduced(inputs, constant(1.0), np.ones(len(target)), 0.0)
         self.start = replace(start, error=self._error(start))
 
-    def levels(self, *, width: int = 2) -> Iterator[list[Reduced]]:
+    def levels(self) -> Iterator[list[Reduced]]:
         """The unreduced target, then beams with ever fewer inputs, until no more can be removed."""
         beam = [self.start]
         yield beam
         while beam:
             found: dict[frozenset[Product], Reduced] = {}
             for state in beam:
-                for each in self._smaller(state, width):
+                for each in self._smaller(state):
                     found.setdefault(frozenset((*each.inputs.formulas, each.factor)), each)
-            beam = sorted(found.values(), key=lambda each: each.error)[:width]
+            beam = sorted(found.values(), key=lambda each: each.error)[:_BEAM]
             if beam:
                 yield beam
 
-    def _smaller(self, state: Reduced, width: int) -> list[Reduced]:
+    def _smaller(self, state: Reduced) -> list[Reduced]:
         if len(state.inputs) < 2:
             return []
         peeled = self._peeled(state)
         if peeled is not None:
             return [peeled]
         found = [made for made in self._combined(state) if made.error <= _AS_GOOD * state.error + 1e-18]
-        return sorted(found, key=lambda each: each.error)[:width]
+        return sorted(found, key=lambda each: each.error)[:_BEAM]
 
     def _peeled(self, state: Reduced) -> Reduced | None:
         """The state with the factor divided out that leaves the least error; None if no factor helps."""

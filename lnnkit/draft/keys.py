@@ -12,8 +12,8 @@ _TITLES = "[ug]?uids?|ids?|key|code|no|nr|number|name|uuid|isbn|email|login|user
 _ID = re.compile(rf"(?:^|[^a-z])(?:{_TITLES})$", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-z](?:Id|ID|Key|Code|No|Nr|Name)$")
 # Measured by `python -m benchmarks.draft_constants` on 36 tables: no draft changes with `_MOST` from 2 to 48, nor with
-# either spread from 0.05 to 0.99. The spreads are set by tests/draft alone: ids of which some stand twice pass, columns
-# of categories and free text without a telling title do not.
+# either spread from 0.05 to 0.99. The spreads are set by tests/draft alone: ids with some repetitions pass, columns of
+# categories and free text without a title such as "id" do not.
 _MOST = 12  # columns that are tried in pairs
 _SPREAD = 0.5  # the least ratio of distinct values to rows in a column that names rows, if its title is that of ids
 _SPREAD_UNTITLED = 0.8  # the same for any other title

@@ -6,8 +6,8 @@ import networkx as nx
 
 
 def nearest(graph: nx.DiGraph, centre: str | None, most: int) -> nx.DiGraph:
-    """The ``most`` nodes nearest to ``centre``, or, where that is None or not in the graph, to the node with most
-    neighbours, and then to others, so that no part of the graph is left out for want of a path."""
+    """The ``most`` nodes nearest to ``centre`` (None, or not in the graph: to the node with most neighbours). Nodes
+    that no path connects with it come last, nearest to other nodes with many neighbours."""
     order = sorted(graph.nodes, key=graph.degree, reverse=True)
     kept: dict[str, None] = {}
     both_ways = graph.to_undirected(as_view=True)

@@ -17,12 +17,12 @@ Formula = ast.Expression | SameEntity
 
 
 def predicate_graph(program: CheckedProgram, title: str, centre: str | None, most: int) -> Picture:
-    """A box for each predicate and number, and one for each rule and axiom; those nearest to the predicate ``centre``
-    where that is given, or where there are more than ``most``.
+    """A box for each predicate and number, and one for each rule and axiom; if ``centre`` is given or there are more
+    than ``most``, only those nearest to that predicate.
 
-    Arrows lead from an implication's antecedent to its consequent. A statement of another form says something of each
-    of its atoms by the others: its arrows have two heads. (An implication does too: a false consequent bounds the
-    antecedent from above. That is left out of the picture.)
+    Arrows lead from an implication's antecedent to its consequent. A statement of another form bounds each of its atoms
+    by the others: its arrows have two heads. (An implication does too: a false consequent bounds the antecedent from
+    above. That is left out of the picture.)
     """
     statements = {
         f"\0{number}": assertion  # no predicate has such a name

@@ -10,7 +10,7 @@ from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 
-_SHOWN = 28  # letters of a comparison or term
+_SHOWN = 28  # greatest length of a comparison's or term's text
 _SYMBOLS = {
     "and": "∧",
     "or": "∨",

@@ -12,8 +12,8 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Span
 
-SHOWN = 8  # rules of one predicate
-WIDEST = 200  # of a rule's text
+SHOWN = 8  # greatest number of rules listed for a predicate
+WIDEST = 200  # greatest length of a rule's text
 
 
 def hover_text(linked: Linked, place: Place, checked: CheckedProgram | None, bounds: str = "") -> str:
@@ -38,7 +38,7 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
     if known is None or (name not in supplied(linked.symbols)[0] and not linked.symbols.doubtful(name)):
         return [f"`{name}`: nothing supplies it: it has no fact, table or rule, and is not declared"]
     if checked is not None and name in checked.predicates and not known.sorts:
-        known = checked.predicates[name]  # a table may be all that tells how many arguments it takes
+        known = checked.predicates[name]  # its number of arguments may be known from a table alone
     declaration = next((place for place in found if place.role == "declaration"), None)
     if declaration is not None:
         written = format_statement(declaration.statement)

@@ -10,7 +10,7 @@ from lnnkit.editor.program_files import ProgramFile
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-WIDEST = 80  # of a name in the outline
+WIDEST = 80  # greatest length of a name in the outline
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def no_rows() -> Array:
 def one_value(values: Array) -> float | None:
     """The common value of ``values``, which are not empty; None if they differ."""
     first = values[0]
-    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # one value, spread out, or not
+    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # a broadcast value, or equal ones
         return float(first)
     return None
 
@@ -52,17 +52,18 @@ class State:
         self.dtype = dtype
         self.device = device
         self.trail = trail
-        self.noise = noise(dtype)  # a smaller gain is rounding, not news
+        self.noise = noise(dtype)  # a smaller gain is rounding
         self.tolerance = tolerance(dtype)
         self.lower = Growing(real(dtype))
         self.upper = Growing(real(dtype))
         self._frozen = Growing(np.bool_)
-        self._numbers: Growing | None = None  # where there are any
+        self._numbers: Growing | None = None  # None while there are no numbers
         self.crossed = Crossed(dtype)
         self._additions = 0
 
     def extend(self, atoms: Atoms, last: Ends | None = None) -> None:
-        """Give every row that the grounding has added its default bounds; those of the ``last`` addition these."""
+        """Give every row that the grounding has added its default bounds, or the bounds ``last`` if it belongs to the
+        last addition."""
         additions = atoms.additions
         if self._additions == len(additions):
             return
@@ -117,7 +118,7 @@ class State:
         return Ends(self.lower.values.take(rows), self.upper.values.take(rows))
 
     def read_run(self, start: int, stop: int) -> Ends:
-        """As ``read``, for rows that follow one another: the state's own values, until it changes."""
+        """As ``read``, for consecutive rows: the state's own values, until it changes."""
         return Ends(self.lower.values[start:stop], self.upper.values[start:stop])
 
     def view(self, rows: Tensor | Array) -> Bounds:

@@ -68,15 +68,15 @@ def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tens
     """The state in which flagged bounds have the values ``lower`` and ``upper``, by row; unknown by default."""
     result = State(state.dtype)
     for side, other in enumerate((lower, upper)):
-        result.ends(side).append(state.ends(side).values.copy())  # many are kept as they come, and written to here
+        result.ends(side).append(state.ends(side).values.copy())  # a copy, since it is written to here
         rows = where_set(flags[side]).numpy()
         result.put(side, rows, state.unknown(side, rows) if other is None else other.numpy().take(rows), None)
     return result
 
 
 def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
-    """As `doubted`, with the flagged bounds as near to their default as those that are not flagged allow: what is
-    unknown of a completed atom because of a contradiction would else be false."""
+    """As `doubted`, with the flagged bounds as near to their default as the other bounds allow. A completed atom is
+    false by default, so a value that differs between the two states depends on the contradiction."""
     plain = State(state.dtype)
     plain.extend(atoms)
     count = len(flags[0])

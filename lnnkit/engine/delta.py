@@ -102,7 +102,8 @@ def rise_new(rows: range, value: float, atoms: Atoms, encoded: EncodedBounds) ->
 def _told_new(
     table: AtomTable, first: int, rows: range, sides: Sequence[int], pair: Pair, atoms: Atoms, encoded: EncodedBounds
 ) -> Delta:
-    """Enter new rows of one table, from its ``first`` on, with their bounds; the moves of the last of ``sides``."""
+    """Enter new rows of one table, which begin at its row ``first``, with their bounds. Returns the delta of their
+    moves on the last of ``sides``."""
     local = range(first, first + len(rows))
     for side in sides:
         atoms.deviate_new(table, SIDES[side], rows.start, local)

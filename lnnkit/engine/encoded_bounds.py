@@ -1,5 +1,5 @@
-"""Atoms that read alike: where bounds take few values, each atom row has the number of its pair of bounds. Numbers take
-many, and have no class."""
+"""Encodes bounds that take few values: each atom row has the number of its pair of bounds, its *class*. Atoms with the
+same class read alike. Numeric attributes take many values and have no class."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ class EncodedBounds:
         codes[wide(rows)] = OTHER
 
     def tell_new(self, table: int, start: int, stop: int, pair: Pair) -> int | None:
-        """Classify new rows of one table that follow one another and all have one pair of bounds; returns their class,
-        if they have one."""
+        """Classify consecutive new rows of one table that all have one pair of bounds; returns their class, if they
+        have one."""
         number = OTHER if table in self._soft else self._told.get((table, pair))
         if number is None:
             number = OTHER if self._atoms.numbered[table].numeric else self._enter(table, pair)
@@ -141,8 +141,8 @@ class EncodedBounds:
         return None if number == OTHER else number
 
     def _alike(self, table: AtomTable) -> bool:
-        """Classify all rows of a table, if they follow one another and all differ from the default in one way, or in
-        too many."""
+        """Classify all rows of a table, if they are consecutive and all differ from the default in one way, or in too
+        many."""
         run = table.run
         if not run or table.numeric:
             return table.numeric

@@ -37,7 +37,7 @@ def run(
 ) -> None:
     """Rounds over ``members`` until nothing changes, convergence is too slow, the limit is reached, or ``watch`` stops
     them. ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the
-    gains that came before, where rounds and something else take turns."""
+    gains of earlier calls, where rounds alternate with something else."""
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
     worklist = Worklist(space.responding(members))
     batches = grounding.kept(members)

@@ -1,4 +1,4 @@
-"""The proposals of a round, and the merge that alone lets them into the bounds."""
+"""The proposals of a round and their merge, the only place where rounds write bounds."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Pending(Protocol):
 @dataclass(slots=True, eq=False)
 class Proposals:
     """Bounds that instances propose for one end of the atoms behind ``leaf``: ``value`` (n,), or one for all, for the
-    atom ``rows`` (n,). ``instances`` (n,) are rows of the block of rule shape number ``batch``, or positions among
-    what is ``pending``. ``distinct``: all atoms are new and none stands twice."""
+    atom ``rows`` (n,). ``instances`` (n,) are rows of the block of rule shape number ``batch``, or positions among what
+    is ``pending``. ``distinct``: all atoms are new, and none occurs twice."""
 
     rows: Array | range
     value: Array | float
@@ -75,7 +75,7 @@ class Merge:
 
     def __init__(self, state: State, winners: Winners) -> None:
         self._state = state
-        self._derivations = winners
+        self._winners = winners
         self._slots = Growing(np.int32)  # scratch, a place for each row
 
     def settle(self, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False) -> Array:
@@ -147,7 +147,7 @@ class Merge:
             run = range(first, first + len(proposal.rows))
             first = run.stop
             for each in sides:
-                self._derivations.record(each, run, batch, leaf, instances)
+                self._winners.record(each, run, batch, leaf, instances)
                 if trail is not None:
                     trail.record(Kind.SENT, each, run, value, batch, leaf, instances)
         return start, stop, value
@@ -162,12 +162,12 @@ class Merge:
         if trail is not None and values is None:
             values = self._state.ends(sides[-1]).values.take(rows)
         for side in sides:
-            self._derivations.record(side, rows, proposal.batch, proposal.leaf, stored)
+            self._winners.record(side, rows, proposal.batch, proposal.leaf, stored)
             if trail is not None and values is not None:
                 trail.record(Kind.SENT, side, rows, values, proposal.batch, proposal.leaf, stored)
 
     def _first(self, row: Array) -> Array | None:
-        """Where each row stands first; None if none stands twice."""
+        """The positions at which each row first occurs; None if no row occurs twice."""
         slots = self._slots.reach(len(self._state.lower))
         order = np.arange(len(row), dtype=np.int32)
         slots[wide(row[::-1])] = order[::-1]  # of equal rows the first is written last

@@ -60,8 +60,8 @@ class Workspace:
     drift: Drift
 
     def arrested(self, number: int) -> Array:
-        """Which rows of a batch are an arrested instance: those that an instance was given when it set a bound, before
-        it was arrested, are among them."""
+        """Which rows of a batch belong to an arrested instance, including the rows that it was given before, when it
+        set a bound."""
         batch = self.grounding.batches[number]
         flags = batch.arrested.copy()
         for member in batch.members:

@@ -231,7 +231,7 @@ class _Writer:
 
     def __init__(self, names: Names, known: frozenset[str]) -> None:
         self.names = names
-        self.known = known  # entities that facts name; the others are quoted, as those that are meant to be new
+        self.known = known  # entities that facts name; others are quoted, so that `check` takes them for new ones
         self.taken: Counter[str] = Counter()
         self.entities = {name.casefold() for name in names.constants}
 

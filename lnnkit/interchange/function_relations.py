@@ -110,7 +110,8 @@ class _Rewriting:
         return formula
 
     def _term(self, term: fol.Term, given: list[tuple[fol.Variable, fol.Atom]]) -> fol.Term:
-        """The term, variables for its functions; what these are goes to ``given``, inner ones first."""
+        """The term with variables in place of its functions. Their definitions are added to ``given``, inner ones
+        first."""
         if isinstance(term, fol.Sum):
             left = self._term(term.left, given)
             return replace(term, left=left, right=self._term(term.right, given))

@@ -122,7 +122,7 @@ def _settle(errors: Sequence[Diagnostic], skip_errors: bool, liberties: Libertie
 
 
 def _about(made: ImportedProgram, given: Example) -> ImportedProgram:
-    """The program with what its example is about, below its title."""
+    """The program, with a comment below its title that says what the example is about."""
     told = [f"# {' '.join(each.split())}" for each in given.about]
     head, _, rest = made.text.partition("\n")
     return replace(made, text="\n".join([head, *told, rest])) if told else made

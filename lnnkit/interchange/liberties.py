@@ -29,7 +29,7 @@ class Liberties:
         self.add(Diagnostic(code, message, hint, Span(self.source, start, end), "warning"))
 
     def note_at(self, code: str, message: str, hint: str, span: Span | None) -> None:
-        """The same with a symbol, where it stands first."""
+        """The same, at the first occurrence of a symbol."""
         self.add(Diagnostic(code, message, hint, span, "warning", None if span else self.source.path))
 
     def add(self, diagnostic: Diagnostic) -> None:

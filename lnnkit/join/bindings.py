@@ -37,11 +37,12 @@ NOWHERE: Mapping[int, int] = {}
 
 
 class Bindings:
-    """``length`` assignments. Each layer holds what was bound last, and where in the layer beneath the rest stands.
+    """``length`` assignments. Each layer holds the variables that were bound last; ``under`` is the layer beneath, with
+    the others, and ``via`` maps the assignments of this layer to those of that one.
 
-    A layer's ``columns`` are its own; the variables in ``places`` stand in the ``rows`` of the atoms ``matched`` last,
-    in these of their table's columns, the ``sources``. ``column(v)`` gives (length,) entity ids of a variable,
-    ``local(m)`` the rows of a matched atom in its table.
+    A layer has ``columns`` of entity ids, or reads variables from the atoms ``matched`` last: ``rows`` are these atoms'
+    rows in their table, whose columns are ``sources``, and ``places`` has the column of each variable. ``column(v)``
+    gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its table.
     """
 
     __slots__ = ("_at", "_columns", "_places", "_rows", "_sources", "_under", "_via", "known", "length", "moved")
@@ -67,7 +68,7 @@ class Bindings:
         self._at = rows
         self._rows: dict[Matched, Array | range] = {} if rows is None else dict.fromkeys(matched, rows)
         self._under = under
-        self._via = via  # None: as it stands here
+        self._via = via  # None: the assignments are the same
 
     def column(self, variable: int) -> Array:
         """The ids of a bound variable."""

@@ -13,8 +13,8 @@ from lnnkit.store.columns.growing import Chunks
 from lnnkit.store.columns.sorting import in_order
 
 _LIMIT = 2**62  # mixed-radix keys stay below this
-# So many possible keys are tabulated, or four times as many as there are rows. 2 ** 10 to 2 ** 22 take 338 to 365 ms
-# (`python -m benchmarks.inference_constants triangles`).
+# Up to this many possible keys are tabulated, or up to four times the number of rows. 2 ** 10 to 2 ** 22 take 338 to
+# 365 ms (`python -m benchmarks.inference_constants triangles`).
 _DENSE = 2**16
 
 

@@ -23,7 +23,7 @@ from lnnkit.store.domain import Domain
 # Assignments made at a time, a limit of memory. A join of 2,000,000 takes 377 CPU ms, with 2 ** 13 471, with 2 ** 21
 # 293 (`python -m benchmarks.inference_constants triangles`).
 CHUNK = 2**17
-_TRIED = 6  # among so many literals any may come first; among more, the shortest; 2 to 12 take 334 to 382 ms
+_TRIED = 6  # up to this many literals any may come first, of more the shortest; 2 to 12 take 334 to 382 ms
 
 
 class Path(NamedTuple):

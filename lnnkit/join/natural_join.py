@@ -27,8 +27,8 @@ class Relation:
 Made = Callable[[Relation, Relation, int], None]  # for the plan: receives two relations and the size of their join
 Guard = Callable[[int], None]  # raises if this many rows would exceed the budget
 
-# Among so many relations any two may be joined first; among more, the smallest is one of them. 2 to 12 take 31 to 32 ms
-# (`python -m benchmarks.inference_constants quantified`).
+# Of up to this many relations any two may be joined first; of more, the smallest is one of them. 2 to 12 take 31 to 32
+# ms (`python -m benchmarks.inference_constants quantified`).
 _TRIED = 6
 
 

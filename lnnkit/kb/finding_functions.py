@@ -39,10 +39,10 @@ Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, 
 def find_functions(
     session: Session, learner: Learner, trained: frozenset[str], search: Search, validation: float, most: int | None
 ) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
-    """Find the formulas of the unknown functions of the rules ``trained``; the learner takes them. The labels held back
-    for ``validation`` tell nothing of them. A statement has ``most`` instances (None: as many as fit). Last are
-    warnings: ``inexact-formula`` where stated numbers contradict what was found, ``weak-formula`` where it says hardly
-    more than a constant. Raises `ProgramError` for functions that too few rows tell of, and then takes none."""
+    """Find the formulas of the unknown functions of the rules ``trained``; the learner takes them. Labels held out for
+    ``validation`` are not used. A statement has ``most`` instances (None: as many as fit). Last are warnings:
+    ``inexact-formula`` where stated numbers contradict what was found, ``weak-formula`` where it is hardly better than
+    a constant. Raises `ProgramError` if a function has too few rows, and then the learner takes none."""
     sought = learner.sought(trained)
     session = session.about(session.theory)
     session.most = most
@@ -125,8 +125,8 @@ def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterat
         found, rows = made[name]
         error = found.pareto[found.chosen].error
         if error > _WEAK and _off(found, rows):
-            message = f"the formula of `{_text(own[0])}` errs {error:.2g} times as much as a constant"
-            hint = "give it the terms that matter, and more rows; what is measured badly has no formula"
+            message = f"the formula of `{_text(own[0])}` has {error:.2g} times the error of a constant"
+            hint = "give it the terms that matter, or more rows; none is found if noise exceeds what they explain"
             yield Diagnostic("weak-formula", message, hint, own[0].span, severity="warning")
 
 
@@ -141,7 +141,7 @@ def _off(found: Discovered, rows: Rows) -> int:
 def _too_few(unknown: Unknown, rows: int) -> Diagnostic:
     counted = "no row tells" if not rows else f"{rows} row{' tells' if rows == 1 else 's tell'}"
     message = f"{counted} of `{_text(unknown)}`, and a formula needs {LEAST}"
-    hint = "a row has the other side stated or labelled, one of the terms known, and all conditions true"
+    hint = "a row counts if the other side is stated or labelled, a term is known and all conditions are true"
     return Diagnostic("too-few-rows", message, hint, unknown.span)
 
 

@@ -384,10 +384,10 @@ class KnowledgeBase:
         tell: Callable[[int, int], None] | None = None,
     ) -> Proved:
         """Whether a formula without free variables follows from everything together: the verdict is entailed, refuted,
-        neither, inconsistent (what it depends on contradicts itself), or timeout, after so many seconds.
+        neither, inconsistent (what it depends on contradicts itself), or timeout (after ``timeout`` seconds).
 
         ``reading`` is classical or exact (see the page *Prove*); by default classical where every statement is crisp.
-        ``tell`` is told how many instances and atoms are to be translated, where they are many. Needs the extra
+        ``tell`` is called with the numbers of instances and atoms to be translated, if these are large. Needs the extra
         ``lnnkit[prove]``. Raises `Error` without it, `ProgramError` for a formula that has free variables or is a
         number.
         """

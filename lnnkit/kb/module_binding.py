@@ -105,11 +105,11 @@ def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
         with torch.no_grad():
             found = module(tried)
     except Exception as problem:  # a user's module may raise anything
-        hint = "let it take a stack of inputs, the first dimension its rows; try `module(input[None])`"
+        hint = "let it take a batch of inputs, stacked along the first dimension; try `module(input[None])`"
         said = " ".join(str(problem).split())
         message = f"a module that fails for a stack {_shown(tried)} ({type(problem).__name__}: {said})"
         raise _refused(name, message, hint) from problem
-    hint = "let it give one tensor, a row for each input"
+    hint = "let it return one tensor with a row for each input"
     if not isinstance(found, torch.Tensor):
         raise _refused(name, f"a module that gives a {type(found).__name__}", hint)
     if not found.dim() or len(found) != len(tried):

@@ -229,7 +229,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
             proof = recorded(ground, proof, end, bound, items)
         except NoRecord as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
-            said.append(Diagnostic("no-proof", message, "`lnnkit prove` has its verdict", severity="warning"))
+            said.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
     return replace(told, proof=proof, warnings=tuple(said))
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Timed:
-    """A watch that goes on until a deadline, and as long as another ``watch`` does. It has been ``late`` if the
+    """A watch that continues until a deadline, and as long as another ``watch`` does. It has been ``late`` if the
     deadline came first."""
 
     def __init__(self, watch: Watch | None, deadline: Deadline) -> None:
@@ -23,7 +23,7 @@ class Timed:
     @property
     def note(self) -> str:
         """What is to be said where it was late."""
-        return f"inference took all the time and was stopped after {self._rounds:,} rounds: it says this much"
+        return f"inference took all the time and was stopped after {self._rounds:,} rounds; these are its bounds"
 
     def after_round(self, report: RoundReport, /) -> bool:
         if self._watch is not None and not self._watch.after_round(report):

@@ -71,9 +71,9 @@ def fit(
     listen: Listen | None,
     seconds: float,
 ) -> Fit:
-    """Fit the parameters of the rules ``trained``, and the modules of the theory, once the formulas of unknown
-    functions are found, each in so many ``seconds``. Raises `BudgetError` for more than ``instances`` instances, and
-    `Error` if the rules cannot learn."""
+    """Fit the parameters of the rules ``trained``, and the modules of the theory, after finding the formulas of unknown
+    functions, each within ``seconds``. Raises `BudgetError` for more than ``instances`` instances, and `Error` if the
+    rules cannot learn."""
     theory = session.theory
     learner = theory.learning()
     theory.own_modules()

@@ -1,4 +1,4 @@
-"""What bounds an atom would get if some premises were added to a knowledge base."""
+"""The bounds that an atom would get if some premises were added to a knowledge base."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from lnnkit.syntax.span import Span
 _NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
 _OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 _MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
-_KNOWN = 2  # entities that a free variable is tried as, all of which must do, if a new one will not
-_COMPARED = 1000  # contradictions that are told from those before
+_KNOWN = 2  # entities tried for a free variable if a new one fails; the way must succeed with each
+_COMPARED = 1000  # contradictions compared with those before
 
 
 def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
@@ -68,9 +68,9 @@ def _fresh(before: Rested, free: Sequence[str]) -> str:
 
 
 def _known(before: Rested, way: Way, own: Collection[str]) -> Iterator[dict[str, str]]:
-    """Entities that there are, in place of free variables, each of its variable's sort: where a new one will not do
-    since a `forall` ranges over it too, these may. None is among ``own``, the atom's entities: they may bring it about
-    in other ways."""
+    """Existing entities in place of free variables, each of its variable's sort. They may succeed where a new entity
+    fails because a `forall` ranges over it too. None is among ``own``, the atom's entities, for which the bound may
+    follow in other ways."""
     predicates, sorts = before.program.predicates, before.fixpoint.prepared.grounding.domain.sorts
     members: dict[str, list[str]] = {}
     for each in way.missing:

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 
-LIMIT = 2**20  # bytes of one answer
+LIMIT = 2**20  # greatest size of an answer in bytes
 WORKER = (sys.executable, "-m", "lnnkit.language_server.inference_worker")
 
 
@@ -18,8 +18,8 @@ class InferenceClient:
 
     def __init__(self, command: Sequence[str] = WORKER) -> None:
         self._command = command
-        self._child: asyncio.subprocess.Process | None = None  # the latest that was started
-        self._process: asyncio.subprocess.Process | None = None  # the one that is ready
+        self._child: asyncio.subprocess.Process | None = None  # the process that was started last
+        self._process: asyncio.subprocess.Process | None = None  # the process that is ready
         self._turn = asyncio.Lock()
         self._starting: asyncio.Task[asyncio.subprocess.Process] | None = None
         self._asking = False

@@ -105,9 +105,8 @@ class OpenDocument:
     # --- bounds -----------------------------------------------------------------------------------------------------
 
     async def bounds(self, query: str, text: str, client: InferenceClient) -> str:
-        """What is to be said of the bounds of an atom: they themselves, if they are known within `QUICK` seconds.
-
-        Where inference takes longer it goes on, until the text changes, and from then on starts only with a save."""
+        """The text about the bounds of an atom: the bounds, if they are known within `QUICK` seconds. Longer inference
+        continues in the background until the text changes; after that it starts again only at a save."""
         if query in self._bounds:
             return self._bounds[query]
         if self._slow and self._saved != self.version and query not in self._asking:

@@ -116,7 +116,7 @@ class Learner:
 
     @property
     def going_without(self) -> tuple[Dropped, ...]:
-        """The literals that are dropped at the module's values."""
+        """The literals that the learned rules omit at the module's values."""
         values = self.module.current() if self.dropped else {}
         return tuple(each for each in self.dropped if each.holds(values))
 

@@ -1,8 +1,7 @@
 """Truth bounds as tensors, the inputs and outputs of every logic.
 
-A row is one instance of a neuron, so an operand is a pair of tensors of shape ``[n]``. The tolerance rules are those of
-``semantics.md`` point 6: a lower bound of at most ``tol``, or an upper bound of at least ``1 - tol``, carries no
-information.
+A row is one instance of a neuron, so an operand is a pair of tensors of shape ``[n]``. The tolerance: a lower bound of
+at most ``tol``, or an upper bound of at least ``1 - tol``, carries no information.
 
 A lower end of 1 and an upper end of 0 are exact: rounding never produces them (`complement` and the kernels round
 outward there), so connectives that jump or are steep at 0 and 1 can rely on them. Any other end may be off by

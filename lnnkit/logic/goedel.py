@@ -1,4 +1,4 @@
-"""Weighted Goedel logic; the weighted form is ``design.md`` P2 with the generator ``g(x) = 1 - x`` and ``S = max``.
+"""Weighted Goedel logic; the weighted form with the generator ``g(x) = 1 - x`` and the maximum in place of the sum.
 
 ========  ================================================================================================
 ``and``   ``clamp(min_i(b - w_i (1 - x_i)))``
@@ -9,8 +9,8 @@
 ========  ================================================================================================
 
 An operand's part is its level ``c + w x``, with ``c = b - w`` (and ``1 - w_y`` for a consequent) or ``1 - b``, so that
-plain neurons are min and max to the bit. An implication jumps where ``A`` passes ``B``: within the tolerance of that
-(``semantics.md`` point 6) it may have either value, up and down, but where ``A`` is 0 or ``B`` is 1 for certain.
+plain neurons are min and max to the bit. An implication jumps where ``A`` passes ``B``: within the tolerance
+(`lnnkit.logic.bounds`) of that it may have either value, up and down, but where ``A`` is 0 or ``B`` is 1 for certain.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Goedel(NamedTuple):
     def implication_inverse(
         self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Inverse:
-        """The hull of ``{A <= B}`` (if ``U = 1``) and ``{A > B, B + 1 - b in [L, U]}`` (``semantics.md`` point 3)."""
+        """The hull of ``{A <= B}`` (if ``U = 1``) and ``{A > B, B + 1 - b in [L, U]}``."""
         x, y = _antecedent(antecedent, weights[0], bias), _antecedent(consequent, weights[1], 1.0)
         truths = _truth(antecedent, weights[0], bias), _truth(consequent, weights[1], 1.0)
         return union([_holds(node, x, y), _falls(node, x, y, bias, *truths)])

@@ -5,8 +5,8 @@ to operands (``w = 0``: the operand is absent), the bias ``b >= 0`` to the neuro
 unweighted.
 
 Upward functions return the closed hull of the image of the operands' box. Inverses return, for each operand, the closed
-hull of the values within its box that some values of the others complete to a point with truth in ``node``
-(``design.md`` P3). Boxes must have gone through `lnnkit.logic.bounds.enter`, and ``node`` must be in order.
+hull of the values within its box that some values of the others complete to a point with truth in ``node``. Boxes must
+have gone through `lnnkit.logic.bounds.enter`, and ``node`` must be in order.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Lukasiewicz(NamedTuple):
     def equivalence_inverse(
         self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Inverse:
-        """The hull of two bands: ``f`` in ``[L, min(U, C - L)]``, and the same for ``g`` (``semantics.md`` point 4)."""
+        """The hull of two bands: ``f`` in ``[L, min(U, C - L)]``, and the same for ``g``."""
         asks_lower, asks_upper = asks(node)
         both = _sum_of_both(weights, bias, node.lower)
         mirror = both - node.lower

@@ -1,4 +1,4 @@
-"""Weighted product logic (Goguen); the weighted form is ``design.md`` P2 with the generator ``g(x) = -ln x``.
+"""Weighted product logic (Goguen); the weighted form with the additive generator ``g(x) = -ln x``.
 
 ========  ==============================================================================
 ``and``   ``clamp(e^(b-1) prod x_i^w_i)``, computed as ``exp(-(sum w_i g(x_i) - (b - 1)))``
@@ -88,7 +88,7 @@ class Product(NamedTuple):
     def implication_inverse(
         self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
     ) -> Inverse:
-        """``L > 0`` asks ``N >= L D``; ``U < 1`` asks ``N <= U D`` and ``D > 0`` (``semantics.md`` point 2)."""
+        """``L > 0`` requires ``N >= L D``; ``U < 1`` requires ``N <= U D`` and ``D > 0``."""
         asks_lower, asks_upper = asks(node)
         weight_x, weight_y = (scalar(weight, node.lower) for weight in weights)
         scale = _scale(bias, node.lower)

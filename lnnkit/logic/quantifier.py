@@ -1,4 +1,4 @@
-"""Quantifiers: the minimum and the maximum over a group of rows, in every logic (``design.md`` P6, decision D6).
+"""Quantifiers: the minimum and the maximum over a group of rows, in every logic.
 
 ``rows`` holds the instances, shape ``[n]``; ``group`` ``[n]`` is the index of the quantifier instance to which each row
 belongs, in any order. Downward, every row of a true ``forall`` is true; if a ``forall`` is false and only one row can

@@ -1,7 +1,7 @@
 """Truths from sums that are clamped to [0, 1]: a lower end is 1, and an upper end 0, only if rounding did not cause it.
 
-A sum that is within rounding of the clamp may be on either side of it. It counts as clamped if all its terms are 0 or
-multiples of 1/1024 with such weights, as those of crisp truths are: then nothing was rounded. Otherwise the end is
+A sum that is within rounding of the clamp may be on either side of it. It counts as clamped if all its truths and
+weights are multiples of 1/1024 (terms of 0 aside), as with crisp truths: then nothing was rounded. Otherwise the end is
 moved outward by the rounding error.
 """
 

@@ -8,13 +8,13 @@ from itertools import islice
 
 from lnnkit.markup.templating import rendered
 
-ROWS = 50  # that a table shows: about two screens
+ROWS = 50  # greatest number of rows shown: about two screens
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``rows`` of cells under ``heads`` (empty: no row of heads); whole numbers are set to the right, with commas.
-    ``total`` counts the rows that there are, ``what`` names them, and ``notes`` stand beneath."""
+    """``rows`` of cells under ``heads`` (empty: no row of heads); whole numbers are right-aligned, with commas.
+    ``total`` is the number of all rows, ``what`` names them, and ``notes`` follow the table."""
 
     caption: str
     heads: Sequence[str]

@@ -26,7 +26,7 @@ from lnnkit.numeric.pieces import ROUNDING, Pieces, bounded, joined
 from lnnkit.numeric.shaving import shaved
 
 # With more operands than this the edges are not searched, whose number grows as 2^operands. Contraction of 200 rows
-# with four operands takes 0.35 s, and 13.3 s with edges, to 0.97 in place of 0.98 of the width
+# with four operands to 0.98 of the width takes 0.35 s; with edges, to 0.97 of the width, 13.3 s
 # (benchmarks/numeric_constants.py).
 _EDGES = 3
 

@@ -19,7 +19,7 @@ from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_w
 from lnnkit.numeric.relation import Learned, Sign
 from lnnkit.numeric.rounded_off import Errors, moved
 
-TOLERANCE = 1e-9  # tolerance between truths, as in ``semantics.md`` point 6
+TOLERANCE = 1e-9  # tolerance between truths, as in `lnnkit.logic.bounds`
 _GREAT = 2.0**49  # from here on rounding may turn a number into the next integer
 _CRISP = 700.0  # a log-odds margin
 _NEXT = math.ulp(0.0)

@@ -49,8 +49,8 @@ def unknown(count: int) -> Interval:
 
 
 def same(one: Tensor, other: Tensor) -> Tensor:
-    """Whether two numbers count as equal (``semantics.md`` point 20): if both are integral and at most ``2^53``,
-    exactly; otherwise within ``1e-9`` of the larger magnitude."""
+    """Whether two numbers count as equal: if both are integral and at most ``2^53``, exactly; otherwise within ``1e-9``
+    of the larger magnitude."""
     equal = one == other
     size = torch.maximum(one.abs(), other.abs())
     close = ((one - other).abs() <= RELATIVE * size) & ~equal

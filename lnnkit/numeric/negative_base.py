@@ -20,7 +20,7 @@ from lnnkit.numeric.arithmetic import negate, not_negative
 from lnnkit.numeric.pieces import Pieces, bounded, joined
 from lnnkit.numeric.power import is_odd
 
-_ROUNDING = 1e-9  # of an exponent, relative: what is nearer to a whole number is that number
+_ROUNDING = 1e-9  # an exponent within this relative distance of a whole number is that number
 
 
 class _Ends(NamedTuple):
@@ -72,7 +72,7 @@ def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[P
     there = there & (first <= last) & (first < math.inf)
     least = torch.minimum(*(torch.maximum(r.low, p.low ** (1 / y)) for y in (first, last)))
     most = torch.maximum(*(torch.minimum(r.high, p.high ** (1 / y)) for y in (first, last)))
-    least, most = torch.minimum(least, most), torch.maximum(least, most)  # a rounding apart
+    least, most = torch.minimum(least, most), torch.maximum(least, most)  # where the numbers differ only by rounding
     return bounded(-most, -least, ~there), bounded(first, last, ~there)
 
 

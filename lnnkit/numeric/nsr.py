@@ -87,8 +87,8 @@ class NSR(Unit):
     integers are compared exactly up to 2^53.
 
     As published ``first``, ``second`` and W are Xavier-normal, b is 0, l is 1, without clipping or penalty. That traps
-    some seeds of ``=`` and ``!=``: where the two selections coincide the zero bit is constant. `start_undecided` is a
-    start that does not, with `SHARPENING` for l.
+    some seeds of ``=`` and ``!=``: where the two selections coincide the zero bit is constant. `start_undecided` starts
+    where no seed is trapped, with `SHARPENING` for l.
     Rounded: every output takes its heaviest channel, one operand on each side, hard bits, and the large weights of the
     relation that its readout shows (see `relation_of`).
     Attributes: ``first`` and ``second``, ``[out, channels, in]``, the selections after their softmax; ``sign`` and

@@ -18,9 +18,9 @@ from lnnkit.flags import where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval
 from lnnkit.numeric.pieces import Pieces
 
-SLICES = (
-    16  # NALU and NPU take 149 and 539 CPU ms, with 4 89 and 822, with 64 453 and 740 (benchmarks/numeric_constants.py)
-)
+# Slices of an interval. CPU ms of a NALU and an NPU (`python -m benchmarks.numeric_constants`): 89 and 822 with 4
+# slices, 149 and 539 with 16, 453 and 740 with 64.
+SLICES = 16
 ROUNDS = 40  # the greatest number of subdivisions
 NARROW = 2**14  # floats in a slice that is not divided further: about 1e-12 of its magnitude
 _SLACK = 1e-12  # slack for the rounding of a value, relative to it

@@ -16,7 +16,7 @@ from lnnkit.picture.boxes import Arrow, Box, Drawing
 FONT_SIZE, LINE = 11, 15.0
 CELL = 6.7  # pixels of one column of a monospaced font of that size: 0.602 em, rounded up
 _PADDING = 9.0
-_CELLS = 48  # columns of a line that are shown; the rest is in the note
+_CELLS = 48  # columns of a line that are shown; the full line is in the tooltip
 
 _KINDS = {"statement": "rule or axiom", "predicate": "predicate or number", "connective": "connective", "fact": "given"}
 
@@ -55,7 +55,7 @@ def fill(box: Box) -> str:
 
 
 def radius(kind: str, height: float) -> float:
-    """Of its corners: connectives are round, what is given has corners."""
+    """The radius of its corners: connectives are round, facts are square."""
     return {"connective": height / 2, "fact": 0.0}.get(kind, 5.0)
 
 

@@ -14,19 +14,19 @@ Kind = Literal["atom", "connective", "statement", "fact", "predicate"]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What stands at a place: up to a few ``lines``; ``state`` colours it, if it has bounds."""
+    """A box with a few ``lines`` of text; ``state`` colours it, if it has bounds."""
 
     name: str
     kind: Kind
     lines: tuple[str, ...]
     state: TruthState | None = None
-    note: str = ""  # shown where one points at it
+    note: str = ""  # shown when the pointer is over the box
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From a premise to what rests on it, or from an operand to its connective; ``weight`` is its width. A
-    ``negative`` one bears on its target the other way round; one that leads ``both`` ways has two heads."""
+    """From a premise to its conclusion, or from an operand to its connective; ``weight`` sets its width. A ``negative``
+    one lowers its target when its source rises; one that leads ``both`` ways has two heads."""
 
     source: str
     target: str
@@ -36,7 +36,7 @@ class Arrow:
 
     @property
     def width(self) -> float:
-        """Of its line, in pixels: that of an operand without weight is hardly there."""
+        """The width of its line, in pixels; an operand of weight 0 has a faint line."""
         return 0.4 + 1.4 * min(self.weight, 3.0)
 
     @property
@@ -47,8 +47,8 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Drawing:
-    """``boxes`` and the ``arrows`` between them. ``left_out`` says how many boxes there would be besides;
-    ``warnings`` are those about what was asked."""
+    """``boxes`` and the ``arrows`` between them. ``left_out`` counts the boxes that are not drawn; ``warnings`` are
+    those about the request."""
 
     title: str
     boxes: Sequence[Box]

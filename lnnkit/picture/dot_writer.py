@@ -9,13 +9,13 @@ from lnnkit.markup.templating import visible
 from lnnkit.picture.box_style import FONT_SIZE, fill, shown_lines, size
 from lnnkit.picture.boxes import Arrow, Drawing
 
-POINTS = 72  # to the inch, in which DOT has the sizes of boxes
+POINTS = 72  # per inch, the unit of box sizes in DOT
 _SHAPES = {"connective": "ellipse", "fact": "note"}
 
 
 def dot(drawing: Drawing, *, sized: bool = False) -> str:
     """The graph, its boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order; arrows point upwards. ``sized`` gives
-    boxes the sizes that the SVG has, in place of those that Graphviz works out."""
+    boxes the sizes that they have in the SVG instead of Graphviz's own."""
     return "\n".join(_lines(drawing, sized)) + "\n"
 
 
@@ -28,7 +28,7 @@ def _lines(drawing: Drawing, sized: bool) -> Iterator[str]:
     for number, box in enumerate(drawing.boxes):
         width, height = size(box)
         shape = _SHAPES.get(box.kind, "box")
-        if sized and width > height:  # what the SVG draws with straight sides
+        if sized and width > height:  # the shapes that the SVG draws with straight sides
             shape = "box"
         attributes = [f"label={quoted(*shown_lines(box))}", f"shape={shape}"]
         if shape != "box":
@@ -56,6 +56,6 @@ def _arrow(arrow: Arrow) -> Iterator[str]:
 
 
 def quoted(*lines: str) -> str:
-    """A string of the DOT language; Graphviz reads ``&amp;`` and the like as HTML does."""
+    """A string of the DOT language; Graphviz reads entities such as ``&amp;`` as HTML does."""
     escaped = [visible(line).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines]
     return '"' + "\\n".join(escaped) + '"'

@@ -16,10 +16,10 @@ from lnnkit.picture.boxes import Arrow, Drawing
 from lnnkit.picture.dot_writer import dot
 
 _GAP_X, _GAP_Y, MARGIN = 22.0, 46.0, 12.0
-_SWEEPS = 8  # over the layers, after which the order of all examples' boxes stays as it is
-_PASSED = 5_000  # layers that arrows may pass through in all, which takes a second; with more they lead straight on
+_SWEEPS = 8  # passes over the layers; after these, the order of boxes no longer changes in any example
+_PASSED = 5_000  # layers that all arrows together may pass through, about a second; with more, arrows are straight
 _PATIENCE = 20  # seconds that Graphviz may take
-_LIMITS = ("-Gnslimit=2", "-Gnslimit1=2")  # passes of its simplex: 200 boxes on cycles in 0.25 s of 4, as compact
+_LIMITS = ("-Gnslimit=2", "-Gnslimit1=2")  # of its simplex: 200 boxes on cycles take 0.25 s instead of 4, as compact
 
 Point = tuple[float, float]
 
@@ -45,7 +45,7 @@ class Layout:
 
 
 def layout(drawing: Drawing) -> Layout:
-    """Places that do not overlap, within (0, 0) and (width, height)."""
+    """Positions of boxes that do not overlap, between (0, 0) and (width, height)."""
     graphviz = shutil.which("dot")
     if graphviz is not None and drawing.boxes:
         try:
@@ -96,8 +96,8 @@ def _spline(text: str) -> list[Point]:
 
 
 def by_networkx(drawing: Drawing) -> Layout:
-    """Layers, each box beneath what rests on it; arrows that would close a cycle lead down, and those over several
-    layers have a place in each, unless there are too many."""
+    """A layered layout: each box is below the boxes that depend on it. Arrows that would close a cycle lead down;
+    arrows that cross several layers take a position in each, unless there are too many."""
     graph = nx.DiGraph()
     graph.add_nodes_from(box.name for box in drawing.boxes)
     graph.add_edges_from((arrow.source, arrow.target) for arrow in drawing.arrows if arrow.source != arrow.target)
@@ -123,7 +123,8 @@ def by_networkx(drawing: Drawing) -> Layout:
 
 
 def _levels(upward: nx.DiGraph) -> dict[Hashable, int]:
-    """The layer of each box, from 0 at the bottom: the lowest possible, then just beneath what rests on it."""
+    """The layer of each box, from 0 at the bottom: the lowest possible, then moved up to just below the boxes that
+    depend on it."""
     generations = list(nx.topological_generations(upward))
     levels = {node: level for level, generation in enumerate(generations) for node in generation}
     for node in itertools.chain.from_iterable(reversed(generations)):
@@ -132,7 +133,7 @@ def _levels(upward: nx.DiGraph) -> dict[Hashable, int]:
 
 
 def _rows(chains: nx.Graph, levels: Mapping[Hashable, int]) -> list[list[Hashable]]:
-    """The layers, topmost first, each sorted by the mean place of its neighbours in the one before."""
+    """The layers, topmost first, each sorted by the mean position of a box's neighbours in the previous layer."""
     rows: list[list[Hashable]] = [[] for _ in range(max(levels.values(), default=-1) + 1)]
     for node in chains:
         rows[len(rows) - 1 - (levels[node] if node in levels else node[2])].append(node)
@@ -187,7 +188,8 @@ def _curve(
 
 
 def _within(boxes: Mapping[str, Placed], arrows: Sequence[Sequence[Point]]) -> Layout:
-    """The same, moved to a margin from (0, 0); a curve lies within its points."""
+    """The same layout, shifted so that it starts at a margin from (0, 0); a curve stays within the hull of its
+    points."""
     xs = [box.x + sign * box.width / 2 for box in boxes.values() for sign in (-1, 1)]
     ys = [box.y + sign * box.height / 2 for box in boxes.values() for sign in (-1, 1)]
     xs += [x for points in arrows for x, _ in points]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lnnkit.markup.optional_libraries import require
 
-_ZOOM = 2.0  # pixels to a point: displays of phones and laptops have as many
-_MOST = 4e7  # pixels, which take 160 MB; larger pictures get fewer to a point
+_ZOOM = 2.0  # pixels per point, as on displays of phones and laptops
+_MOST = 4e7  # pixels, which take 160 MB; larger pictures get fewer per point
 
 
 def require_png() -> None:
@@ -25,5 +25,5 @@ def png(svg: str) -> bytes:
     frame = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
     assert frame is not None
     zoom = min(_ZOOM, (_MOST / (int(frame[1]) * int(frame[2]))) ** 0.5)
-    fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")  # a system without fonts would draw no text
+    fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")  # else no text is drawn on a system without fonts
     return resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, font_dirs=[fonts], monospace_family="DejaVu Sans Mono")

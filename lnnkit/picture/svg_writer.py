@@ -14,13 +14,14 @@ from lnnkit.picture.graph_layout import MARGIN, Point, layout
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LEAST = 340.0  # pixels of width, so that a legend has room
-_LEGEND = 500.0  # pixels of width at most, which are on a telephone without scrolling
-_ROW = 19.0  # of the legend
+_LEAST = 340.0  # least width in pixels, so that a legend has room
+_LEGEND = 500.0  # greatest width in pixels, to fit a phone without scrolling
+_ROW = 19.0  # pixels, the height of a row of the legend
 
 
 def svg(drawing: Drawing) -> Markup:
-    """The ``<svg>`` element: colours are those for light, and a style has those for dark; nothing is loaded."""
+    """The ``<svg>`` element: with the colours of the light scheme, and a style with those of the dark one; nothing is
+    loaded."""
     places = layout(drawing)
     samples = list(legend(drawing))
     labels = [_label(arrow, points) for arrow, points in zip(drawing.arrows, places.arrows, strict=True)]
@@ -80,7 +81,7 @@ def _path(points: Sequence[Point]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """The weight of an arrow, and where it stands."""
+    """The weight of an arrow, and its position."""
 
     words: str
     x: float

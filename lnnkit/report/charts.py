@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-NAMED = 8  # curves of a chart that have a name, a colour and dashes of their own
+NAMED = 8  # curves of a chart that have their own name, colour and dashes
 _DASHES = ("-", "--", "-.", ":")
-_LETTERS = 60  # of a name
-_DECADES = 2.0  # that positive values span before their axis becomes logarithmic
+_LETTERS = 60  # greatest length of a name
+_DECADES = 2.0  # decades that positive values span before their axis becomes logarithmic
 _MOST_BARS = 40
-_FAR_OUT = 0.01  # of the data on either side may lie beyond a histogram, where they would take most of its width
+_FAR_OUT = 0.01  # share of the data on either side that a histogram may leave out, if it would take most of the width
 _BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """``values`` has one number for each entry of the history, nan where there is none."""
+    """``values`` has a number for each entry of the history, nan if there is none."""
 
     name: str
     values: Sequence[float]
@@ -73,7 +73,7 @@ def curves(
         values = [value for curve in drawn for value in curve.values if math.isfinite(value)]
         if share:
             low = math.floor(min([0.9, *values]) * 10 + 1e-9) / 10
-            axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # a line along 1 is seen whole
+            axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # so that a line at 1 is not cut in half
         elif positive:
             _positive(axes, values)
         if named:
@@ -82,7 +82,7 @@ def curves(
 
 
 def _places(history: Sequence[Epoch]) -> tuple[list[float], list[float]]:
-    """Where each entry stands, and where each restart begins."""
+    """The position of each entry, and of each restart's first one."""
     places: list[float] = []
     begins: list[float] = []
     restart, shift = None, 0.0
@@ -103,7 +103,7 @@ def _line(
     width: float,
     dashes: str = "-",
 ) -> Artist:
-    """One line a restart, broken between them; a point alone gets a dot."""
+    """A line for each restart, with gaps between them; a single point is drawn as a dot."""
     x: list[float] = []
     y: list[float] = []
     alone = False
@@ -131,8 +131,8 @@ def _positive(axes: Axes, values: Sequence[float]) -> None:
 
 
 def histogram(threshold: Threshold, before: float | None, after: float) -> Markup:
-    """What a threshold is compared with, true labels and false ones apart; ``before`` and ``after`` are its values
-    (None: it had none)."""
+    """The values that a threshold is compared with, for true and for false labels; ``before`` and ``after`` are its
+    values (None: it had none)."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator
 
@@ -169,14 +169,14 @@ def histogram(threshold: Threshold, before: float | None, after: float) -> Marku
         beyond = int(((values < edges[0]) | (values > edges[-1])).sum())
         note = f"; {beyond:,} beyond the edges, in the outermost bars" if beyond else ""
         name = "the constant" if "/" in threshold.name else f"?{_shortened(threshold.name, 24)}"
-        axes.set_xlabel(f"value of {name} at which a row turns\n({len(values):,} rows{note})")
+        axes.set_xlabel(f"value of {name} at which a row's comparison changes\n({len(values):,} rows{note})")
         made.legend(entries, columns=3)
         return made.svg(f"histogram of {len(values)} values that {threshold.name} is compared with")
 
 
 def _edges(values: np.ndarray, marks: Sequence[float]) -> np.ndarray:
-    """The edges of the bars, which hold the marks and all data but for a few far out. Whole numbers have bars of
-    whole numbers."""
+    """The edges of the bars. They cover the marked values and all data except a few far-out values; bars of whole
+    numbers have whole edges."""
     low, high = min(marks), max(marks)
     if len(values):
         inner = [float(each) for each in np.quantile(values, [_FAR_OUT, 1 - _FAR_OUT])]
@@ -198,8 +198,8 @@ def _edges(values: np.ndarray, marks: Sequence[float]) -> np.ndarray:
 
 
 def calibration(own: Predictions) -> Markup:
-    """Labels against answers in ten bins, before (squares) and after fitting (dots): a mark for each bin that holds
-    answers, at their means, as large as they are many. Beneath, how many."""
+    """Labels against answers in ten bins, before (squares) and after fitting (dots): a mark for each non-empty bin at
+    the means, its size by the number of answers. Below, a histogram of the answers."""
     with chart(380.0, 360.0, heights=(4, 1)) as made:
         axes, counts = made.axes
         (diagonal,) = axes.plot([0, 1], [0, 1], color=colour("faint"), linewidth=1.0, linestyle="--")

@@ -1,4 +1,4 @@
-"""matplotlib's figures as SVG within a page: in the page's colours, light or dark, and with tips."""
+"""matplotlib figures as SVG within a page: in the page's light or dark colours, with tooltips."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PIXELS = 72  # to the inch: a point of the figure is a pixel of the page
+_PIXELS = 72  # per inch, so that a point of the figure is a pixel of the page
 _TAG = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
 _CLUTTER = re.compile(r' id="[A-Za-z.]+_\d+"| xmlns(:\w+)?="[^"]*"')
 _FONT = re.compile(r"(font: (?:\d+ )?[\d.]+px)[^;\"]*")
@@ -33,34 +33,35 @@ def require_matplotlib() -> None:
 
 
 def colour(role: str) -> str:
-    """What to draw with; the page has the same role in dark."""
+    """The light colour of a role; the page replaces it by the dark one."""
     return PALETTE[role].light
 
 
 @dataclass(slots=True)
 class Chart:
-    """A figure that is being drawn, its ``axes`` from top to bottom, and the ``tips`` of its parts."""
+    """A figure that is being drawn, its ``axes`` from top to bottom, and the tooltips (``tips``) of its parts."""
 
     figure: Figure
     axes: Sequence[Axes]
     tips: list[str] = field(default_factory=list)
 
     def tip(self, artist: Artist, words: str) -> None:
-        """Show ``words`` where one points at the artist."""
+        """Show ``words`` as the artist's tooltip."""
         artist.set_gid(f"tip-{len(self.tips)}-")
         self.tips.append(visible(words))
 
     def legend(self, entries: Sequence[tuple[Artist, str]], columns: int = 1) -> None:
         """What the colours mean, beneath the axes."""
         names = [visible(name) for _, name in entries]
-        names = [f" {name}" if name.startswith("_") else name for name in names]  # which matplotlib would hide
+        # matplotlib hides labels that start with an underscore
+        names = [f" {name}" if name.startswith("_") else name for name in names]
         handles = [artist for artist, _ in entries]
         self.figure.legend(
             handles, names, loc="outside lower left", ncols=columns, frameon=False, labelcolor=colour("ink")
         )
 
     def svg(self, label: str) -> Markup:
-        """The ``<svg>`` element; ``label`` tells those who cannot see it what it shows."""
+        """The ``<svg>`` element; ``label`` describes it for screen readers."""
         from markupsafe import Markup, escape
 
         made = io.StringIO()
@@ -76,7 +77,7 @@ class Chart:
 
 
 def _restyled(tag: str) -> str:
-    """A tag in the page's fonts and colours, without what is there for a file by itself."""
+    """A tag with the page's fonts and colours, without attributes that only a separate file needs."""
     if tag.startswith("<style"):
         return ""
     tag = _FONT.sub(r"\1 system-ui, sans-serif", _CLUTTER.sub("", tag).replace("xlink:href", "href"))
@@ -85,7 +86,7 @@ def _restyled(tag: str) -> str:
 
 @contextmanager
 def chart(width: float, height: float, *, heights: Sequence[float] = (1,)) -> Iterator[Chart]:
-    """A chart of a size in pixels with axes beneath each other. Settings of matplotlib's are restored."""
+    """A chart of a size in pixels, its axes below each other. matplotlib's settings are restored."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -101,7 +102,8 @@ def chart(width: float, height: float, *, heights: Sequence[float] = (1,)) -> It
         ),
         warnings.catch_warnings(),
     ):
-        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)  # the browser has them
+        # the text is drawn by the browser, in its own fonts
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure = Figure((width / _PIXELS, height / _PIXELS), dpi=_PIXELS, layout="constrained", facecolor="none")
         axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for each in axes:

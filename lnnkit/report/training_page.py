@@ -1,4 +1,4 @@
-"""A report of training: the rules before and after, the scores, and charts of how it went."""
+"""A report of training: the rules before and after, the scores, and charts of its course."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lnnkit.scores import Epoch, Evidence, Fitted, Learned
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_CHARTS = 12  # rules, thresholds or predicates that have one
+_CHARTS = 12  # greatest number of rules, thresholds or predicates with charts
 _METRICS = {
     "accuracy": "accuracy",
     "auroc": "AUROC",
@@ -38,13 +38,13 @@ _WORDS = re.compile(r"\s+|[\w.]+|[^\w\s]")
 
 
 def page(fit: Fitted, title: str) -> str:
-    """A whole document. Raises `Error` where matplotlib is not installed."""
+    """The report as a whole document. Raises `Error` if matplotlib is not installed."""
     require_matplotlib()
     return document(title, fragment(fit, title))
 
 
 def fragment(fit: Fitted, title: str = "Training") -> Markup:
-    """The same to be put into a page; without charts where matplotlib is not installed, and it says so."""
+    """The report as a fragment of a page; without matplotlib it has a note in place of the charts."""
     drawn = installed("matplotlib")
     rules = fit.evidence.rules if fit.evidence is not None else ()
     return rendered(
@@ -148,7 +148,7 @@ def _losses(fit: Fitted, kept: int | None) -> Section:
 
 
 def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
-    """Weights, biases and truths, a chart a rule; thresholds have pictures of their own."""
+    """Weights, biases and truths, one chart for each rule; thresholds have charts of their own."""
     from lnnkit.report.charts import NAMED, Curve, curves
 
     pictured = {each.name for each in evidence.thresholds}

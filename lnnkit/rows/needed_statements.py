@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.analysis.analyses import Analyses, Known
@@ -11,6 +11,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.asked import consequents, positive_queries, reading
 from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
 from lnnkit.engine.start.speaking import comparing, speaking
+from lnnkit.engine.start.unfolded_statements import in_rounds, of_strata
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries, build
@@ -66,26 +67,22 @@ def needed(
     defaults = {name: table.default for name, table in atoms.tables.items()}
     analyses = Analyses(defaults, frozenset(), world.open_sorts, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
-    statements = [
-        replace(unfold(lifted, root), key=root.origin.span.text)
-        for root in lifted.statements
-        if not lifted.graph.nodes[root.reference.node]["shared"]
-    ]
-    formulas = sorted((*statements, *shared.formulas), key=lambda formula: formula.key)
+    formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)
     readings = [reading(formula, analyses, observers) for formula in formulas]
     asked = _asked(lifted, world)
     given = _given(lifted, atoms, supplied)
     heads = {side for each in readings for side in consequents(each.formula)} if every else ()
+    defining = dict(zip(lifted.program.strata, of_strata(lifted), strict=True))
     while True:
         relevance = decide(readings, given, supplied if every else (), asked, heads)
         own = [each for each in readings if _is_needed(each, relevance)]
         strata = [stratum for stratum in program.strata if every or stratum & (asked | _read(own))]
-        completing = {name for stratum in strata for name in _antecedents(lifted, stratum)}
+        completing = {name for stratum in strata for name in _antecedents(defining[stratum])}
         if completing <= asked:
             break
         asked |= completing
-    completions = tuple((stratum, tuple(defining(lifted, stratum))) for stratum in strata)
+    completions = tuple((stratum, tuple(defining[stratum])) for stratum in strata)
     idle = _idle(own, relevance) - {name for stratum in strata for name in stratum} if every else frozenset[str]()
     return Needed(
         lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, idle
@@ -110,15 +107,6 @@ def _idle(readings: Sequence[Reading], relevance: Relevance) -> frozenset[str]:
 
 def _allowing(formula: Formula, count: int, use: Use = "evaluated") -> None:
     """A guard that allows everything: nothing is grounded here."""
-
-
-def defining(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[Formula]:
-    """The defining statements of a stratum, unfolded through shared neurons as their completion reads them."""
-    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
-        if root.defines & stratum:
-            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
-            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in stratum)
-            yield replace(formula, heads=heads, key=root.origin.span.text)
 
 
 def _constants_alone(lifted: LiftedGraph) -> Domain:
@@ -150,8 +138,8 @@ def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
     return found
 
 
-def _antecedents(lifted: LiftedGraph, stratum: frozenset[str]) -> Iterator[str]:
-    for formula in defining(lifted, stratum):
+def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:
+    for formula in defining:
         yield from (formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads)
 
 

@@ -121,9 +121,9 @@ class _Links:
         yield from self._over_nothing()
 
     def _over_nothing(self) -> Iterator[Diagnostic]:
-        """Quantifiers over a sort of which there is an entity only if some row names one. Nothing else may be needed of
-        their statement, as of `forall T: Odd(T)` where nothing makes `Odd` true: but where there is no entity, it is
-        true."""
+        """Quantifiers over a sort that has an entity only if some row names one. Such a statement may seem irrelevant
+        to the rows, such as one with `forall T: Odd(T)` where nothing makes `Odd` true; but without any entity the
+        quantifier is true."""
         needs = self.needs
         every = [unfold(needs.lifted, root) for root in needs.lifted.statements]
         every += [formula for formula in needs.shared.formulas if formula.root is not None]
@@ -234,9 +234,9 @@ class _Links:
         first, second = (_mention(statement, name) for name in names[:2])
         what = _words(statement)
         sort = self.rows.name
-        message = f"{what} speaks of two entities of the sort `{sort}`: "
+        message = f"{what} relates two entities of the sort `{sort}`: "
         message += f"{_shown(first, second.span)}, and {_shown(second, second.span)}"
-        hint = f"rows are decided one by one: let the statement speak of one {sort}, or run the program whole"
+        hint = f"rows are decided one by one: write the statement about one {sort}, or run the program whole"
         return Diagnostic("linked-rows", message, hint, second.span)
 
     def _ranging(self, statement: Statement, formula: Formula, variable: int) -> Diagnostic:

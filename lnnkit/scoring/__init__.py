@@ -1,5 +1,3 @@
-"""Scoring a stream of rows into a file: units of the stream in, parts out, the parts put together in their order.
-
-A unit is what one worker decides at a time; its part is written whole or not at all, so that a run that was ended goes
-on where it was.
+"""Scoring a stream of rows into a file: units of the stream become parts, which are joined in order. A unit is what one
+worker decides at a time; its part is written atomically, so that a run that was stopped can continue from the parts.
 """

@@ -16,8 +16,8 @@ Key = int | str | None
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """The keys of some rows that follow one another: whether each is greater than the one before, in the two orders of
-    `lnnkit.rows.row_keys.Rising`, and the ``first`` and the ``last`` of them; None where there is no row."""
+    """The keys of consecutive rows: whether each is greater than the one before, in the two orders of
+    `lnnkit.rows.row_keys.Rising`, and the ``first`` and ``last`` key; None without rows."""
 
     by_bytes: bool = True
     by_length: bool = True

@@ -23,9 +23,9 @@ _LINE = re.compile(rb"[^\r\n]*+")
 def blocks(
     path: Path, compression: str | None, *, header: bool, layout: Layout, size: int = BLOCK
 ) -> Iterator[tuple[bytes, bytes, int]]:
-    """The first line, and lines with the number of the first of them: about ``size`` bytes each, those behind the first
-    line if it is the ``header``, and otherwise all. A line break within a quoted value ends no record. Raises
-    `Unreadable`."""
+    """Blocks of about ``size`` bytes: the first line of the file, some whole records, and the line number of the first
+    of these. The first line is not among the records if it is the ``header``. A line break within a quoted value does
+    not end a record. Raises `Unreadable`."""
     import pyarrow as pa
 
     top, rest, line = b"", b"", 1
@@ -98,11 +98,11 @@ def _end(text: bytes, layout: Layout) -> int:
     end = int(ends[-1]) + 1 if len(ends) else 0
     if end and not doubtful(Text(text[:end], 0), ord(layout.delimiter)):
         return end
-    return _walked(text, layout)  # some quote is a character of its value: they say nothing by their number
+    return _walked(text, layout)  # a quote may be part of a value here, so counting quotes decides nothing
 
 
 def _walked(text: bytes, layout: Layout, place: int = 0, *, first: bool = False) -> int:
-    """Where the last (or the ``first``) whole record behind ``place`` ends, by reading one after the other."""
+    """Where the last (or the ``first``) whole record after ``place`` ends, found record by record."""
     pattern = record(layout.delimiter) if layout.quoting else _LINE
     end = 0
     while place < len(text):

@@ -31,8 +31,8 @@ def require_known(path: Path) -> None:
 
 
 class OutputFile:
-    """A file that is put together from parts, in a ``folder`` beside its place until it is whole. Left by an exception,
-    nothing is at its place."""
+    """A file that is joined from parts in a ``folder`` beside its path, and moved to the path when it is complete.
+    After an exception there is nothing at the path."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         self.path = path
@@ -45,8 +45,8 @@ class OutputFile:
         return self
 
     def append(self, part: Path, header: int = 0) -> None:
-        """Put a part, a whole file of the same format, behind those that are there; of a CSV file without its
-        ``header`` of so many bytes, if it is not the first."""
+        """Append a part, a complete file of the same format. A CSV part that is not the first is appended without its
+        ``header``, given as its number of bytes."""
         begun = self._sink is not None
         if self._sink is None:
             self._sink = self._partial.open("wb")

@@ -1,4 +1,4 @@
-"""One run at a time for one output: a lock on a file, which a run and all its workers hold."""
+"""Allows one run at a time to write an output: a file lock that the run and all its workers hold."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _PAUSE = 0.05
 
 
 class OutputLock:
-    """The lock of an ``output``, on the file at ``path``. It is held until it is left and the last worker that was
-    handed it is gone. Without file locks (Windows, some network drives) it excludes nobody."""
+    """The lock of an ``output``, on the file at ``path``. It is released when the run has left the context and the last
+    worker that received it has ended. Without file locks (Windows, some network drives) it excludes nobody."""
 
     def __init__(self, output: Path, path: Path, handle: int | None = None) -> None:
         self.output = output
@@ -28,8 +28,8 @@ class OutputLock:
         self._handle = handle
 
     def __enter__(self) -> Self:
-        """Take the lock. Raises `Error` where another run keeps it for `PATIENCE` seconds, and ``OSError`` where the
-        file cannot be made."""
+        """Take the lock. Raises `Error` if another run holds it for `PATIENCE` seconds, and ``OSError`` if the file
+        cannot be created."""
         ends = time.monotonic() + PATIENCE
         while not self._taken():
             if time.monotonic() > ends:
@@ -62,7 +62,7 @@ class OutputLock:
             self._handle = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled for a worker that is being started, it stands for the same open file."""
+        """Pickled for a worker, it refers to the same open file."""
         handle = None if self._handle is None or os.name == "nt" else reduction.DupFd(self._handle)
         return _handed_on, (self.output, self.path, handle)
 

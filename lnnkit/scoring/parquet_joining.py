@@ -1,8 +1,8 @@
-"""Parquet files put behind one another as they are: their row groups keep their bytes, and one footer speaks of all.
+"""Concatenates Parquet files without decoding them: row groups keep their bytes, and one footer describes all.
 
 A footer is a struct of Thrift's compact protocol (apache/thrift, ``doc/specs/thrift-compact-protocol.md``). It is read
-as numbered fields of which only the places in the file are understood (apache/parquet-format, ``parquet.thrift``):
-these move with the bytes.
+as numbered fields; only those that hold offsets in the file are interpreted (apache/parquet-format,
+``parquet.thrift``), since they move with the bytes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _PIECE = 1 << 20
 
 _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 6, 7, 8, 9, 10, 11, 12
 
-Fields = dict[int, tuple[int, Any]]  # of a struct: each with its type
+Fields = dict[int, tuple[int, Any]]  # the fields of a struct by number: type and value
 
 _ROWS, _GROUPS = 3, 4  # fields of FileMetaData
-_COLUMNS, _GROUP_OFFSET, _ORDINAL = 1, 5, 7  # of RowGroup
-_CHUNK_OFFSET, _CHUNK, _OFFSET_INDEX, _COLUMN_INDEX = 2, 3, 4, 6  # of ColumnChunk
-_PAGES = (9, 10, 11, 14)  # of ColumnMetaData: pages of data, of an index, of a dictionary; a Bloom filter
+_COLUMNS, _GROUP_OFFSET, _ORDINAL = 1, 5, 7  # fields of RowGroup
+_CHUNK_OFFSET, _CHUNK, _OFFSET_INDEX, _COLUMN_INDEX = 2, 3, 4, 6  # fields of ColumnChunk
+_PAGES = (9, 10, 11, 14)  # fields of ColumnMetaData: offsets of data, index and dictionary pages, and a Bloom filter
 
 
 @dataclass

@@ -26,7 +26,7 @@ _READ = 1 << 20  # bytes of a column that are read at a time
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """Row groups of a Parquet file that follow one another; ``first`` is the number of their first row."""
+    """Consecutive row groups of a Parquet file; ``first`` is the number of their first row."""
 
     path: Path
     numbers: tuple[int, ...]
@@ -35,8 +35,8 @@ class RowGroups:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Some whole lines of a CSV or TSV file, the first of them that of number ``first``. The ``top`` line of the file
-    says how many columns there are, and is their ``header`` or not."""
+    """Some whole lines of a CSV or TSV file; ``first`` is the number of the first one. The ``top`` line of the file
+    gives the number of columns; ``header`` says whether it names them."""
 
     path: Path
     top: bytes
@@ -61,8 +61,8 @@ Unit = RowGroups | Lines | Batches
 @dataclass(frozen=True, slots=True)
 class RowStream:
     """A Parquet or CSV file, a folder of such files in the order of their names, or an Arrow stream on standard input
-    (``-``). CSV files have a ``header`` or not, and a ``delimiter``, as the program's statements have it. A unit has
-    about ``batch`` rows, or ``block`` bytes of a CSV file."""
+    (``-``). ``header`` and ``delimiter`` are those of CSV files, from the program's statements. A unit has about
+    ``batch`` rows, or ``block`` bytes of a CSV file."""
 
     path: Path
     header: bool = True
@@ -138,7 +138,7 @@ def _unreadable(path: Path, error: OSError) -> Unreadable:
 
 
 def _row_groups(path: Path, size: int) -> Iterator[RowGroups]:
-    """Small row groups are put together: each unit opens the file, and reads its whole footer."""
+    """Small row groups form one unit, since each unit opens the file and reads its whole footer."""
     metadata = _opened(path).metadata
     first, held, rows = 1, [], 0
     for number in range(metadata.num_row_groups):
@@ -254,6 +254,6 @@ def _numbered(sheet: Sheet, before: int) -> Sheet:
 
 
 def _moved(grid: Grid, by: int) -> Grid:
-    """The grid with its row numbers shifted ``by`` so many."""
+    """The grid with ``by`` added to its row numbers."""
     lost: list[tuple[int, Fault]] = [(number + by, fault) for number, fault in grid.lost]
     return replace(grid, rows=grid.rows + by, lost=tuple(lost)) if by else grid

@@ -1,4 +1,4 @@
-"""What tells that an earlier run was one of the same program over the same rows and tables."""
+"""Recognises an earlier run of the same program over the same rows and tables."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ _AHEAD = 2  # units that wait for each worker
 @dataclass
 class Scored:
     """How far a run has come: the ``rows`` that are decided, those ``left_out``, how many parts an earlier run had
-    left, and for each query how many rows have each state. Keys that are ``scattered`` do not rise from row to
-    row, and stand in several ``batches``: each was looked for in its own alone."""
+    left, and for each query how many rows have each state. Keys are ``scattered`` if they do not ascend and there are
+    several ``batches``: repeated keys were then looked for within each batch only."""
 
     rows: int = 0
     left_out: int = 0
@@ -65,8 +65,8 @@ def score(
     bad_rows: Path | None = None,
     told: Callable[[Scored], None] = lambda _: None,
 ) -> Scored:
-    """Decide the rows of a stream, in their order, into a file. Parts stand beside it until it is whole; a later run
-    of the same goes on from them. ``told`` hears after each unit.
+    """Decide the rows of a stream, in their order, into a file. Parts are kept beside it until it is complete; a later
+    run of the same program and rows continues from them. ``told`` is called after each unit.
 
     Raises `DataError` for a bad row, unless ``bad_rows`` takes them, and for a stream that cannot be read; `Error`
     where nothing more can be written, another run is writing the output, or a worker dies.
@@ -91,7 +91,7 @@ def score(
 
 
 def _kept(stream: RowStream) -> str:
-    """What stays of a run that failed; standard input is not read again."""
+    """A remark on what a failed run has kept; nothing if the stream is standard input, which cannot be read again."""
     return "" if stream.standard_input is not None else "what was decided is kept: "
 
 
@@ -117,7 +117,7 @@ class _Run:
             found = Scored(resumed=resumed)
             self._join(parts, found, told)
         except BaseException:
-            if plan is None:  # no later run goes on from them
+            if plan is None:  # no later run continues from them
                 parts.remove()
             else:
                 parts.remove_empty()
@@ -156,7 +156,7 @@ def _require_unchanged(stream: RowStream, identity: str | None) -> None:
 
 
 def _explained(problem: Unreadable | DataError, stream: RowStream, identity: str | None) -> DataError:
-    """The error of a run; that the stream has changed, where that may be why its rows are wrong."""
+    """The error of a run, or that the stream has changed if that may have caused it."""
     if identity is not None and not (isinstance(problem, Unreadable) and problem.fault.code == "missing-file"):
         try:
             _require_unchanged(stream, identity)
@@ -175,7 +175,7 @@ def _follow_on(summary: Summary, keys: KeyRange) -> None:
 
 
 def _repeated(keys: KeyRange) -> Unreadable:
-    message = f"two rows that follow one another have the key {keys.last}"
+    message = f"two consecutive rows have the key {keys.last}"
     return Unreadable("bad-row", message, "a key names one row: leave the others out, or let the key be another column")
 
 

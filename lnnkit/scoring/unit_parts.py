@@ -67,8 +67,8 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one ``output``, in a ``folder`` beside it, each in its format. Those of a run stand in a folder of
-    their own, which its ``plan`` names: a worker that outlives a run that was killed writes into no other one."""
+    """The parts of one ``output``, in a ``folder`` beside it, each in its format. Each run has its own subfolder, named
+    by its ``plan``, so that a worker that outlives a killed run cannot write into another run's parts."""
 
     output: Path
     plan: str = ""
@@ -91,8 +91,8 @@ class Parts:
         return Parts(output)
 
     def prepared(self, plan: str | None) -> tuple[Parts, int]:
-        """The parts of a run of this ``plan``, and how many there are; what another one has left is removed. A run
-        whose plan is not known has none."""
+        """The parts of a run with this ``plan``, and their number; parts of other plans are removed. A run without a
+        plan has none."""
         found = Parts(self.output, plan or secrets.token_hex(16))
         found._own.mkdir(parents=True, exist_ok=True)
         for each in self.folder.iterdir():
@@ -106,11 +106,11 @@ class Parts:
         return self._own / f"{number:08}.part"
 
     def has(self, number: int) -> bool:
-        """Whether a part is there with its summary: a run that is killed while it removes them may leave either."""
+        """Whether both the part and its summary exist: a run that was killed while removing them may leave either."""
         return self.path(number).exists() and self._summary(number).exists()
 
     def write(self, number: int, found: Iterable[tuple[pa.RecordBatch, list[BadRow]]]) -> None:
-        """Write the answers of a unit, and which of its rows were left out, in one step."""
+        """Write the answers of a unit and its left-out rows atomically."""
         import pyarrow as pa
 
         partial = self._own / f"{number:08}.{secrets.token_hex(4)}.partial"

@@ -39,7 +39,7 @@ def begin(lock: OutputLock) -> None:
 
 
 def _follow() -> None:
-    """Ends this process with the one that started it: not its parent in the system's eyes, which is the server."""
+    """Ends this process with the one that started it: that is not its parent process, which is the server."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
@@ -48,7 +48,7 @@ def _follow() -> None:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Processes that are started here do not see Ctrl-C, which goes to each process of a terminal."""
+    """A context in which started processes ignore Ctrl-C, which a terminal sends to all its processes."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -61,7 +61,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_warning() -> Iterator[None]:
-    """The process that removes the semaphores of one that was killed does so without a warning."""
+    """A context in which the process that removes the semaphores of killed workers prints no warning."""
     option = "ignore:resource_tracker:UserWarning"
     sys.warnoptions.append(option)
     try:

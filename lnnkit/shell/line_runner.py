@@ -37,7 +37,7 @@ class LineRunner:
                 reply = self._perform(typed)
                 self._print(reply)
         except KeyboardInterrupt:
-            self.state = renewed(self.state)  # what was found out half is not kept
+            self.state = renewed(self.state)  # interrupted results are not kept
             streams.note("interrupted")
             return True
         except OSError:

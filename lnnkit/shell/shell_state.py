@@ -56,7 +56,7 @@ def with_statements(state: State, statements: Sequence[ast.Statement]) -> tuple[
     stated = _stating(state, statements)
     warnings = [finding for finding in stated.warnings if finding not in state.stated.warnings]
     change = "; ".join(" ".join(statement.span.text.split()) for statement in statements)
-    before = replace(state, stated=state.stated.copied(), kb=state.kb.copied())  # without what was inferred: memory
+    before = replace(state, stated=state.stated.copied(), kb=state.kb.copied())  # copies drop inferred bounds: memory
     found = replace(state, stated=stated, added=(*state.added, *statements), before=before, change=change)
     return _assuming(found), warnings
 

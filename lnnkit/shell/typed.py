@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import QUERY, Source, Span
 
-ASKED = "<query>"  # where the knowledge base says that what it was asked stands
 _INK = re.compile(r"[^\n]")
 
 
@@ -39,8 +38,8 @@ class Typed:
 
     def _placed(self, finding: Diagnostic) -> Diagnostic:
         span = finding.span
-        if span is None or span.source.path != ASKED:
+        if span is None or span.source.path != QUERY:
             return finding
-        blank = len(span.text) - len(span.text.lstrip())  # a query's own span holds what was blanked
+        blank = len(span.text) - len(span.text.lstrip())  # the span of a whole query includes what was blanked
         end = max(span.start + len(span.text.rstrip()), span.start + blank)
         return replace(finding, span=Span(self.source, span.start + blank, end))

@@ -36,7 +36,7 @@ class AtomTable:
         self.default_row = -1
         self.predictable = True  # An unnamed individual would have the default bounds.
         self.tuples = TupleSet(len(sorts), radix)
-        self.runs = Runs()  # from tuples to their rows
+        self.runs = Runs()  # maps tuples to their rows
         self.deviating = {end: Chunks() for end in LISTS}
 
     @property
@@ -66,7 +66,7 @@ class Atoms:
         self.radix = radix
         self.tables: dict[str, AtomTable] = {}
         self.numbered: list[AtomTable] = []
-        self._runs = Runs()  # from rows to tuples, labelled by the numbers of their tables
+        self._runs = Runs()  # maps rows to tuples; the labels are the numbers of their tables
         self._flags = {name: Growing(np.bool_) for name in LISTS}
         # by table: parts of lists not yet entered in "either"
         self._unlisted: dict[int, list[tuple[str, int, int]]] = {}

@@ -93,7 +93,8 @@ class _Hashed:
                 wanted, numbers = (wanted.take(left) + 1) & self._mask, numbers.take(left)
 
     def _take(self, wanted: Array, values: Array) -> None:
-        """Write values into those of the ``wanted`` slots that are free; a slot that several want gets any of them."""
+        """Write each value into the slot that it wants, if that is free; of several values for one slot any is
+        written."""
         free = np.flatnonzero(self._slots.take(wanted) == 0)
         if free.size < wanted.size:
             wanted, values = wanted.take(free), values.take(free)

@@ -25,7 +25,7 @@ from lnnkit.syntax.identifiers import (
 from lnnkit.syntax.rewrite import by_cases
 from lnnkit.syntax.span import Source, Span
 
-MAX_DEPTH = 150  # of nested nodes: later passes may recurse, and Python allows a thousand frames
+MAX_DEPTH = 150  # greatest depth of nested nodes: later passes may recurse, and Python allows a thousand frames
 
 Branch = Tree[Token] | Token
 Scope = frozenset[str]

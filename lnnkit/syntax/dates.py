@@ -76,7 +76,7 @@ def _orders(date: str) -> list[tuple[str, str, str]]:
     if len(first) == 4:
         return [(first, second, last)]
     if len(last) < 4:
-        return []  # of two digits any may be the year
+        return []  # with two digits each, any part may be the year
     return [(last, second, first)] if "." in date else [(last, second, first), (last, first, second)]
 
 

@@ -12,7 +12,7 @@ from lnnkit.syntax.build import Builder, Rejected
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import shadow
-from lnnkit.syntax.span import Source, Span, as_source
+from lnnkit.syntax.span import QUERY, Source, Span, as_source
 from lnnkit.syntax.split import Slice, split
 
 _SUSPECT = re.compile(r"""--|(?:rule|axiom)\s+(?:"[^"\n]*"|[^\s:()]+)\s*:?=""")
@@ -55,7 +55,7 @@ def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]]
     return parts, reader.diagnostics
 
 
-def parse_expression(text: str, path: str = "<query>") -> tuple[ast.Expression | None, list[Diagnostic]]:
+def parse_expression(text: str, path: str = QUERY) -> tuple[ast.Expression | None, list[Diagnostic]]:
     """The formula or term of a single query, which may start with the word ``query``; None if it has an error."""
     source = as_source(path, text)
     reader = _Reader(source)

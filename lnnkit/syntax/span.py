@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+QUERY = "<query>"  # the path under which the text of a query is shown
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -35,7 +35,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    start: int  # of the first character that is not white space
+    start: int  # the offset of the first character that is not white space
     indent: int
     code: str  # without the comment and the white space around it
 

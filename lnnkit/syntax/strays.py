@@ -144,7 +144,7 @@ def _of_logic_programs(line: str) -> tuple[str, str, str, int] | None:
         width = len(found[1].partition("(")[0])
         return (
             "backward-arrow",
-            "a rule runs forward, and has no time",
+            "a rule is written with its head last, and without a delay",
             f"write `{_forward(found[2], found[1])}`",
             width,
         )
@@ -152,14 +152,14 @@ def _of_logic_programs(line: str) -> tuple[str, str, str, int] | None:
         hint = f"write `{_forward(found[3], found[2])} in [{found[1]}, 1]`"
         return "leading-truth", "the truth of a statement is written at its end", hint, len(found[1])
     if found := _SHOWN.fullmatch(line):
-        return "query-words", "a query is no call", f"write `query {found[1]}`", len("query")
+        return "query-words", "a query is a statement, not a call", f"write `query {found[1]}`", len("query")
     if found := _EVIDENCE.fullmatch(line):
         sign = "~" if found[2] == "false" else ""
         return "missing-keyword", "`evidence` is not a keyword", f"write `fact {sign}{found[1]}`", len("evidence")
     if found := _CLOSED.fullmatch(line):
         sorts = ", ".join(["entity"] * int(found[3] or 1))
         end = " closed" if found[1] == "closed" else ""
-        message = f"`{found[1]}` is said by a declaration"
+        message = f"`{found[1]}` belongs to a declaration"
         return "declaration", message, f"write `predicate {found[2]}({sorts}){end}`", len(found[1])
     return None
 

@@ -14,7 +14,7 @@ from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import as_source
 from lnnkit.syntax.split import Slice, comment_start
 
-WIDTH = 100  # of a line before a formula is broken
+WIDTH = 100  # greatest width of a line before a formula is broken
 ALIGNED = 72  # code longer than this does not push the comments of its neighbours to the right
 
 _BREAKS = {"<->": 0, "->": 1, "xor": 2, "|": 3, "&": 4}

@@ -22,20 +22,20 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.store.columns.arrays import Array, Ends, real
 from lnnkit.store.columns.growing import Chunks
 
-NOBODY = -1  # the batch of what no instance has set
+NOBODY = -1  # the batch of a bound that no instance has set
 _WIDTH = 6  # numbers for each chunk
-ROOT = -2  # the leaf of what is the root's value before the first round
+ROOT = -2  # the leaf of a root's value before the first round
 
 
 class Kind(IntEnum):
     """The kind of change."""
 
-    SENT = 0  # by an instance
+    SENT = 0  # proposed by an instance
     INITIAL = 1  # a shared neuron, from its operands and its statements, before the first round
     RESTARTED = 2  # a completed predicate, which starts from false
     RESTORED = 3  # restored after a completion that derived less
     OPENED = 4  # unknown: arrested, or a completion that did not terminate
-    STATED = 5  # by a fact that was added to a fixpoint
+    STATED = 5  # given by a fact that was added to a fixpoint
 
 
 class Events(NamedTuple):

@@ -11,7 +11,7 @@ from lnnkit.store.columns.arrays import Array, spelled_out, wide
 from lnnkit.store.columns.growing import Growing
 
 UNSET = -2  # the leaf of a bound that no instance has set
-_MANY = 2**10  # so many notes are kept at most
+_MANY = 2**10  # greatest number of notes before they are applied
 
 
 class _Set(NamedTuple):

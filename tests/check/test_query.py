@@ -11,6 +11,7 @@ from tests.check.checking import checked
 
 PROGRAM = checked(
     """
+logic godel
 predicate Contact(person, person)
 predicate City(city)
 number age(person)
@@ -29,7 +30,7 @@ fact ~Old(bob)
     ["Infected(X)", "exists X: Infected(X) & ~Old(X)", "Infected(anna)", "Infected(X) & X != anna", "Old(rosalind)"],
 )
 def test_good(text: str) -> None:
-    query, found = check_query(text, PROGRAM, "godel")
+    query, found = check_query(text, PROGRAM)
     assert found == []
     assert query is not None and query.text == text and query.logic == "godel" and not query.numeric
 

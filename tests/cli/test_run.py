@@ -314,15 +314,6 @@ def test_wrong_queries(query: str, program, capsys: pytest.CaptureFixture[str]) 
     assert "<query>:1:" in err
 
 
-def test_interrupted(triage: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(lnnkit.kb.KnowledgeBase, "infer", interrupt)  # Ctrl-C, at a moment that is known
-    assert main(["run", triage]) == 130
-    assert capsys.readouterr() == ("", "interrupted\n")
-
-
 def test_defects_show_no_traceback(
     triage: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

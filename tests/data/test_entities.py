@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lnnkit.data.entities import Entities, intern
 from lnnkit.data.table import FactTable
 from lnnkit.data.tell import told_table
+from tests.data.in_bulk import reading
 from tests.data.reading import in_order
 
 NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=3) | st.text("019-+", min_size=1, max_size=4)
@@ -46,7 +47,8 @@ def test_both_ways_agree_and_order_does_not_matter(rows: list[tuple[str, str]], 
     nfc = [tuple(unicodedata.normalize("NFC", text) for text in row) for row in rows]
     assert list(entities.names) == in_order({text for row in nfc for text in row} | set(texts))
     assert [(entities.names[a], entities.names[b]) for a, b in zip(left, right, strict=True)] == nfc
-    by_arrow, ((left2, right2),) = intern([first], texts, small=-1)
+    with reading(in_bulk=True):
+        by_arrow, ((left2, right2),) = intern([first], texts)
     assert by_arrow == entities
     assert (left2.tolist(), right2.tolist()) == (left.tolist(), right.tolist())
     random.shuffle(rows)

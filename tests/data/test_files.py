@@ -10,7 +10,7 @@ import pytest
 
 from lnnkit.data.files import read_program, write_whole
 from lnnkit.data.source import nearest_file
-from tests.data.reading import STATEMENT
+from tests.full_disk import full_disk
 
 
 def test_write_new_and_replace(tmp_path: Path) -> None:
@@ -34,15 +34,10 @@ def test_links_stay(tmp_path: Path) -> None:
     assert target.read_text() == "one"
 
 
-def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "out.lnn"
     path.write_text("old")
-
-    def fail(self: Path, target: Path) -> None:
-        raise OSError("disk on fire")
-
-    monkeypatch.setattr(Path, "replace", fail)  # a disk that fails
-    with pytest.raises(OSError, match="fire"):
+    with full_disk(room=2), pytest.raises(OSError, match="File too large"):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["out.lnn"]
@@ -99,8 +94,8 @@ def test_nothing_is_fetched() -> None:
 
 def test_missing_programs(tmp_path: Path) -> None:
     (tmp_path / "people.lnn").write_text("")
-    _, (only,) = read_program(tmp_path / "peple.lnn", STATEMENT)
-    assert (only.code, only.path) == ("missing-file", "p.lnn")
+    _, (only,) = read_program(tmp_path / "peple.lnn")
+    assert (only.code, only.path) == ("missing-file", str(tmp_path / "peple.lnn"))
     assert "people.lnn" in only.hint
     assert read_program(tmp_path)[1][0].code == "unreadable-file"
 

@@ -7,14 +7,15 @@ import random
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from lnnkit.data import delimited, encode, names, numbers, texts, whole
 from lnnkit.data.tell import told_table
+from tests.data.in_bulk import reading
 from tests.data.reading import Read, Reader, in_order
 
 ENV = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
@@ -25,13 +26,9 @@ def told(table: object, arity: int = 2, *, numeric: bool = False) -> Read:
 
 
 @pytest.fixture(params=[False, True], ids=["small", "bulk"])
-def in_bulk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether every table is read in the way of large ones."""
-    if request.param:
-        for module in (encode, names, numbers, texts, whole):
-            monkeypatch.setattr(module, "SMALL", -1)  # so that the cases, a few rows each, go the way of large tables
-        monkeypatch.setattr(delimited, "LARGE", 0)
-    return request.param
+def in_bulk(request: pytest.FixtureRequest) -> Iterator[bool]:
+    with reading(request.param):
+        yield request.param
 
 
 WORDS = ["anna", "bob", "e\u0301", "\u00e9", "日本", "07", "7", "-7", " x", "a\0b", "person_1", "person_12", "z" * 40]

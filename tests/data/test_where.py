@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lnnkit
-from lnnkit.data.conditions import SMALL
 from lnnkit.data.load import read_table
+from lnnkit.data.whole import SMALL
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from tests.data.reading import STATEMENT, Read

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lnnkit
-from lnnkit.data import delimited, encode, names, numbers, texts, whole
+from lnnkit.data import whole
 from lnnkit.data.entities import Entities, intern
 from lnnkit.data.names import Names
 from lnnkit.data.tell import told_table
 from lnnkit.data.whole import all_whole, coded, drawn, united
+from tests.data.in_bulk import reading
 from tests.data.reading import Reader, in_order
 
 EDGES = [
@@ -33,17 +32,6 @@ WHOLE = st.integers(-(2**63), 2**63 - 1) | st.integers(-120, 120)
 NAME = st.one_of(
     WHOLE.map(str), st.sampled_from([edge for edge in EDGES if edge]), st.text("019-+ax", min_size=1, max_size=4)
 )
-
-
-@contextmanager
-def reading(in_bulk: bool) -> Iterator[None]:
-    """Whether every table is read in the way of large ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        if in_bulk:
-            for module in (encode, names, numbers, texts, whole):
-                patch.setattr(module, "SMALL", -1)
-            patch.setattr(delimited, "LARGE", 0)
-        yield
 
 
 def spells(text: str) -> int | None:
@@ -261,8 +249,9 @@ def test_tables_of_numbers_and_texts_are_interned_together() -> None:
         table, _ = told_table("P", 2, False, rows)
         assert table is not None
         tables.append(table)
-    for small in (-1, 1000):
-        entities, ids = intern(tables, ["8", "z", "9"], small=small)
+    for in_bulk in (True, False):
+        with reading(in_bulk):
+            entities, ids = intern(tables, ["8", "z", "9"])
         assert entities.names == ("-3", "7", "8", "9", "10", "007", "x", "y", "z")
         named = [[tuple(entities.names[place] for place in row) for row in zip(*each, strict=True)] for each in ids]
         assert named == [[("10", "9"), ("x", "-3")], [("9", "10"), ("9", "9")], [("y", "7"), ("007", "9")]]

@@ -1,4 +1,4 @@
-"""Whatever is asked, and however, an atom has one answer; and asking changes nothing (semantics 15)."""
+"""Whatever is asked, and however, an atom has one answer; and asking changes nothing."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_the_last_candidate_is_found_whatever_is_asked(said: str, query: str) ->
     [
         ("fact ~P(ua)", UNKNOWN),  # the axiom about all is arrested before it has said anything,
         ("axiom ~P(ua)", UNKNOWN),
-        ("axiom A -> ~P(ua)\nfact A", TRUE),  # or in the round in which both have said what they say (semantics 7)
+        ("axiom A -> ~P(ua)\nfact A", TRUE),  # or in the round in which both have said what they say
     ],
 )
 def test_a_forall_is_contradicted_by_rows_outside_the_query(said: str, bounds: Bounds) -> None:

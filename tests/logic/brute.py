@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-EQUAL = 1e-9  # semantics.md point 6: within this, A and B may be equal, or either the greater
+EQUAL = 1e-9  # the tolerance: within this, A and B may be equal, or either the greater
 ROUNDED = 1e-12  # so near 0, a weighted level may be rounding
 
 

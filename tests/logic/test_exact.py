@@ -67,7 +67,7 @@ def test_drawn_neurons_are_exact(case: tuple[Neuron, Rows]) -> None:
     check(*case, np.random.default_rng(0))
 
 
-# What went wrong once, or is named in semantics.md: neuron, boxes, node.
+# What went wrong once, and the edges of the definitions: neuron, boxes, node.
 REGRESSIONS = [
     # An end that came back from 1 - (1 - x) left its box by an ulp.
     (Neuron("lukasiewicz", "conjunction", (1.0, 1.0, 1.0), 1.3), [(1, 1), (0, 0.3), (0.7, 0.7)], (0.3, 0.3)),

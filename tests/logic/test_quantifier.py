@@ -1,4 +1,4 @@
-"""The quantifiers against an obvious loop over rows (decision D6)."""
+"""The quantifiers against an obvious loop over rows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A slow, obvious, independent LNN to test the engine against: plain floats, full grounding, nothing of lnnkit.
 
-``run(program)`` gives the bounds that shared/semantics.md and its decisions D1 to D10 promise. Read in this order:
+``run(program)`` gives the bounds that docs/reference/semantics.md promises. Read in this order:
 ``program`` (the input), ``neurons`` (boxes up and down), ``sorts`` and ``network`` (what is one neuron, what is shared,
 what defines what), ``laws`` (comparisons of the same terms), ``completion`` (closed derived predicates), ``inference``
 (rounds and answers).

@@ -1,4 +1,4 @@
-"""Completion of closed derived predicates, stratum by stratum, as an interval (D8; semantics 14)."""
+"""Completion of closed derived predicates, stratum by stratum, as an interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synchronous rounds over full grounding, arrest, completion, queries (D4, D5, D8, D9; semantics 7, 8)."""
+"""Synchronous rounds over full grounding, arrest, completion, queries."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Inference:
     state: dict[Place, Box] = field(default_factory=dict)
     arrested: set[Place] = field(default_factory=set)  # atoms and shared neurons
     contradictions: list[Contradiction] = field(default_factory=list)
-    observed: dict[object, Box] = field(default_factory=dict)  # what is said of the instances that queries ask for (D9)
+    observed: dict[object, Box] = field(default_factory=dict)  # what is said of the instances that queries ask for
     rounds: int = 0
 
     def __post_init__(self) -> None:
@@ -154,7 +154,7 @@ class Inference:
         status = "converged" if settled else "round_limit"
         return Result(status, self.rounds, self._atoms(), self.contradictions, variables, answers, initial)
 
-    # --- the start (D4) -----------------------------------------------------------------------------------------------
+    # --- the start -----------------------------------------------------------------------------------------------
 
     def _start_atoms(self) -> None:
         sorts = self.network.sorts
@@ -181,7 +181,7 @@ class Inference:
                 self._settle(instance.state, given if crosses(box) else box)
 
     def _settle(self, place: Place, box: Box) -> bool:
-        """Sets bounds; arrests what crosses (semantics 8). Says whether that changed anything."""
+        """Sets bounds; arrests what crosses. Says whether that changed anything."""
         old = self.state.get(place, UNKNOWN)
         crossed = crosses(box) and not (place[0] in self.network.numeric and same(*box))
         self.state[place] = box if crossed else uncrossed(box)
@@ -192,20 +192,20 @@ class Inference:
             return True
         return not all(near(a, b, STEP) for a, b in zip(old, self.state[place], strict=True))
 
-    # --- rounds (D5) --------------------------------------------------------------------------------------------------
+    # --- rounds --------------------------------------------------------------------------------------------------
 
     def _bounds(self, place: Place) -> Box:
         return self._unknown(place) if place in self.arrested else self._held(place)
 
     def _held(self, place: Place) -> Box:
-        """Bounds, crossed ones too. What a query says of an entity that is not of the sort has none (semantics 15)."""
+        """Bounds, crossed ones too. What a query says of an entity that is not of the sort has none."""
         return self.state[place] if place in self.state else self.network.unlisted(place[0])
 
     def _unknown(self, place: Place) -> Box:
         return ANY if place[0] in self.network.numeric else UNKNOWN
 
     def _read(self, leaf: Ground) -> Box:
-        """A defining instance reads the completed atoms that it defines as unknown (D8)."""
+        """A defining instance reads the completed atoms that it defines as unknown."""
         assert leaf.place is not None
         return UNKNOWN if leaf.head and leaf.place not in self.network.listed else self._bounds(leaf.place)
 
@@ -273,7 +273,7 @@ class Inference:
             self.observed[form] = meet(self.observed.get(form, UNKNOWN), truth)
         self.contradictions.append(Contradiction(instance.kind, instance.name, bounds))
 
-    # --- completion (D8) ----------------------------------------------------------------------------------------------
+    # --- completion ----------------------------------------------------------------------------------------------
 
     def _complete(self, first: bool = False) -> bool | None:
         """All strata in order. Says whether anything changed; None if it does not settle."""
@@ -288,7 +288,7 @@ class Inference:
                     changed |= self._settle(place, box if first else meet(self.state[place], box))
         return changed
 
-    # --- queries (D9) -------------------------------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------------------------------------------
 
     def _answers(self, index: int) -> dict[tuple[str, ...], Answer]:
         query, free = self.network.queries[index], self.network.query_free[index]
@@ -318,7 +318,7 @@ class Inference:
         return answers
 
     def _relatives(self, core: Node, row: tuple[str, ...]) -> Iterator[tuple[str, bool, Box]]:
-        """The program's comparisons of the same two terms as one, itself among them (D10): operators, whether they
+        """The program's comparisons of the same two terms as one, itself among them: operators, whether they
         are mirrored, truths."""
         mine = compared(core.formula)
         if mine is None:

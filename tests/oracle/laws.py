@@ -1,4 +1,4 @@
-"""What crisp comparisons of the same two terms say of one another, whatever the numbers are (D10).
+"""What crisp comparisons of the same two terms say of one another, whatever the numbers are.
 
 ``with_laws`` adds to a program the axioms that hold of its comparisons by the order of numbers: every shortest clause
 over two or three of them, in Goedel logic. What its statements make plainly true or false is taken in.

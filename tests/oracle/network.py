@@ -1,4 +1,4 @@
-"""Statements as neurons: identity up to renaming, sharing, defining rules, strata, ground instances (D1, D3, D7)."""
+"""Statements as neurons: identity up to renaming, sharing, defining rules, strata, ground instances."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .program import (
 from .reals import ALL, between
 from .sorts import Sorts
 
-GENERIC = "<generic>"  # the entity that an open sort may still hold (D6)
+GENERIC = "<generic>"  # the entity that an open sort may still hold
 Key = tuple[Any, ...]  # a neuron up to renaming
 Place = tuple[Any, tuple[str, ...]]  # where bounds are kept: (predicate or neuron key, arguments)
 
@@ -48,8 +48,8 @@ class Node:
     free: tuple[str, ...]  # free variables in canonical order
     sorts: dict[str, str]  # of its variables, from the places where they stand in it
     key: Key | None = None  # for neurons
-    head: bool = False  # a closed derived atom in the consequent of a defining statement (D7)
-    linked: Key | None = None  # of a part of a query: the shared neuron that it is an instance of (D9)
+    head: bool = False  # a closed derived atom in the consequent of a defining statement
+    linked: Key | None = None  # of a part of a query: the shared neuron that it is an instance of
 
     @property
     def kind(self) -> str:
@@ -67,7 +67,7 @@ class Ground:
     logic: str = ""
     generic: Ground | None = None  # the generic row of a quantifier
     place: Place | None = None  # of a leaf: what it reads; of a neuron: where its own bounds would be
-    form: object = None  # of a neuron: the instance itself, whichever lifted neuron it came from (D9)
+    form: object = None  # of a neuron: the instance itself, whichever lifted neuron it came from
     head: bool = False
     term: Formula | None = None  # of a comparison: itself, its arguments entities
     read: Read = lambda _: ALL  # of a comparison: the sets that its numbers were in on the way up
@@ -78,7 +78,7 @@ class Ground:
 
 @dataclass
 class Rule:
-    """A statement after D1."""
+    """A statement without its leading universal quantifiers."""
 
     index: int
     root: Node
@@ -103,7 +103,7 @@ class Network:
         self.rules = []
         for i, (formula, sorts) in enumerate(zip(statements, self.sorts.statement_variables, strict=True)):
             truth = (program.statements[i].lower, program.statements[i].upper)
-            while formula[0] == "forall" and truth[1] >= 1:  # D1
+            while formula[0] == "forall" and truth[1] >= 1:
                 formula = formula[2]
             heads = list(self._heads(formula[2][1])) if formula[0] == "implies" else []
             root = self._node(formula, sorts, mark_heads=bool(heads))
@@ -147,7 +147,7 @@ class Network:
                 self._mark(part)
 
     def _heads(self, consequent: Formula) -> Iterator[Formula]:
-        """Closed atoms that are the consequent, or direct positive conjuncts of it, through nested ``&`` (D7)."""
+        """Closed atoms that are the consequent, or direct positive conjuncts of it, through nested ``&``."""
         if consequent[0] == "atom" and consequent[1] in self.closed:
             yield consequent
         elif consequent[0] == "and":
@@ -177,11 +177,11 @@ class Network:
         return (shape, tuple(sorts[v] for v in numbers)), tuple(v for v in numbers if v not in bound)
 
     def is_instance(self, query: Formula, neuron: Formula) -> bool:
-        """Whether some substitution for the free variables of ``neuron`` makes it ``query`` (D9)."""
+        """Whether some substitution for the free variables of ``neuron`` makes it ``query``."""
         return self._substitution(query, neuron) is not None
 
     def _speaks_of(self, neuron: Node, query: Formula) -> bool:
-        """Whether ``query`` is an instance of it, and about entities of its sorts (semantics 15)."""
+        """Whether ``query`` is an instance of it, and about entities of its sorts."""
         found = self._substitution(query, neuron.formula)
         return found is not None and all(
             kind == "var" or text in self.sorts.domains[neuron.sorts[name]] for name, (kind, text) in found.items()
@@ -240,7 +240,7 @@ class Network:
             self._register(part)
 
     def _shared(self) -> dict[Key, Node]:
-        """Neurons with at least two uses, smallest first (D3); never a defining root or its consequent (D8).
+        """Neurons with at least two uses, smallest first; never a defining root or its consequent.
 
         A comparison is always one: what it says of its numbers rests on its own bounds.
         """
@@ -301,7 +301,7 @@ class Network:
     # --- strata -------------------------------------------------------------------------------------------------------
 
     def _strata(self) -> list[set[str]]:
-        """Components of the closed derived predicates, each after what it depends on (D7)."""
+        """Components of the closed derived predicates, each after what it depends on."""
         edges: dict[str, dict[str, bool]] = {name: {} for name in self.derived}  # head -> {body: some negative path}
         for rule in self.rules:
             for body, negative in self._signs(rule.root.formula[1][1], False) if rule.heads else ():
@@ -342,7 +342,7 @@ class Network:
     def ground(self, node: Node, env: dict[str, str], *, sharing: bool = True, top: bool = True) -> Ground:
         """The instance of ``node`` under ``env``. Shared neurons below it are leaves; ``top`` itself is opened up.
 
-        Leaves that mention the generic entity are at their defaults; a shared neuron that does is unknown (D6).
+        Leaves that mention the generic entity are at their defaults; a shared neuron that does is unknown.
         """
         formula, here = node.formula, tuple(env[v] for v in node.free)
         match node.kind:
@@ -395,7 +395,7 @@ class Network:
         return entity in self.sorts.domains[ENTITY]
 
     def unlisted(self, predicate: str) -> Box:
-        """The default of a predicate: of an atom that no place of the domain has (semantics 15)."""
+        """The default of a predicate: of an atom that no place of the domain has."""
         if predicate in self.numeric:
             return -math.inf, math.inf
         return (0.0, 0.0) if predicate in self.closed else UNKNOWN

@@ -23,11 +23,11 @@ INF = math.inf
 
 
 class Empty(Exception):
-    """No operand values give the node's bounds: the instance is contradictory (semantics 1)."""
+    """No operand values give the node's bounds: the instance is contradictory."""
 
 
 def enter(box: Box) -> Box:
-    """Bounds as a kernel reads them (semantics 6, D5): snapped to 0 and 1, clamped, uncrossed within the tolerance."""
+    """Bounds as a kernel reads them: snapped to 0 and 1, clamped, uncrossed within the tolerance."""
     lower, upper = box
     lower = 0.0 if lower <= TOL else min(lower, 1.0)
     upper = 1.0 if upper >= 1.0 - TOL else max(upper, 0.0)
@@ -189,7 +189,7 @@ def _never_above(a: _Slope, b: _Slope) -> bool:
 
 
 def _iff_upward_lukasiewicz(weights: Sequence[float], bias: float, x: Box, y: Box) -> Box:
-    """``min(f, C - f)`` with ``f = 1 - b + wx (1 - x) + wy y``: its crest, if any, is ``C / 2`` (semantics 4)."""
+    """``min(f, C - f)`` with ``f = 1 - b + wx (1 - x) + wy y``: its crest, if any, is ``C / 2``."""
     forth = _implies_upward_lukasiewicz(weights, bias, x, y)
     back = _implies_upward_lukasiewicz(weights[::-1], bias, y, x)
     return min(forth[0], back[0]), min(forth[1], back[1], clamp(1 - bias + sum(weights) / 2))
@@ -366,7 +366,7 @@ def _implies_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, 
 
 
 def _quotient(n: Box, d: Box, node: Box) -> tuple[Box, Box] | None:
-    """Hull of the pairs with ``N >= L D`` (if ``L > 0``) and ``N <= U D, D > 0`` (if ``U < 1``) (semantics 2)."""
+    """Hull of the pairs with ``N >= L D`` (if ``L > 0``) and ``N <= U D, D > 0`` (if ``U < 1``)."""
     low, high = node
     if high < 1 and (d[1] <= 0 or (low > 0 and n[1] <= 0) or n[0] > high * d[1] + TOL):
         return None
@@ -431,7 +431,7 @@ class _Slope:
 
 
 def _above(a: _Slope, b: _Slope, bias: float, node: Box) -> tuple[Box, Box] | None:
-    """Hull of ``{A > B, clamp(B + 1 - b) in [L, U]}``, the second piece of a Goedel implication (semantics 3)."""
+    """Hull of ``{A > B, clamp(B + 1 - b) in [L, U]}``, the second piece of a Goedel implication."""
     low, high = node
     b_low = max(b.low, low + bias - 1) if low > 0 else b.low
     b_high = min(b.high, high + bias - 1) if high < 1 else b.high
@@ -458,7 +458,7 @@ def _implies_down_godel(weights: Sequence[float], bias: float, node: Box, boxes:
 
 
 def _iff_down_lukasiewicz(weights: Sequence[float], bias: float, node: Box, boxes: Sequence[Box]) -> list[Box]:
-    """``f`` in ``[L, U]`` or in ``[C - U, C - L]``, and never outside ``[L, C - L]`` (semantics 4)."""
+    """``f`` in ``[L, U]`` or in ``[C - U, C - L]``, and never outside ``[L, C - L]``."""
     wx, wy = weights
     total = 2 - 2 * bias + wx + wy
     low, high = _band(node)
@@ -513,7 +513,7 @@ _PRODUCT_DOWN = {"and": _and_down_product, "implies": _implies_down_product, "if
 
 
 def quantify(kind: str, rows: Sequence[Box], generic: Box | None) -> Box:
-    """``forall`` is min, ``exists`` max over the rows, the generic one among them (D6).
+    """``forall`` is min, ``exists`` max over the rows, the generic one among them.
 
     An open sort *may* hold more entities: the generic row can only keep a ``forall`` from being true and an ``exists``
     from being false, so its other end is neutral.
@@ -529,7 +529,7 @@ def _optional(kind: str, generic: Box) -> Box:
 
 
 def quantify_down(kind: str, node: Box, rows: Sequence[Box], generic: Box | None) -> list[Box]:
-    """All rows of a true ``forall``, the last candidate of a false one; ``exists`` dually (D6).
+    """All rows of a true ``forall``, the last candidate of a false one; ``exists`` dually.
 
     The generic row counts as a candidate and receives nothing.
     """

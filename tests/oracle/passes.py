@@ -1,4 +1,4 @@
-"""Up and down through one ground instance (D5), and the meet of bounds."""
+"""Up and down through one ground instance, and the meet of bounds."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ Argument = tuple[str, str]
 AtomKey = tuple[str, tuple[str, ...]]
 
 UNKNOWN: Box = (0.0, 1.0)
-ENTITY = "entity"  # the top sort (D2)
+ENTITY = "entity"  # the top sort
 CONNECTIVES = ("and", "or", "implies", "iff", "xor")
 QUANTIFIERS = ("forall", "exists")
-NEURONS = (*CONNECTIVES, *QUANTIFIERS, "compare")  # what can hold state (D3): not "not", "true", "false", "eq"
+NEURONS = (*CONNECTIVES, *QUANTIFIERS, "compare")  # what can hold state: not "not", "true", "false", "eq"
 TERMS = ("number", "constant", "add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt")
 UNITS = ("nau", "nmu", "realnpu")
 

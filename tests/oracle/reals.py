@@ -31,7 +31,7 @@ Reals = list[Piece]  # disjoint, in order
 
 
 def same(a: float, b: float) -> bool:
-    """Whether two numbers count as equal (semantics 20)."""
+    """Whether two numbers count as equal."""
     if math.isinf(a) or math.isinf(b) or (a == math.floor(a) and b == math.floor(b)):
         return a == b
     return abs(a - b) <= RELATIVE * max(abs(a), abs(b))

@@ -1,4 +1,4 @@
-"""Sorts and domains (D2; semantics 15)."""
+"""Sorts and domains."""
 
 from __future__ import annotations
 

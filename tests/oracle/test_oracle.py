@@ -151,7 +151,7 @@ def test_a_shared_subformula_carries_what_its_operands_cannot() -> None:
 
 
 def test_a_query_observes_a_neuron_without_state() -> None:
-    # As above, but Q | R occurs once: it holds no state, yet in its instance it was true (D9).
+    # As above, but Q | R occurs once: it holds no state, yet in its instance it was true.
     result = run(program([implies(P, either(Q, R))], [("P", "anna", 1, 1)], [either(Q, R), negate(either(Q, R))]))
     assert (result.answers[0]["anna",].lower, result.answers[0]["anna",].upper) == (1.0, 1.0)
     assert (result.answers[1]["anna",].lower, result.answers[1]["anna",].upper) == (0.0, 0.0)
@@ -518,7 +518,7 @@ def test_the_generated_programs_say_something() -> None:
 @settings(max_examples=20, deadline=None)
 @given(programs())
 def test_order_does_not_matter(generated: Generated) -> None:
-    """Statements and facts in another order: the same bounds, bitwise, and the same arrests (semantics 7)."""
+    """Statements and facts in another order: the same bounds, bitwise, and the same arrests."""
     p = generated.program
     other = Program(p.predicates, p.facts[::-1], p.statements[::-1], p.queries[::-1], p.sorts, p.logic)
     first, second = run(p), run(other)
@@ -530,7 +530,7 @@ def test_order_does_not_matter(generated: Generated) -> None:
 @settings(max_examples=20, deadline=None)
 @given(programs())
 def test_asking_changes_nothing(generated: Generated) -> None:
-    """Unless a query brings in an entity (D3, D9)."""
+    """Unless a query brings in an entity."""
     p = generated.program
     silent = Program(p.predicates, p.facts, p.statements, [], p.sorts, p.logic)
     if Network(silent).sorts.domains == Network(p).sorts.domains:

@@ -24,8 +24,9 @@ import lnnkit
 from lnnkit.rows.scorer import RowScorer
 from lnnkit.scoring import output_lock
 from lnnkit.scoring.row_streams import RowStream, sheets
-from lnnkit.scoring.scoring_run import score
+from lnnkit.scoring.scoring_run import Scored, score
 from lnnkit.scoring.unit_parts import Parts
+from tests.full_disk import full_disk
 from tests.scoring.loans import LOANS
 
 TEXT = f"{LOANS}query Grant(X) | Risky(X)\n"
@@ -213,12 +214,17 @@ def test_parts_of_an_earlier_run_are_used_and_those_of_another_are_not(
 
 @pytest.mark.parametrize("suffix", [".part", ".json"])
 def test_a_part_without_its_summary_or_the_other_way_around_is_made_again(
-    scorer: RowScorer, loans: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+    scorer: RowScorer, loans: Path, tmp_path: Path, suffix: str
 ) -> None:
     """As a kill while parts are removed may leave them."""
     output = tmp_path / "out.parquet"
-    monkeypatch.setattr(Parts, "remove", lambda self: None)  # a kill before parts are removed
-    score(scorer, RowStream(loans, batch=100), output)
+
+    def told(scored: Scored) -> None:
+        if scored.rows == ROWS:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score(scorer, RowStream(loans, batch=100), output, told=told)
     left = sorted(Parts.beside(output).folder.rglob(f"*{suffix}"))
     for each in left[::2]:
         each.unlink()
@@ -226,21 +232,16 @@ def test_a_part_without_its_summary_or_the_other_way_around_is_made_again(
     assert read(output).equals(expected(scorer))
 
 
-def test_a_full_disk_leaves_what_was_written(
-    scorer: RowScorer, loans: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write = Parts.write
+def test_a_full_disk_leaves_what_was_written(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    with contextlib.ExitStack() as later:
 
-    def full(self: Parts, number: int, found: object) -> None:
-        if number == 3:
-            raise OSError(28, "No space left on device")
-        write(self, number, found)  # pyright: ignore[reportArgumentType]
+        def told(scored: Scored) -> None:
+            if scored.rows == 300:
+                later.enter_context(full_disk())
 
-    monkeypatch.setattr(Parts, "write", full)  # a disk that is full
-    with pytest.raises(lnnkit.Error, match="No space left on device") as problem:
-        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet")
+        with pytest.raises(lnnkit.Error, match="File too large") as problem:
+            score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", told=told)
     assert [each.code for each in problem.value.diagnostics] == ["unwritable-file"]
-    monkeypatch.setattr(Parts, "write", write)
     assert score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet").resumed == 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,10 @@ import torch
 
 import lnnkit
 from lnnkit.check.program import CheckedProgram
-from lnnkit.data import encode, entities, texts
 from lnnkit.store.canonical_rows import Order, merged
 from lnnkit.store.layout import Given
 from lnnkit.store.stated_facts import given_facts
+from tests.data.in_bulk import reading
 from tests.data.reading import in_order
 
 DECLARED = "predicate P(entity, entity)\npredicate Q(entity)\npredicate Z()\n"
@@ -29,14 +30,15 @@ def rows(given: Given) -> list[tuple[float, ...]]:
     return list(zip(*columns, strict=True))
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_order_of_rows_files_and_tables_does_not_matter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    if seed % 2:
-        for module in (entities, encode, texts):
-            monkeypatch.setattr(module, "SMALL", -1)  # as for large tables
-        monkeypatch.setattr(entities.intern, "__defaults__", (-1,))
+@pytest.fixture(params=[False, True], ids=["small", "bulk"])
+def in_bulk(request: pytest.FixtureRequest) -> Iterator[None]:
+    with reading(request.param):
+        yield
+
+
+@pytest.mark.usefixtures("in_bulk")
+@pytest.mark.parametrize("seed", range(6))
+def test_order_of_rows_files_and_tables_does_not_matter(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     names = ["a", "10", "aa", "é", "日本", "zz", "7", "07", "-3"][: rng.randint(2, 9)]
     facts = [

@@ -42,7 +42,7 @@ def complete(
 ) -> Array:
     """Complete every stratum, dependencies first. Returns the rows whose bounds changed; for a ``first`` completion
     only if there are comparisons, since nothing else has been evaluated yet. Raises `Unfinished` where it was stopped;
-    what it leaves then holds. To ``pace`` each later completion of a stratum counts as a round."""
+    what it leaves then holds. ``pace`` counts each later completion of a stratum as a round."""
     state, atoms = space.state, space.grounding.atoms
     moved_rows: list[Array] = []
     for position, (predicates, members) in enumerate(prepared.strata):
@@ -154,8 +154,8 @@ def _least_fixpoint(
 
 
 def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array, Array, Delta | None]:
-    """Merge a round's proposals. Returns the rows raised on either side, and the delta where all of them are new and
-    have one bound: it is entered then. Proposals that are ``exact`` are for upper ends, and raise both."""
+    """Merge a round's proposals. Returns the rows raised on either side, and their delta if all of them are new and
+    have one bound (None otherwise: the caller enters them). ``exact`` proposals are for upper ends, and raise both."""
     merge, upper = space.merge, inbox.sides[1]
     if not exact:
         return merge.settle(0, inbox.sides[0], rising=True), merge.settle(1, upper, rising=True), None

@@ -44,8 +44,8 @@ def _exact(table: AtomTable, state: State) -> bool:
 
 
 def respond_by(responses: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
-    """From now on they say what their instances make of either end; or, if ``exact``, of heads' upper ends, and raise
-    `Inexact` where it is not what those make of the lower ones."""
+    """Make rules respond with both ends of their heads or, if ``exact``, with the upper ends alone; they then raise
+    `Inexact` if the lower ends would differ."""
     tables: dict[int, ResponseTable] = {}
     for each in responses:
         if each.exact != exact:

@@ -38,8 +38,8 @@ def restore(prepared: Prepared, predicates: frozenset[str], rows: Array, old: En
 
 def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     """Leave the first completion with ``predicates`` unfinished: atoms that no fact lists are unknown above the lower
-    ends reached. No round has been made, so only shared neurons depend on them besides; these have the bounds that
-    their statements give, no more."""
+    ends reached. No round has been made, so that apart from the strata only shared neurons depend on these atoms; such
+    neurons keep only the bounds that their statements give."""
     grounding, state = prepared.grounding, prepared.state
     atoms, lifted = grounding.atoms, prepared.lifted
     names = frozenset(predicates)

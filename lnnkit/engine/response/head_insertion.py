@@ -21,16 +21,16 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.arrays import Array
 
-_VARIED = 8  # classes of a head at most: each is looked up to see that it hears nothing
+_VARIED = 8  # greatest number of classes of a head: each is looked up to see that it gets no bound
 
-Told = tuple[int, float]  # the side on which heads hear a bound, and the bound
+Told = tuple[int, float]  # the side on which heads get a bound, and the bound
 
 
 @dataclass(slots=True, eq=False)
 class _Plan:
-    """A step of a join that matches every leaf that is read but the ``head``, the atom of ``leaf``. The atoms of
-    ``leaves`` are read; of ``stored`` leaves the rows are kept with an instance. ``told`` is what heads hear, by the
-    classes of bounds that the leaves have and the number of classes that heads have had."""
+    """A step of a join that matches every leaf but the ``head``, the atom of ``leaf``. The atoms of ``leaves`` are
+    read; the rows of ``stored`` leaves are kept with an instance. ``told`` caches the bound that heads get, by the
+    classes of the leaves' bounds and the number of classes that heads have had."""
 
     leaf: int
     head: Leaf
@@ -40,7 +40,8 @@ class _Plan:
 
 
 class HeadInsertion:
-    """Inserts the heads of one rule, by what its ``table`` says; ``exact``: they are completed by their upper ends."""
+    """Inserts the heads of one rule with the bounds that its response ``table`` has; ``exact``: they are completed by
+    their upper ends."""
 
     def __init__(
         self, number: int, batch: RuleShape, member: int, rule: DeltaRule, table: ResponseTable, *, exact: bool
@@ -51,7 +52,7 @@ class HeadInsertion:
         self._rule = rule
         self._table = table
         self._exact = exact
-        self._plans: dict[Known, _Plan | None] = {}  # by what a step of a join has bound
+        self._plans: dict[Known, _Plan | None] = {}  # by the variables and atoms that a join has bound
 
     def insert(self, found: Bindings, now: Round) -> bool:
         """Insert the missing heads of the instances found, and leave their bound in the round's inbox. False, with
@@ -91,7 +92,7 @@ class HeadInsertion:
         )
 
     def _plan(self, found: Bindings) -> _Plan | None:
-        """What stands behind the leaves of what a step of a join finds; None where more than one is not matched."""
+        """The plan for the results of a step of a join; None if they leave more than one leaf unmatched."""
         formula, matched = self._batch.formula, found.known.matched
         leaves = {leaf: self._rule.leaf(leaf) for leaf in self._batch.blocks[0].columns}
         heads = [*formula.heads]
@@ -115,7 +116,8 @@ class HeadInsertion:
         return _Plan(head, own, every, stored)
 
     def _told(self, plan: _Plan, classes: list[int], now: Round) -> Told | None:
-        """What heads at their default hear, if only they hear anything, and heads of no other class hear anything."""
+        """The bound that heads at their default get; None if anything else is proposed, or heads of another class would
+        get a bound too."""
         position = self._table.leaves.index(plan.leaf)
         default, *others = now.encoded.known(plan.head.table.number)
         proposed = self._table.proposed((*classes[:position], default, *classes[position:]), now.encoded)

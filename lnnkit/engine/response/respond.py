@@ -124,7 +124,7 @@ def respond(
     formula = batch.formula
     read = once(read)
     values, root, crossed, kept = ascend(formula, read, groupings, entered)
-    least = noise(root.lower.dtype)  # a smaller gain is rounding, not news
+    least = noise(root.lower.dtype)  # a smaller gain is rounding
     quiet = crossed if silent is None else crossed | silent
     # with ten operands of which one is wanted, the downward pass takes 0.25 ms instead of 0.61 (6,500 rows)
     asked, wanted = _asked(formula, kept, crossed), {*batch.targets, *batch.observed}

@@ -17,7 +17,7 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.columns.arrays import Array, Ends, real, tensors
 
-_SIZE = 2**13  # so many combinations at most
+_SIZE = 2**13  # greatest number of combinations
 _FEW = 2**9  # up to this many are evaluated together
 _ABSENT = 2**24  # the code of a class that a leaf has not had yet;
 _LEAVES = 2**6  # this many of them add up without overflow
@@ -148,8 +148,8 @@ class ResponseTable:
         return self._proposed
 
     def _admit(self, columns: Mapping[int, Column], encoded: EncodedBounds) -> bool:
-        """Give places to the classes that the leaves have. False where a row has none, or too many combinations: then
-        all stays as it was."""
+        """Make room for the classes that the leaves have. Returns False, and changes nothing, if a row has no class or
+        there would be too many combinations."""
         grown: list[list[int]] = []
         for leaf, seen in zip(self.leaves, self._seen, strict=True):
             column = columns[leaf]

@@ -19,7 +19,7 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.columns.arrays import Array, spelled_out
 
-STRIP = 2**15  # so many instances are worked out at once: what they need fits the cache
+STRIP = 2**15  # instances evaluated at once: their data fit the cache
 
 
 class Made:

@@ -28,8 +28,8 @@ from lnnkit.trail.events import Arrested
 
 
 class _Proposed(NamedTuple):
-    """What some instances propose: for each target the positions of those that have news for it, and the bounds, or
-    the one that all have. ``bad`` are the positions of those that cannot be satisfied, with their roots' bounds."""
+    """What some instances propose: for each target the positions of those that tighten it, and their bounds, or the one
+    that all propose. ``bad`` are the positions of those that cannot be satisfied, with their roots' bounds."""
 
     targets: Mapping[Target, tuple[Array, Array | float]]
     bad: Array
@@ -103,7 +103,7 @@ class RuleResponse:
             self.rule.postpone(found.at(positions))
 
     def _respond(self, instances: RuleInstances, now: Round) -> _Proposed | None:
-        """What the instances say, by the truth table where their bounds take few values."""
+        """What the instances propose, looked up in the response table where their bounds take few values."""
         length = instances.found.length
         if self.table.useful:
             columns = {leaf: instances.column(leaf) for leaf in self.table.leaves}
@@ -161,13 +161,13 @@ class RuleResponse:
     def _queue(
         self, instances: RuleInstances, leaf: int, side: int, at: Array, value: Array | float, now: Round
     ) -> None:
-        """Queue bounds for those atoms behind a leaf that hear of them."""
+        """Queue bounds for the atoms behind a leaf that can take them."""
         completed = leaf in self.batch.formula.heads
         rows = instances.rows(leaf)
         if len(at) != len(rows):
             rows = rows.take(at)
         hears: Array | None = None
-        fresh = False  # whether all rows are new, and so none stands twice
+        fresh = False  # whether all rows are new, so that none occurs twice
         if not completed and self.batch.modes[leaf][side] == LISTED:
             hears = now.atoms.flags("listed").take(rows)
         else:

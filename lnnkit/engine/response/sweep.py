@@ -99,7 +99,7 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
 
 
 class LeafProposals(NamedTuple):
-    """What atoms hear through a leaf, ``value`` for ``row``, from ``places`` among the rows that are reached."""
+    """The bounds proposed to atoms through a leaf, ``value`` for ``row``, from the reached rows at ``places``."""
 
     places: Tensor
     row: Tensor

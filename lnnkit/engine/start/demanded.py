@@ -26,9 +26,9 @@ _ENTERED = "listed"  # the column of the table of needed tuples
 def narrowed(
     prepared: Prepared, readings: Sequence[Reading], strata: Sequence[Sequence[Completing]]
 ) -> list[list[Needs]]:
-    """The needs of the defining formulas of each stratum, joined with what the questions need of their heads, as far as
-    those are bound and no other formula reads what the formulas derive. Predicates that are then completed in part are
-    recorded as partly known."""
+    """The needs of the defining formulas of each stratum, joined with the demand of the questions for their heads. A
+    predicate is narrowed only if the questions bind it and no other formula reads it. Predicates that are then
+    completed in part are recorded as partly known."""
     every = [needs for own in strata for _, needs in own]
     found = _demand(prepared, readings, [each for own in strata for each in own])
     if found is not None:
@@ -49,7 +49,7 @@ def _demand(prepared: Prepared, readings: Sequence[Reading], defining: Sequence[
     whole, moving = set(stated), set(derived)
     for each in readings:
         heads = {each.formula.neurons[leaf].source for leaf in each.formula.heads}
-        if not heads or heads & stated:  # else it says nothing: only what is given of a head is passed down
+        if not heads or heads & stated:  # else it proposes nothing: downward, a head is read as only facts give it
             whole |= sources(each.formula)
             sides = {(each.table(send.leaf), send.side) for send in each.analysis.sends}
             moving |= {name for name, _ in sides & prepared.relevance.derived}

@@ -30,7 +30,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
 
 
 class DistinctTuples:
-    """The tuples of facts; equal ones follow one another. Many tables may have the same."""
+    """The tuples of facts, equal ones next to each other. Many tables may have the same tuples."""
 
     def __init__(self, columns: Sequence[Array]) -> None:
         self.columns = columns

@@ -13,9 +13,9 @@ from lnnkit.store.atoms import Atoms
 
 
 def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
-    """The query's bounds, met with what its relatives say: what is ``known`` of each. A crisp comparison is true as
-    soon as it is not false, and the other way around. Each tells by itself; several do between them, but for those
-    that are told to a degree, which say both."""
+    """The query's bounds, met with those that its relatives imply; ``known`` has the bounds of each relative. A crisp
+    comparison is true as soon as it is not false, and vice versa. Each relative is used alone, and several together by
+    the signs that they exclude; one that is stated to a degree is neither true nor false, so it excludes none."""
     lower, upper = value
     others = EVERY - kin.signs
     possible = {sign: torch.ones_like(lower, dtype=torch.bool) for sign in EVERY}

@@ -56,7 +56,7 @@ def everywhere(prepared: Prepared) -> list[Everywhere]:
 
 
 def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
-    """Comparisons that numbers join: what contradicts itself in one part is nothing to the others."""
+    """The connected components of comparisons that share numbers. A contradiction in one does not affect the others."""
     parts: list[list[Formula]] = []
     for formula in formulas:
         joined = [part for part in parts if _numbers(part) & _numbers([formula])]

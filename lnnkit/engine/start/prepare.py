@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -26,6 +25,7 @@ from lnnkit.engine.start.shared_neurons import (
     initialise,
 )
 from lnnkit.engine.start.speaking import comparing
+from lnnkit.engine.start.unfolded_statements import in_rounds, of_strata
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
@@ -69,12 +69,7 @@ def prepare(
     empty = frozenset(sort for sort, ids in world.sorts.items() if not len(ids))
     analyses = Analyses(defaults, empty, world.open_sorts, known or Known(), lifted.closed_derived)
     shared = add_shared_tables(lifted, grounding, analyses)
-    statements = [
-        replace(unfold(lifted, root), key=root.origin.span.text)
-        for root in lifted.statements
-        if not lifted.graph.nodes[root.reference.node]["shared"]
-    ]
-    formulas = sorted((*statements, *shared.formulas), key=lambda formula: formula.key)
+    formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)
     state.extend(atoms)
     enter_facts(atoms, state, given)
@@ -87,7 +82,7 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    strata = [[(formula, prepared.finder(formula).completion()) for formula in own] for own in _defining(lifted)]
+    strata = [[(formula, prepared.finder(formula).completion()) for formula in own] for own in of_strata(lifted)]
     completing = [each for own in strata for each in own]
     for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))
@@ -95,7 +90,7 @@ def prepare(
     for stratum, own, needs in zip(lifted.program.strata, strata, found, strict=True):
         members = _enter_stratum(prepared, stratum, [formula for formula, _ in own], needs)
         prepared.strata.append((stratum, members))
-    state.extend(atoms)  # by the equality of entities, if a formula is joined with it
+    state.extend(atoms)  # the table of equality was added, if a formula is joined with it
     return prepared
 
 
@@ -175,19 +170,6 @@ def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bo
     comparison = formula.neurons[formula.top].arithmetic
     assert isinstance(comparison, Comparison)
     return comparison.partial or table.name in alone or table.default != (0.0, 1.0)
-
-
-def _defining(lifted: LiftedGraph) -> list[list[Formula]]:
-    """The defining statements of each stratum, unfolded as their completion reads them: through shared neurons."""
-    strata = lifted.program.strata
-    places = {name: place for place, stratum in enumerate(strata) for name in stratum}
-    found: list[list[Formula]] = [[] for _ in strata]
-    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
-        for place in {places[name] for name in root.defines if name in places}:
-            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
-            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
-            found[place].append(replace(formula, heads=heads, key=root.origin.span.text))
-    return found
 
 
 def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:

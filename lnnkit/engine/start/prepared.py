@@ -18,8 +18,8 @@ from lnnkit.join.instances.grounding import Grounding
 @dataclass(slots=True, eq=False)
 class Prepared:
     """What inference works on. ``inference`` are the members that rounds extend, ``strata`` those that complete each
-    stratum of closed derived predicates; ``kept`` says whose atoms are materialised as instances mention them;
-    ``observers`` maps queried neurons to the tables that listen for them."""
+    stratum of closed derived predicates; ``kept`` says for each table whether its atoms are materialised when instances
+    mention them; ``observers`` maps queried neurons to the tables that receive their bounds."""
 
     lifted: LiftedGraph
     grounding: Grounding
@@ -31,7 +31,7 @@ class Prepared:
     kept: Mapping[str, bool]
     inference: list[int] = field(default_factory=list)
     strata: list[tuple[frozenset[str], list[int]]] = field(default_factory=list)
-    partly_known: set[str] = field(default_factory=set)  # tables of which only what may be wanted is known
+    partly_known: set[str] = field(default_factory=set)  # tables completed only as far as queries need them
     demands: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)  # by table of what is needed of a
     # predicate: that, and the places whose entities it has
     unfinished: frozenset[str] = frozenset()  # predicates whose first completion was stopped: they are read as open

@@ -37,8 +37,8 @@ def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequ
             told.add(prepared.grounding.atoms.tables[each.node].default)
     told |= implied(told, kin, prepared.grounding.atoms)
     untold = set(prepared.analyses.of(bare).upward.default_values(bare.top))
-    # What is said of a neuron holds for every entity; of several defaults, as where entities are compared, it is not
-    # known which one it takes the place of.
+    # Bounds of a neuron hold for every entity. If the query has several defaults, as where entities are compared, they
+    # may tighten any of these, so every binding must be looked at.
     if not root.variables or told != untold or (heard and len(told) > 1):
         extra.append(Need(0, frozenset()))
     return Needs((*needs.rows, *extra), needs.fills)

@@ -1,8 +1,8 @@
 """Numbers that are narrowed without end: ``x = y + 1`` and ``x = y`` raise both by one, round after round.
 
-An end of a number that has moved `MOST` times is let be: what it says holds, though it may be loose, and everything
-else goes on to a fixpoint. A long chain without an end that leads back is not cut short: there, round after round, some
-end comes to rest, and for each round in which one did an end may move once more.
+An end of a number that has moved `MOST` times is left as it is: it holds, though it may be loose, and everything else
+goes on to a fixpoint. A long chain without a cycle is not cut short: in each of its rounds some end comes to rest, and
+each such round allows every end one more move.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Drift:
         self._state = state
         self._moves = (Growing(np.int16), Growing(np.int16))
         self._last = (Growing(np.int32), Growing(np.int32))  # the round in which each moved last, once that is noted
-        self._often = [0, 0]  # how often that end has moved which moved most
+        self._often = [0, 0]  # the greatest number of moves of an end
         self._round = 0
-        self.met = False  # whether a proposal was suppressed for one of those
+        self.met = False  # whether a proposal for such an end was suppressed
 
     def hold(self, inbox: Inbox) -> None:
         """Remove the proposals for ends that moved too often from a round's inbox."""

@@ -33,7 +33,7 @@ class Pace:
     """The gains of consecutive rounds."""
 
     def __init__(self) -> None:
-        self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # of the slow rounds at the end
+        self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # the gains of the slow rounds since the last other one
         self._slow_rounds = 0
         self._known = Growing(np.bool_), Growing(np.bool_)
         # rows that moved in rounds that could not be slow
@@ -81,14 +81,15 @@ class Pace:
 
     @property
     def slow(self) -> tuple[Array, Array]:
-        """The rows that slow rounds have moved since the last other one, on their lower and on their upper side."""
+        """The rows that slow rounds have moved since the last round that was not slow, on their lower and on their
+        upper side."""
         lower, upper = (np.flatnonzero(marks.values) for marks in self._slow)
         return lower, upper
 
 
 def on_cycles(space: Workspace, rows: Sequence[Array]) -> set[int]:
-    """The formulas whose instances have set the bounds of ``rows`` (lower sides, upper sides) last, and that read, by
-    way of such formulas, what they set themselves; all of them if there is no cycle among them."""
+    """The formulas whose instances set the bounds of ``rows`` (lower sides, upper sides) last and that are on a cycle:
+    they read, directly or through others of these, what they set. All of these formulas if there is no cycle."""
     graph: nx.DiGraph[object] = nx.DiGraph()
     members: set[int] = set()
     for member, told, read in _setters(space, rows):
@@ -109,7 +110,7 @@ def _setters(space: Workspace, rows: Sequence[Array]) -> Iterator[tuple[int, End
         columns = np.stack([each.astype(np.int64) for each in space.winners.winner(side, moved)])
         for number, leaf in np.unique(columns[:2], axis=1).T.tolist():
             batch = grounding.batches[number]
-            if number < 0 or leaf in batch.observed:  # given, or told to a query alone
+            if number < 0 or leaf in batch.observed:  # a given bound, or one of a neuron that a query observes
                 continue
             block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
             mine = columns[2, (columns[0] == number) & (columns[1] == leaf)]

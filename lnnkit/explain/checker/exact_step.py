@@ -33,7 +33,7 @@ class Together:
     read: Callable[[Form], Box]
     stated: Mapping[Form, Box]
     completed: Sequence[Completed]
-    crisp: bool  # whether atoms are either true or false
+    crisp: bool  # whether every atom is either true or false
 
 
 def objection(target: Form, side: str, bound: float, together: Together) -> str | None:

@@ -126,7 +126,8 @@ def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inco
         far = _nearest(end, sign, lambda far: inconsistent(members, reaching(far)))  # called at once
         if far is not None and not inconsistent(members, reaching(far), thoroughly=True):
             let_out = reaching(far)
-            found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))  # a distance, so far
+            # The cost is a distance until it is scaled below
+            found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
     nearest = min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))
     return replace(nearest, cost=min(1.0, nearest.cost / known))
 

@@ -35,7 +35,7 @@ SIDES: tuple[Side, Side] = ("lower", "upper")
 _LOOKED_AT = 20
 # Ways by one instance, through other rows of its quantifiers: 1, 3 and 6 take 3.8, 9.2 and 13.3 s, and each finds more
 _ALTERNATIVES = 3
-_MANY, _FEW = 10, 2  # second ways by one statement, in programs below and above the limit
+_MANY, _FEW = 10, 2  # further ways of one statement, in programs below and above that size
 _LARGE = 20_000  # atoms
 # Rows of a quantifier that are tried first; all if these are not enough. 1 finds less; 3, 6 and 12 find the same ways
 # in 5.0, 8.7 and 17.9 s (likewise)

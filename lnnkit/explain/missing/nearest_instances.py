@@ -20,7 +20,7 @@ from lnnkit.store.columns.arrays import Array
 _MOST = 200  # bindings of one subset of literals; 20 to 800 cost and find the same (benchmarks/question_constants.py)
 _ROWS = 1_000_000  # rows of a join. Beyond,
 _FIRST = (1000, 30, 2)  # it is joined again from this many atoms of each literal: 30 ** 4 and 2 ** 19 stay below _ROWS
-_ENOUGH = 20  # bindings; as many as are looked at of one statement
+_ENOUGH = 20  # greatest number of bindings, as many as are tried for a statement
 _SUBSETS = 300  # subsets of literals: 23 literals have 277 with at most two missing
 
 

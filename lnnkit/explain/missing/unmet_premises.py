@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.comparison_values import compared
 from lnnkit.explain.missing.premise_improvement import Wanted
@@ -15,7 +14,7 @@ from lnnkit.explain.missing.quantifier_rows import row_ranks
 from lnnkit.explain.provenance.bound_history import END
 from lnnkit.explain.provenance.bound_sources import BoundSources, Reading
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
-from lnnkit.explain.provenance.instance_reads import Read, leaf_reads, values_of
+from lnnkit.explain.provenance.instance_reads import Read, leaf_reads
 from lnnkit.explain.provenance.instance_view import InstanceView
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import tolerance
@@ -47,27 +46,6 @@ class _Unmet:
     ends: np.ndarray
     gap: np.ndarray
     excluded: np.ndarray
-
-
-class _Settled:
-    """Where improving a leaf changes nothing: the bodies of quantifiers that are as true, or as false, as can be."""
-
-    def __init__(self, view: InstanceView, reads: Sequence[Read], eps: float) -> None:
-        self._view = view
-        bodies = view.bodies(values_of(view, [reads])) if view.inner else []
-        self._raised = [(own.lower[0] >= 1 - eps).numpy() for own in bodies]
-        self._lowered = [(own.upper[0] <= eps).numpy() for own in bodies]
-        polarity, neurons = Polarity(view.formula), view.formula.neurons
-        quantifiers = {neuron.inner: neuron.operands[0] for neuron in neurons if neuron.inner > 0}
-        self._signs = [polarity.signs_beneath(quantifiers[block]) for block in sorted(quantifiers)]
-
-    def places(self, leaf: int, side: int) -> np.ndarray:
-        """(n,) flags of the places of a leaf."""
-        block = self._view.formula.neurons[leaf].block
-        sign = self._signs[block - 1].get(leaf, 0) if block else 0
-        if not sign:
-            return np.zeros(len(self._view.rows[leaf]), bool)
-        return (self._raised if (side == 0) == (sign > 0) else self._lowered)[block - 1]
 
 
 class UnmetPremises:
@@ -106,8 +84,7 @@ class UnmetPremises:
         """The premises that could be improved, those of the nearest rows first, and among them those whose opposite is
         known last. ``nearest``: only the nearest rows of each quantifier."""
         view = instance.view
-        settled = _Settled(view, reads, self._eps)
-        unmet = [each for leaf, side in ends for each in self._unmet(instance, reads, leaf, side, settled)]
+        unmet = [each for leaf, side in ends for each in self._unmet(instance, reads, leaf, side)]
         costs = {number: np.zeros(len(own.rows)) for number, own in enumerate(view.inner, 1)}
         for each in unmet:
             block = view.formula.neurons[each.leaf].block
@@ -124,9 +101,7 @@ class UnmetPremises:
             found += self._premises(instance, each, rank, nearest)
         return [premise for _, premise in sorted(found, key=lambda pair: pair[0])]
 
-    def _unmet(
-        self, instance: Instance, reads: Sequence[Read], leaf: int, side: int, settled: _Settled
-    ) -> Iterator[_Unmet]:
+    def _unmet(self, instance: Instance, reads: Sequence[Read], leaf: int, side: int) -> Iterator[_Unmet]:
         view = instance.view
         if leaf == instance.target or view.formula.neurons[leaf].numeric:
             return
@@ -136,7 +111,7 @@ class UnmetPremises:
             if read.leaf == leaf:
                 ends[read.side][list(read.places)] = read.reading.value
         met = float(1 - side)
-        unmet = (np.abs(ends[side] - met) > self._eps) & (rows != instance.own) & ~settled.places(leaf, side)
+        unmet = (np.abs(ends[side] - met) > self._eps) & (rows != instance.own)
         places = np.flatnonzero(unmet)
         excluded = (np.abs(ends[1 - side] - met) > self._eps) & ~self.unlisted(view.table(leaf), rows)
         yield _Unmet(leaf, side, places, ends[:, places], self._gaps(instance, leaf)[places], excluded[places])

@@ -88,8 +88,9 @@ class Way:
     """An instance of a statement that gives the bound ``gives`` once all that is ``missing`` is added to the facts.
     Variables that are ``free`` may be anything.
 
-    It is ``blocked`` where adding is not enough: what is known rules a premise out, or then ``meets`` a contradiction,
-    or it changes what else the statement reads. ``gives`` is then what the statement would say of such premises."""
+    It is ``blocked`` if adding them is not enough: known bounds rule a premise out, a contradiction follows
+    (``meets``), or other premises of the statement change too. ``gives`` is then the bound that the statement would
+    propose from such premises."""
 
     statement: Assertion
     bindings: Mapping[str, str]
@@ -127,7 +128,7 @@ class Way:
         if self.meets is not None:
             yield f"  but that would contradict what is known: {self.meets}"
         elif self.blocked and not any(each.excluded for each in self.missing):
-            yield "  but adding that alone does not give it: it changes what else the rule reads"
+            yield "  but adding that alone is not enough: it also changes other premises of the rule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ class WhyNot:
         yield f"{now}; why not {format_bound(self.goal)}?"
         if self.against is not None:
             other = RELATION["upper" if self.side == "lower" else "lower"]
-            yield f"  it is {other} {format_bound(self.against)}: a statement that says more would contradict that"
+            yield f"  it is {other} {format_bound(self.against)}: a statement that concludes more would contradict that"
         elif not self.ways:
             yield "  no statement could change that; only a fact"
         for way in self.ways:

@@ -265,8 +265,8 @@ class Prover:
     # --- what an instance read --------------------------------------------------------------------------------------
 
     def _reads(self, event: Event, view: InstanceView, *, every_end: bool = False) -> list[Read]:
-        """All informative reads of an instance for an event; without ``every_end``, those that the polarity of its
-        leaves lets bear on it."""
+        """All informative reads of an instance for an event; without ``every_end``, only the ends that can matter given
+        the polarity of the leaves."""
         formula = view.formula
         found: list[Read] = []
         every = list(self._grounding.reads(event.batch, event.leaf, event.side))

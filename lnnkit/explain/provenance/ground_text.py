@@ -88,7 +88,7 @@ class GroundText:
         )
 
     def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
-        """The whole of a statement, or of a ``neuron`` whose root comes from another statement."""
+        """A statement or a shared ``neuron``, with all shared neurons unfolded; the names of its bound variables."""
         key = neuron or id(root)
         if key not in self._whole:
             whole = unfold(self._prepared.lifted, root, through_shared=True)

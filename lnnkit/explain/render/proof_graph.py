@@ -10,7 +10,7 @@ from lnnkit.explain.render.proof_text import RELATION, because, format_bound, su
 from lnnkit.picture.boxes import Arrow, Box, Drawing
 
 _GIVEN = ("fact", "closed", "open", "stated")
-_WIDTH = 44  # letters of a line
+_WIDTH = 44  # greatest length of a line
 
 
 def proof_graph(explanation: ProofData, depth: int | None = None) -> Drawing:

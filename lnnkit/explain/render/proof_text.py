@@ -120,10 +120,10 @@ def because(step: Step) -> str:
         case "exact":
             completed = [format_expression(atom) for atom in step.completes]
             if not completed:
-                return "exact: these together leave nothing else"
+                return "exact: these together allow no other bound"
             rules = ", ".join(f"{rule.span.source.path}:{rule.span.line}" for rule in step.rules)
             which = f"{', '.join(completed)} as true as rules make {'it' if len(completed) == 1 else 'them'}"
-            return f"exact: these together leave nothing else, {which} ({rules})"
+            return f"exact: these together allow no other bound, {which} ({rules})"
         case "neuron":
             assert step.formula is not None
             return "by its operands" if step.conclusion == step.formula else f"in {format_expression(step.formula)}"

@@ -19,7 +19,6 @@ from lnnkit.syntax.identifiers import shadow, unglued
 from lnnkit.syntax.span import Source
 
 _VARIABLE = re.compile(r"[^\W\d_]\d*[’']?")
-_GROUP_LINKS = ("IFF", "IMPLIES", "XOR", "OR", "AND", "NOT", "QUANTIFIER", "RELATION", "COLON")
 _OPERAND_ENDS = ("NAME", "RPAR", "NUMBER", "STRING", "TRUTH")
 
 
@@ -145,7 +144,7 @@ def balanced(words: Words, liberties: Liberties) -> Words:
 
 
 def with_single_variables(words: Words, liberties: Liberties) -> Words:
-    """Each quantifier has one variable, and a colon where it reaches far."""
+    """Each quantifier has one variable, and a colon where its scope reaches to the end of its group."""
     found: Words = []
     index = 0
     while index < len(words):

@@ -1,4 +1,4 @@
-"""A Lark parser that is fed with tokens, and what it says where one does not fit."""
+"""A Lark parser that is fed with tokens, and the error for a token that does not fit."""
 
 from __future__ import annotations
 

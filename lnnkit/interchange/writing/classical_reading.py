@@ -48,7 +48,7 @@ class _Reader:
         self.alpha = alpha
         self.theory = ClassicalTheory()
         self.errors: list[Diagnostic] = []
-        self.members: defaultdict[str, dict[str, None]] = defaultdict(dict)  # of each sort
+        self.members: defaultdict[str, dict[str, None]] = defaultdict(dict)  # the entities of each sort
         self.guarding: dict[str, None] = {}  # sorts that a quantifier ranges over
         self.variables = count(1)
         self.asked: dict[str, None] = {}  # entities of questions: these join no sort

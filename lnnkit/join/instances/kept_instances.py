@@ -27,7 +27,7 @@ class _Listed:
     ``carrier``, each result also carries its atom's row, as a variable of that number."""
 
     def __init__(self, table: AtomTable, literal: Literal, carrier: int | None) -> None:
-        self.reads: Reads = literal  # for the recorder of plans
+        self.reads: Reads = literal  # what it reads, for the recorder of plans
         self.seen = 0
         self._table = table
         self._literal = literal

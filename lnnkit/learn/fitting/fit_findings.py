@@ -18,7 +18,7 @@ from lnnkit.learn.replay.soft_supports import supports
 from lnnkit.syntax.diagnostic import Diagnostic
 
 _MET = 1e-6  # a loss that counts as 0
-_GAIN = 1e-9  # of the loss: above rounding
+_GAIN = 1e-9  # least relative change of the loss that is more than rounding
 _NAMED = 3  # atoms or rules that a warning names
 
 

@@ -4,7 +4,8 @@ Between two inferences nothing is grounded: an epoch evaluates the derivations o
 contradictions, and takes a gradient step. That is exact as long as the same instances win, which the next inference
 tests by comparing its loss with the replay's. If they agree, the number of epochs between inferences is multiplied,
 otherwise halved. If inference derives its bounds in the same way as before, the same replay serves both, and the
-interval grows faster. The values kept are those with the least loss of an inference, never of a replay.
+interval grows faster. The values kept are those with the least loss of an inference, never of a replay. Replays soften
+crisp comparisons (`lnnkit.learn.arithmetic.learned_comparisons`), so that their thresholds have gradients.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ _RAREST = 256  # greatest interval without early stopping and with unchanged der
 _SOFTENED = 8  # epochs between two inferences; 1 takes 2.6 times the time, 32 two thirds
 _SETTLED = 0.7  # share of the epochs before which there is no early stopping; 0 and 1 gave the same
 _SOFTEST = 0.02  # the scale in the last epoch, relative to the first; 0.2 and 0.002 tried
-_GAIN = 1e-9  # of the loss
+_GAIN = 1e-9  # least gain of the loss
 _DIGITS = (0, 1, 2, 3, 4, 6, 9)
 _FEW = 8  # up to this many thresholds are rounded one by one
-_COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # of the loss, and absolute
+_COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # rounding may raise the loss by this share of it, plus this much
 
 Listen = Callable[[Epoch], bool | None]
 """Called after every inference; fitting stops if it returns False."""

@@ -25,11 +25,11 @@ _BEAM = 20  # beam width: 5 and 80 change no accuracy; 80 takes 10.4 CPU s for a
 _SKETCH = 2000  # rows of a first trial; 100 costs 0.036 of the accuracy on tictactoe
 _HOPELESS = 0.9  # accuracy required there
 _CLEAN = 0.99  # accuracy from which a plain rule is kept
-_SLIPS = 0.5  # rows held back that may be wrong, where there are few
-_DECIDED = 0.25  # of the rows: of fewer a rule says too little
+_SLIPS = 0.5  # held-out rows that may be wrong even if these are few
+_DECIDED = 0.25  # share of rows that a rule must cover
 # Not measured: limits of work.
-_WIDTH = 10  # conjunctions made longer where there may be one: those most often right, and as many of the purest
-_ROWS = 4000  # on which its length is chosen
+_WIDTH = 10  # for a single conjunction: the most accurate prefixes extended, and as many of the purest
+_ROWS = 4000  # rows on which the length of a single conjunction is chosen
 
 
 def covering(

@@ -14,7 +14,7 @@ import numpy as np
 from lnnkit.learn.induction.table_literals import TableColumn, known_texts
 
 NEAREST = 100  # donors for each row
-_BEYOND = 1.05  # times the distance of the farthest donor: where none would count
+_BEYOND = 1.05  # weights reach 0 at this multiple of the farthest donor's distance
 _DONORS = 2000
 _CHUNK = 256  # rows compared at a time
 _TAILS = (0.05, 0.95)  # quantiles that define a number's range

@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.learn.induction.table_literals import TableColumn, known_texts
 
-_MICROSECONDS = 86_400_000_000  # in a day
+_MICROSECONDS = 86_400_000_000  # microseconds of a day
 
 
 def columns_of(table: Any) -> list[TableColumn]:

@@ -41,7 +41,7 @@ def rewritten(
             case ast.Learnable():
                 return _value(number, "value", node, node.span)
             case ast.Weighted():
-                return _weighed(number, node) if marked else node  # otherwise called at its operand's position, below
+                return _weighed(number, node) if marked else node  # else the connective handles it, below
             case ast.And() | ast.Or():
                 if (node.span.start, node.span.end) in spans:
                     return node

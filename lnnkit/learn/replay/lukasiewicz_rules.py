@@ -29,7 +29,7 @@ ReadEnd = Callable[[End], Tensor]
 
 _ATOMS = (LEAF, "same")
 _TOLERANCE = tolerance(torch.float64)
-_LEAST = 1e-12  # for a head without weight
+_LEAST = 1e-12  # stands in for a weight of 0 of the head, to divide by
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,9 @@ class Numbers:
 @dataclass(frozen=True, slots=True)
 class Sum:
     """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
-    an end of an atom, or one less it where ``flipped``; ``sums`` are other terms, again perhaps flipped. ``numbers``
-    are the weights of the former, then of the latter, then the bias. ``number`` tells the sums of a clause apart."""
+    an end of an atom, or its complement where ``flipped``; ``sums`` are the other terms, with the same flag.
+    ``numbers`` are the weights of the former, then of the latter, then the bias. ``number`` tells the sums of a clause
+    apart."""
 
     number: int
     conjunction: bool

@@ -46,7 +46,7 @@ class Replay:
         return found
 
     def once(self) -> Replay:
-        """The first of the ``copies`` that are requested."""
+        """The replay of the first of the ``copies`` only."""
         return replace(self, places=self.places[: len(self.places) // self.copies])
 
     @cached_property

@@ -48,7 +48,7 @@ class _Reading:
     lengths: tuple[int, ...]
     groupings: tuple[Grouping | None, ...]
     out: Tensor | None
-    kinds: Tensor | None  # of the events: those of one kind may share rows
+    kinds: Tensor | None  # by event: those of equal number belong to one tick and may share rows
 
 
 class Replayer:

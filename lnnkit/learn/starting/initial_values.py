@@ -24,7 +24,7 @@ from lnnkit.learn.starting.threshold_starts import Start
 from lnnkit.learn.starting.variance_reduction import Candidate
 
 _PASSES = 3  # passes over the comparisons; stops earlier when a pass changes nothing
-_GAIN = 1e-9  # of the loss: above rounding
+_GAIN = 1e-9  # least relative gain of the loss, above rounding
 
 
 class Judge(Protocol):

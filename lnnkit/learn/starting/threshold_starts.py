@@ -132,23 +132,24 @@ def starts(
                 if any_set(good):
                     columns = tuple(column[good] for column in rows[0])
                     told = nearest(lifted, (node,), labels.of_arity(len(columns)))
-                    speaks = association(lifted, node, told)
-                    waiting[name] = _Rows(known[good], columns, own.sign, rising[good], told, speaks)
+                    direction = association(lifted, node, told)
+                    waiting[name] = _Rows(known[good], columns, own.sign, rising[good], told, direction)
     return _chosen(waiting, labels)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """For each row of the data: the threshold at which the comparison changes, its entities, and whether the difference
-    increases with the threshold. Labels of the predicates ``told`` decide; ``speaks`` says whether they increase or
-    decrease with the comparison. For an equality one of these values is chosen, otherwise a midpoint."""
+    increases with the threshold. Labels of the predicates ``told`` decide; ``direction`` is 1 where their truth
+    increases with the comparison's, -1 where it decreases. For an equality one of these values is chosen, otherwise a
+    midpoint."""
 
     values: Tensor
     columns: tuple[Tensor, ...]
     sign: str
     rising: Tensor
     told: frozenset[str]
-    speaks: Mapping[str, int]
+    direction: Mapping[str, int]
 
     @property
     def exact(self) -> bool:
@@ -221,7 +222,7 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
         mine = where_set(labels.predicate == number)
         place = joined(rows.columns, ids)
         there = where_set(place >= 0)
-        y, speaks = truth[mine[there]], rows.speaks.get(labels.names[number], 0)
+        y, direction = truth[mine[there]], rows.direction.get(labels.names[number], 0)
         if not len(y):
             continue
         before = float(((y - y.mean()) ** 2).sum())
@@ -229,7 +230,7 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
             true = rows.true_at(cut, place[there])
             after = sum(float(((part - part.mean()) ** 2).sum()) for part in (y[true], y[~true]) if len(part))
             gain, more = before - after, float(y[true].mean() - y[~true].mean())
-            if not rows.exact and rows.sign != "<?>" and speaks * more < 0:
+            if not rows.exact and rows.sign != "<?>" and direction * more < 0:
                 continue
             # of two equally informative values, the one at which a crisp rule is right
             if rows.exact and (more > 0) == (rows.sign == "="):

@@ -39,7 +39,7 @@ def _answered(ground: Ground, question: Question, deadline: Deadline) -> Proved:
     try:
         decision, verdict = _decided(ground, question, cone, deadline)
     except TooWide as problem:
-        said = f"{problem}; inference says this much" if str(problem) else cone.too_wide
+        said = f"{problem}; these are the bounds of inference" if str(problem) else cone.too_wide
         return propagated(question, "classical", 1.0, said)
     except Interrupted:
         note = "interrupted; this is what inference has found"

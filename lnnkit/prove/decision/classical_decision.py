@@ -159,8 +159,8 @@ class ClassicalDecision:
         return made if isinstance(made, bool) else bool(self.z3.is_true(model.eval(made, model_completion=True)))
 
     def _show(self, model: Z3, truth: float) -> None:
-        """Keep a world. Its truth is the one asked for: Z3 need not work out what a model says of unnamed individuals
-        that quantifiers bind."""
+        """Keep a world. Its truth is the one that was asked for, since Z3 may leave quantifiers over unnamed
+        individuals unevaluated in a model."""
         near = list(itertools.islice(self.cone.atoms, self._near))
         shown = shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near)
         others = tuple(self.encoding.true_of_unnamed(model, _SHOWN))

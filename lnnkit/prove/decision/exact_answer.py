@@ -120,7 +120,7 @@ def _found(asked: _Asked) -> Found:
         asked.slack = SLACK
         found = GradedDecision(ground, question, asked.deadline, cone, near, SLACK).bounds()
     if found.broken and found.consistent and found.upper is None and not asked.deadline.passed:
-        with suppress(TooWide):  # in time: the lower bound stands
+        with suppress(TooWide):  # in time: the lower bound holds
             upper = GradedDecision(ground, question, asked.deadline, cone, near, asked.slack, (1,)).bounds()
             found.upper = upper.upper
             found.worlds += upper.worlds
@@ -145,7 +145,7 @@ def _bounded(asked: _Asked, found: Found) -> Proved:
         notes.append(f"not decided in time: {which} from inference alone")
     lower = low if found.lower is None else max(low, outward(found.lower, 0))
     upper = high if found.upper is None else min(high, outward(found.upper, 1))
-    if lower > upper:  # by rounding: what inference has found and the solver meet there
+    if lower > upper:  # crossed by rounding: the ends of inference and of the solver coincide
         lower = upper = low if lower == low else high
     verdict = verdict_at(lower, upper, asked.alpha, settled=not missing)
     return replace(_answer(asked, verdict, lower, upper, notes), settled=not missing)

@@ -107,7 +107,7 @@ class _Record:
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._known(item.key, item.end)] = None
-                case _:  # which say nothing of degrees
+                case _:  # items of the classical reading, which say nothing about degrees
                     pass
         for key in self._absent(forms):
             premises[self._false(key)] = None

@@ -157,7 +157,7 @@ class GradedDecision:
     def _beyond(self, end: int, limit: Fraction, solver: Z3, deadline: Deadline) -> tuple[Status, Z3]:
         """Whether the truth can be at ``limit`` or beyond it."""
         number = self.encoding.arithmetic.real(limit)
-        if self._nonlinear:  # whose procedure does not go on from what it has found
+        if self._nonlinear:  # that procedure cannot continue from an earlier result
             solver = self._solver()
         else:
             solver.push()

@@ -26,7 +26,6 @@ from lnnkit.prove.solving import Z3, Deadline, Interrupted, TimedOut, checked, s
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 
-_LEAST_GAIN = 1e-9
 _LOOKED = 64  # after this many items the clock is read
 _MOST_STEPS = 5000  # steps of proofs examined at most
 
@@ -79,7 +78,7 @@ class Core:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of the list."""
+        """Remarks on the list."""
         if not self.whole:
             return ("time ran out: the list may lack facts, and may not be minimal",)
         return () if self.minimal else ("the list may not be minimal",)

@@ -1,4 +1,4 @@
-"""The answer of inference alone, where proving was given up."""
+"""The answer from inference alone, for a question on which proving was given up."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ TOLERANCE = 1e-9  # tolerance of a truth
 
 
 def propagated(question: Question, reading: Reading, alpha: float, note: str, count: int = 0) -> Proved:
-    """What the bounds of inference say of a question; ``note`` says why they are not proved, ``count`` how many
-    instances were translated until then."""
+    """The answer that the bounds of inference give; ``note`` says why nothing tighter was proved, ``count`` how many
+    instances had been translated."""
     low, high = question.told
     if reading == "classical":
         verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"

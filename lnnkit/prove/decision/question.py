@@ -24,7 +24,7 @@ from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
-INSTANCES = 200_000  # of statements, that are translated at most
+INSTANCES = 200_000  # greatest number of instances of statements that are translated
 # Instances, and four times as many atoms, beyond which instances are added as models violate them. A dozen questions
 # take 5.0 to 5.3 s with 0 to 500, 5.8 s with 2,000, 9.2 s with 8,000, 30 s without a limit, and have the same verdicts
 # (`python -m benchmarks.question_constants proofs`)

@@ -28,7 +28,7 @@ class ClassicalEncoding:
         self, z3: Z3, context: Z3, reading: GroundReading, arithmetic: ArithmeticEncoding, *, folded: bool
     ) -> None:
         self.atoms: dict[Key, Z3] = {}
-        self.closed: set[str] = set()  # predicates that are false of what nobody lists, where that was used
+        self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
         self.arithmetic = arithmetic
         self.z3 = z3
         self.context = context
@@ -231,8 +231,7 @@ class ClassicalEncoding:
         return found
 
     def true_of_unnamed(self, model: Z3, most: int) -> Iterator[tuple[str, float]]:
-        """The atoms about unnamed individuals that a model makes true, at ``most`` so many; the individuals are
-        numbered."""
+        """Up to ``most`` atoms about unnamed individuals that a model makes true; the individuals are numbered."""
         if self._unnamed is None:
             return
         numbered = {f"someone {n}": each for n, each in enumerate(model.get_universe(self._unnamed) or (), 1)}

@@ -22,7 +22,7 @@ from lnnkit.prove.solving import Z3
 
 Truth = Fraction | Z3
 ZERO, ONE = Fraction(0), Fraction(1)
-_GRID = 9  # decimals: a bound that is a number of so many decimals, up to rounding, is read as that number
+_GRID = 9  # a bound within rounding of a number with this many decimals is read as that number
 _ROUNDED = 1e-13
 _WIDER = 1e-12  # other bounds are widened by this, since they were rounded
 _ROOT = 4  # the greatest denominator of an exponent
@@ -46,7 +46,7 @@ class GradedEncoding:
         self.z3 = z3
         self.context = context
         self.atoms: dict[Key, Z3] = {}
-        self.closed: set[str] = set()  # predicates that are false of what nobody lists, where that was used
+        self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
         self.arithmetic = arithmetic
         self.nonlinear = False
         self.loose = False

@@ -63,9 +63,9 @@ class GroundReading:
                 return self._quantifier(part, bindings, read)
         return self.algebra.box(part, [self.box(operand, bindings, read) for operand in part.operands])
 
-    def satisfied(self, instance: Instance, read: Callable[[Key], Box] | None = None) -> bool:
-        """Whether an instance is satisfied at the bounds ``read`` (default: the known ones)."""
-        low, high = self.box(instance.stated.part, instance.bindings, read)
+    def satisfied(self, instance: Instance) -> bool:
+        """Whether an instance is satisfied at the known bounds."""
+        low, high = self.box(instance.stated.part, instance.bindings)
         return low >= instance.stated.lower - SLACK and high <= instance.stated.upper + SLACK
 
     def key(self, part: Part, bindings: Assignment) -> Key | None:

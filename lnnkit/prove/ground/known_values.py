@@ -15,8 +15,8 @@ from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.prove.ground.truth_functions import Box
 
 _NOISE = 1e-12  # ends closer than this are equal
-_ROUNDED = 1e-6  # of a derived number: a thousand times what makes two numbers one (`lnnkit.numeric.interval`)
-_TICKS = 256  # after so many `pause` is called
+_ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
+_TICKS = 256  # steps of a search between two calls of `pause`
 Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 
 

@@ -12,7 +12,7 @@ from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
 
 Argument = str | Free  # an entity, or a variable
-Assignment = Mapping[str, object]  # the entity of each variable, by its name; in classical logic, or a term of Z3
+Assignment = Mapping[str, object]  # by name of a variable: its entity or, in the classical encoding, a term of Z3
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""The part of a program that shares predicates with a question: what it says of them, and all entities.
+"""The part of a program that shares predicates with a question: the statements and facts about them, and all entities.
 
 Two statements are linked by a predicate or number that both mention, unless facts alone settle it: a closed predicate
 that no rule defines, of facts that are each a single truth. Other statements bound no atom of the part, nor does the
@@ -34,10 +34,10 @@ class Component:
 
     @property
     def note(self) -> str:
-        """What is to be said of an answer from it."""
+        """A remark on answers from it."""
         return (
             f"{len(self.kept):,} of {self.total:,} statements share predicates with it; "
-            "whether the others contradict each other was not looked at"
+            "whether the others contradict each other was not checked"
         )
 
 

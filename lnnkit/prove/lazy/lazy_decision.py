@@ -28,7 +28,7 @@ from lnnkit.prove.solving import Z3, Deadline, Interrupted, Status, checked, sol
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
 
 Item = Instance | Definition
-_SHOWN = 60  # atoms of a world
+_SHOWN = 60  # greatest number of atoms shown of a world
 # Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
 # 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
 _TURNS = 100
@@ -218,7 +218,7 @@ class LazyDecision:
         if self._ground.halted is not None and self._ground.halted():
             raise Interrupted
         if self._deadline.passed:
-            raise TooWide(f"the time was over after {len(self._added):,} instances of statements")
+            raise TooWide(f"time ran out after {len(self._added):,} instances of statements")
 
     def _look(self, instance: Instance) -> None:
         if instance.key not in self._added and not self._reading.satisfied(instance):

@@ -17,8 +17,8 @@ from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import Part, Stated
 from lnnkit.prove.lazy.violation_ways import Way, ways
 
-Columns = dict[str, np.ndarray]  # ids of the entities of variables, by the variables' names
-_MOST_ROWS = 5_000_000  # of a join
+Columns = dict[str, np.ndarray]  # ids of entities, by variable name
+_MOST_ROWS = 5_000_000  # greatest number of rows of a join
 
 
 class LeastWorldJoin:

@@ -1,6 +1,5 @@
-"""The rounds of a dense program over a strip of rows: as in `lnnkit.engine`, for all rows side by side.
-
-A round reads what the last one left; the greatest lower and the least upper end proposed win; bounds that cross are
+"""The rounds of a dense program over a strip of rows: as in `lnnkit.engine`, for all rows in parallel. A round reads
+the bounds after the previous one; the greatest lower and the least upper end proposed win; bounds that cross are
 arrested. Rows are independent, so the rounds of one are the same whatever rows are beside it.
 """
 
@@ -28,7 +27,7 @@ from lnnkit.rows.dense.row_clauses import ReadEnd, end_reader
 MOST = 60  # rounds: rows that still move then go to the engine, which detects slow convergence
 
 _NOISE = noise(torch.float64)
-_WORTHWHILE = 2  # rows are picked if they are fewer than one in so many
+_WORTHWHILE = 2  # rows are selected only if fewer than one in this many is needed
 
 Where = tuple[str, int]  # a table, and its lower (0) or upper (1) end
 

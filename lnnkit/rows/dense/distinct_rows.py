@@ -13,10 +13,10 @@ from torch import Tensor
 from lnnkit.rows.dense.dense_state import Coded, Column, Strip
 
 # Measured by `python -m benchmarks.inference_constants`: 200,000 rows of 2,187 combinations take 56 CPU ms.
-_MOST = 4096  # combinations; 1024: 157 ms, since this many are not merged, 65,536: 62 ms
-_LEAST = 4  # rows for each combination; 1: 67 ms, 16: 55 ms, 64: 136 ms
-_VALUES = 4  # of a column of numbers; 2: 114 ms, since three degrees are not merged, 16: 56 ms
-_SAMPLE = 64  # rows in which values are looked for; 4 miss some: 127 ms, 16: 58 ms, 1024: 54 ms
+_MOST = 4096  # greatest number of combinations; 1024: 157 ms, since these are more and are not merged, 65,536: 62 ms
+_LEAST = 4  # least mean number of rows of a combination; 1: 67 ms, 16: 55 ms, 64: 136 ms
+_VALUES = 4  # greatest number of distinct values of a column; 2: 114 ms, since three are not merged, 16: 56 ms
+_SAMPLE = 64  # rows sampled for distinct values; 4 miss some: 127 ms, 16: 58 ms, 1024: 54 ms
 
 
 @dataclass(frozen=True, slots=True)

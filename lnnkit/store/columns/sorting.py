@@ -8,9 +8,8 @@ from lnnkit.store.columns.arrays import Array
 
 
 def in_order(key: Array, size: int) -> tuple[Array, Array]:
-    """The positions of (n,) keys, all from 0 to below ``size``, in the order of the keys, equal ones in their own; and
-    the keys in that order. Where they fit, keys and their positions are sorted as one number each: that is several
-    times as fast as to sort positions by their keys."""
+    """The permutation that sorts (n,) keys, each at least 0 and below ``size``, stably; and the sorted keys. If a key
+    and its position fit into one integer, these are sorted, which is several times as fast as an argsort."""
     bits = max(len(key) - 1, 0).bit_length()
     if size.bit_length() + bits > 63:
         order = np.argsort(key, kind="stable").astype(np.int32)

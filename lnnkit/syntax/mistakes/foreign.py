@@ -134,7 +134,7 @@ def period(fault: Fault) -> Diagnostic | None:
     if fault.before and fault.quantified(len(fault.before) - 1):
         return fault.report("quantifier-period", "a quantifier takes a colon, not a period", "write `:`")
     if fault.previous is not None and not fault.open and re.match(r"\.(?:\s|[#%]|//|$)", fault.rest):
-        return fault.report("trailing-period", "a statement ends with its line, not with `.`", "remove the period")
+        return fault.report("trailing-period", "a statement ends where its line ends, without `.`", "remove the period")
     return None
 
 
@@ -142,10 +142,12 @@ def semicolon(fault: Fault) -> Diagnostic | None:
     if fault.token is not None or fault.text != ";":
         return None
     if not fault.rest[1:].strip():
-        return fault.report("semicolon", "a statement ends with its line, not with `;`", "remove the `;`")
+        return fault.report("semicolon", "a statement ends where its line ends, without `;`", "remove the `;`")
     after = re.sub(r"^;+\s*", "", fault.rest)
     if re.match(rf"(?:{'|'.join(KEYWORDS)})\s", after):
-        return fault.report("semicolon", "a statement ends with its line, not with `;`", "put the next on its own line")
+        return fault.report(
+            "semicolon", "a statement ends where its line ends, without `;`", "put the next on its own line"
+        )
     words = not fault.open and re.search(r"[(&|~=<>∧∨¬→]|->", after) is None
     if words and (len(after.split()) > 1 or fault.keyword not in _FORMULA_KEYWORDS):
         return fault.report("foreign-comment", "`;` does not start a comment", "a comment starts with `#`")

@@ -46,7 +46,7 @@ def _rule_name(source: Source, piece: Slice) -> Diagnostic | None:
         return None
     name = match["name"]
     if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source.text[match.end("at") : piece.end]):
-        return None  # a variable, or an entity that the statement speaks of
+        return None  # a variable, or an entity that the statement mentions
     if not name.startswith('"') and (
         re.search(rf"^\s*number\s+{re.escape(name)}\b", source.text, re.MULTILINE) or _IMPORT.search(source.text)
     ):

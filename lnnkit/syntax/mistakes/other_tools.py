@@ -92,10 +92,18 @@ _CALLS = (
         _exists,
     ),
     phrasing(
-        FORMULAS, rf"{_BEFORE}(?P<at>any\((?P<atom>{ATOM})\)).*", "quantifier-word", "`any` is no quantifier", _exists
+        FORMULAS,
+        rf"{_BEFORE}(?P<at>any\((?P<atom>{ATOM})\)).*",
+        "quantifier-word",
+        "`any` is not a quantifier",
+        _exists,
     ),
     phrasing(
-        FORMULAS, rf"{_BEFORE}(?P<at>all\((?P<atom>{ATOM})\)).*", "quantifier-word", "`all` is no quantifier", _forall
+        FORMULAS,
+        rf"{_BEFORE}(?P<at>all\((?P<atom>{ATOM})\)).*",
+        "quantifier-word",
+        "`all` is not a quantifier",
+        _forall,
     ),
     phrasing(
         FORMULAS,

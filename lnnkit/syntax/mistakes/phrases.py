@@ -104,12 +104,12 @@ _PHRASES = (
         _weighed,
     ),
     # marks and words at the end
-    phrasing(RULES, r".*\)\s*(?P<at>[!?]+)", "stray-mark", "a rule takes no mark at its end", "remove it"),
+    phrasing(RULES, r".*\)\s*(?P<at>[!?]+)", "stray-mark", "a rule has no mark at its end", "remove it"),
     phrasing(
         RULES,
         r"(?!(?i:case)\b).*\)\s+(?P<at>end|END|endif|fi|done|stop)",
         "end-word",
-        "a statement ends with its line",
+        "a statement ends where its line ends",
         "remove it",
     ),
     # names of rules
@@ -136,7 +136,7 @@ _PHRASES = (
     ),
     # bodies
     phrasing(
-        FORMULAS, r".*?(?P<at>~>|\|=|\|\|-|⊢|⊨|⟹|⟶|↦|>>).*", "broken-arrow", "this is no operator here", "write `->`"
+        FORMULAS, r".*?(?P<at>~>|\|=|\|\|-|⊢|⊨|⟹|⟶|↦|>>).*", "broken-arrow", "this is not an operator", "write `->`"
     ),
     phrasing(
         RULES,
@@ -276,7 +276,7 @@ _PHRASES = (
         ("query",),
         rf"(?P<at>(?i:explain|why\s+not|whynot|why|proof\s+of))\s+(?P<atom>{ATOM})\??",
         "query-words",
-        "an answer is explained from outside of the program",
+        "answers are explained by a command, not by a statement",
         "write `query {atom}`, and run `lnnkit explain FILE '{atom}'`",
     ),
     phrasing(
@@ -344,7 +344,7 @@ _PHRASES = (
         ("load",),
         r".*(?P<at>(?:as|type|dtype)\s*=?\s*\"?(?:float|int|integer|str|string|text|bool|number)\"?)",
         "load-words",
-        "how cells are read is said by `number` and `predicate`",
+        "declarations say how cells are read: `number` or `predicate`",
         "remove it",
     ),
     phrasing(

@@ -125,7 +125,7 @@ def counted(fault: Fault) -> Diagnostic | None:
     if found is None or not start <= fault.start <= fault.piece.start + found.end():
         return None
     hint = "two different ones are `exists Y, Z: P(X, Y) & P(X, Z) & Y != Z`; count more before loading"
-    return fault.report("counting", "a quantifier does not count", hint, start, fault.piece.start + found.end())
+    return fault.report("counting", "there are no counting quantifiers", hint, start, fault.piece.start + found.end())
 
 
 def question_word(fault: Fault) -> Diagnostic | None:
@@ -144,7 +144,7 @@ def question_word(fault: Fault) -> Diagnostic | None:
     if previous.text.lower() in AGGREGATING:
         return fault.report_at(previous, "aggregate", aggregate_message(previous.text), AGGREGATE_HINT)
     if previous.text.lower() in _QUESTION_WORDS:
-        message = f"`{previous.text}` is no word of a query"
+        message = f"`{previous.text}` is not part of a query"
         return fault.report_at(previous, "query-words", message, f"write `query {asked}`")
     return None
 

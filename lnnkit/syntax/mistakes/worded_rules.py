@@ -86,7 +86,7 @@ _WORDINGS = (
         RULES,
         rf".*->\s*(?P<at>maybe|usually|probably|possibly|often|sometimes|likely|mostly)\s+(?P<head>{ATOM})",
         "wrong-bounds",
-        "how sure a rule is stands at its end",
+        "the truth of a rule is written at its end",
         "write `{head} in [0.8, 1]`",
     ),
     phrasing(
@@ -116,21 +116,21 @@ _WORDINGS = (
         RULES,
         rf".*(?P<at>-\s*\[?\s*(?P<low>{SHARE})\s*\]?\s*->)\s*(?P<head>{ATOM})",
         "wrong-bounds",
-        "how sure a rule is stands at its end",
+        "the truth of a rule is written at its end",
         "write `-> {head} in [{low}, 1]`",
     ),
     phrasing(
         RULES,
         rf".*(?P<at>->\s*\[\s*(?P<low>{SHARE})\s*,\s*(?P<high>{SHARE})\s*\])\s*(?P<head>{ATOM})",
         "wrong-bounds",
-        "how sure a rule is stands at its end",
+        "the truth of a rule is written at its end",
         "write `-> {head} in [{low}, {high}]`",
     ),
     phrasing(
         RULES,
         rf".*->\s*{ATOM}\s*(?P<at>[<{{|,]\s*(?P<low>{SHARE})\s*[>}}]?)",
         "wrong-bounds",
-        "how sure a rule is stands at its end",
+        "the truth of a rule is written at its end",
         "write `in [{low}, 1]`",
     ),
     phrasing(
@@ -147,7 +147,7 @@ _WORDINGS = (
         "bounds are written `in [l, u]`",
         "write `in [{low}, {high}]`",
     ),
-    phrasing(RULES, r".*?(?P<at>\|>|\.->|-\.->|~~>).*", "broken-arrow", "this is no operator here", "write `->`"),
+    phrasing(RULES, r".*?(?P<at>\|>|\.->|-\.->|~~>).*", "broken-arrow", "this is not an operator", "write `->`"),
 )
 
 

@@ -86,7 +86,7 @@ def test_a_tightened_bound_is_explained_and_checked(text: str, question: str, lo
 
 def test_the_core_is_named() -> None:
     text = str(lnnkit.loads(LEAK).explain("Leak", exact=True))
-    assert "Leak >= 0.25   exact: these together leave nothing else" in text
+    assert "Leak >= 0.25   exact: these together allow no other bound" in text
     for line in (3, 4, 5):
         assert f"<string>:{line}\n" in text + "\n"
     assert "Valve >= 0.2" not in text  # which is not needed
