@@ -133,7 +133,7 @@ def _given(lifted: LiftedGraph, atoms: Atoms, supplied: Collection[str]) -> set[
     """The sides on which some atom may differ from its default before the first round."""
     found: set[Side] = {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     for name, table in atoms.tables.items():
-        if lifted.graph.has_node(name) and lifted.graph.nodes[name]["shared"]:
+        if name in lifted.graph.nodes and lifted.graph.nodes[name]["shared"]:
             found |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
     return found
 

@@ -153,7 +153,7 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
             kin = comparing(prepared.lifted, prepared.grounding.domain, root.reference)
             readers.append((formula, query_needs(prepared, prepared.lifted, root, heard, kin)))
     tables = {*prepared.observers.values()}
-    tables |= {node for node, kind in graph.nodes(data="kind") if kind not in TERMS and kind != COMPARISON}
+    tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, COMPARISON}}
     alone = asked_alone(prepared.lifted, prepared.grounding.domain)
     for place in compared:
         formula = readings[place].formula

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-import networkx as nx
 import numpy as np
 
 from lnnkit.engine.workspace import Workspace
@@ -89,6 +88,8 @@ class Pace:
 def on_cycles(space: Workspace, rows: Sequence[Array]) -> set[int]:
     """The formulas whose instances have set the bounds of ``rows`` (lower sides, upper sides) last, and that read, by
     way of such formulas, what they set themselves; all of them if there is no cycle among them."""
+    import networkx as nx  # 60 CPU milliseconds, so only for programs that creep
+
     graph: nx.DiGraph[object] = nx.DiGraph()
     members: set[int] = set()
     for member, told, read in _setters(space, rows):
