@@ -480,7 +480,7 @@ class KnowledgeBase:
         batches, which can be pickled, for the program's queries. The rows stand in for those of the table that the
         program loads about the sort (of several tables, the one with the file name of ``stream``), and have its
         columns; what else the program knows goes along. With ``why``, each atom's answer names the statements that set
-        its two ends.
+        its two ends, and ``contradicted`` marks the rows of which what the queries read contradicts itself.
 
         Raises `ProgramError` where a statement that the queries need links two rows, and for a sort that it does not
         have.

@@ -44,6 +44,11 @@ class Needed:
         for _, own in self.strata:
             yield from own
 
+    def read(self) -> set[str]:
+        """The predicates, numbers and neurons that these formulas, or the queries, read."""
+        asked = self.lifted.graph.below(*(root.reference.node for root in self.lifted.queries))
+        return asked.union(*({neuron.source for neuron in formula.neurons} for formula in self.formulas))
+
 
 def needed(
     program: CheckedProgram,
