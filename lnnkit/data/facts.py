@@ -64,8 +64,7 @@ def facts(
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    titles = [sheet.title(position) for position in choice.values]
-    lower, upper, doubts = _bounds(reals, titles, numeric, total, sheet)
+    lower, upper, doubts = _bounds(reals, choice.values, numeric, total, sheet)
     for texts, position in zip(keys, choice.keys, strict=True):
         wrong = texts.wrong()
         if not wrong.any():
@@ -125,7 +124,7 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | No
 
 
 def _bounds(
-    reals: list[Reals], titles: list[str], numeric: bool, total: int, sheet: Sheet
+    reals: list[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
     """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true; an empty cell
     of a number means unknown."""
@@ -136,7 +135,8 @@ def _bounds(
         return ones, ones, []
     doubts = []
     ends = []
-    for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
+    for end, (real, position) in enumerate(zip(reals, positions, strict=True)):
+        title = sheet.title(position)
         # Without negative zeros, in memory that is not shared
         values = real.values + 0.0 if real.ends is None else real.values
         if _sound(real, values, numeric):
@@ -153,7 +153,9 @@ def _bounds(
             doubts.append(_Doubt(unreached, fault, f"where {title} is infinite"))
         else:
             outside = ~real.wrong & ((values < 0) | (values > 1)) & ~real.missing
-            empty = Fault("bad-truth", f"{title} is empty", UNKNOWN)
+            column = format_column(sheet.names[position] if sheet.named else position + 1)
+            where = f"known: `where {column} is not null`," if sheet.format else "known,"
+            empty = Fault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
             doubts.append(_Doubt(real.missing, lambda _, empty=empty: empty, f"where {title} is empty"))
             doubts.append(_Doubt(outside, _outside_fault(real, title), f"where {title} is outside [0, 1]"))
         ends.append(values)
@@ -171,7 +173,9 @@ def _bounds(
     def crossed(row: int) -> Fault:
         return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
 
-    doubts.append(_Doubt(crossing & ~wrong, crossed, f"where {titles[0]} exceeds {titles[1]}"))
+    doubts.append(
+        _Doubt(crossing & ~wrong, crossed, f"where {sheet.title(positions[0])} exceeds {sheet.title(positions[1])}")
+    )
     return ends[0], ends[1], doubts
 
 

@@ -1,0 +1,89 @@
+"""What a fifth trial as a new user tripped over: a roster, lenses and cameras, tax bands, and claims of plagiarism."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.mistakes.trying import answers, findings
+
+CLOSED = (
+    "predicate Works(nurse, day) closed\npredicate Covered(day) closed\nfact Works(ann, mon)\nfact Works(bob, tue)\n"
+)
+COVERED = CLOSED + "fact Covered(mon)\n"
+
+
+def written(hint: str) -> str:
+    """The last thing in backquotes."""
+    return re.findall(r"`([^`]*)`", hint)[-1]
+
+
+def test_what_a_closed_predicate_does_not_list(tmp_path: Path) -> None:
+    """Asked alone, it answers with what *is* listed; the hint lists the days that are not covered."""
+    text = "predicate Next(day, day)\n" + COVERED + "query not Covered(D)\n"
+    (found,) = findings(text, tmp_path)
+    assert (found.severity, found.code, found.line, found.column) == ("warning", "true-by-default", 7, 7)
+    text = text.replace("not Covered(D)", written(found.hint))
+    assert findings(text, tmp_path) == []
+    assert answers(text, tmp_path) == [[(("tue",), 1.0, 1.0)]]
+    text = text.replace("Works(nurse, day) closed", "Works(nurse, weekday)\npredicate Day(day)\nfact Day(tue)")
+    (found,) = findings(text.partition("query")[0] + "query ~Covered(D)\n", tmp_path)
+    assert written(found.hint) == "Day(D) & ~Covered(D)"
+
+
+@pytest.mark.parametrize(
+    "query", ["~Covered(mon)", "Covered(D)", "Works(N, D) & ~Covered(D)", "exists D: ~Covered(D)", "~Works(ann, wed)"]
+)
+def test_what_is_asked_otherwise_is_not_doubted(query: str, tmp_path: Path) -> None:
+    found = findings(COVERED + f"query {query}\n", tmp_path)
+    assert [each.code for each in found if each.code != "unknown-entity"] == []
+
+
+def test_two_variables_without_a_list_of_one(tmp_path: Path) -> None:
+    (found,) = findings(COVERED + "query ~Works(N, D)\n", tmp_path)
+    assert found.hint == "join what lists each `N`, `D`"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "bounds"),
+    [
+        ("Ill(X) = yes", "Ill(X)", (1.0, 1.0)),
+        ("Ill(X) = no", "~Ill(X)", (0.0, 0.0)),
+        ("Ill(X) != no", "Ill(X)", (1.0, 1.0)),
+        ('Ill(X) = "True"', "Ill(X)", (1.0, 1.0)),
+    ],
+)
+def test_a_truth_in_words(wrong: str, right: str, bounds: tuple[float, float], tmp_path: Path) -> None:
+    found = findings(f"fact Ill(ann)\nquery {wrong}\n", tmp_path)
+    told = next(each for each in found if each.code == "truth-as-number")
+    assert written(told.hint) == right
+    assert answers(f"fact Ill(ann)\nquery {right}\n", tmp_path) == [[(("ann",), *bounds)]]
+
+
+def test_the_truth_of_a_rule_about_a_predicate_that_others_supply(tmp_path: Path) -> None:
+    text = "fact Lens(a)\nrule Lens(X) -> Fits(X)\nrule Fits(X) -> Sold(X)\nrule Lens(X) -> Fits(X) = 0.9\n"
+    (found,) = findings(text, tmp_path)
+    assert (found.code, found.line) == ("truth-of-rule", 4)
+    assert found.hint.startswith("write `in [0.9, 1]`")
+    assert findings(text.replace("= 0.9", "in [0.9, 1]"), tmp_path) == []
+
+
+def test_the_value_of_a_number_without_arguments(tmp_path: Path) -> None:
+    (found,) = findings("number allowance = 12000\n", tmp_path)
+    number, fact = re.findall(r"`([^`]*)`", found.hint)
+    assert answers(f"{number}\n{fact}\nquery allowance\n", tmp_path) == [[((), 12000.0, 12000.0)]]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"), [("paper,share of words\n", '(paper, "share of words")'), ("", "(1, 2) no header")]
+)
+def test_an_empty_truth(header: str, columns: str, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text(header + "a,\nb,0.5\n")
+    load = f'predicate Copied(entity)\nload Copied from "c.csv" {columns}'
+    (found,) = findings(f"{load}\n", tmp_path)
+    assert found.code == "bad-truth"
+    kept = next(each for each in re.findall(r"`([^`]*)`", found.hint) if each.startswith("where"))
+    text = f"{load} {kept}\nquery Copied(X)\n"
+    assert answers(text, tmp_path) == [[(("b",), 0.5, 0.5)]]
