@@ -290,6 +290,23 @@ def _whole_rows(grid: Grid, shown: int) -> Iterator[_Group]:
         yield _Group(rows[:shown], len(rows), "like these")
 
 
+_PAIRS = (
+    ("l", "u"),
+    ("low", "high"),
+    ("lower", "upper"),
+    ("lo", "hi"),
+    ("min", "max"),
+    ("from", "to"),
+    ("start", "end"),
+)
+
+
+def _are_ends(lower: str, upper: str) -> bool:
+    """Whether the names of two columns differ as those of a lower and an upper end do."""
+    one, other = lower.casefold(), upper.casefold()
+    return any(low in one and one.replace(low, high) == other for low, high in _PAIRS)
+
+
 def _warnings(
     table: FactTable,
     sheet: Sheet,
@@ -322,6 +339,15 @@ def _warnings(
     if sheet.format in TEXT_FORMATS and not sheet.named and len(keep) and _row_is_header(keys, keep):
         first = ", ".join(texts.names[int(texts.codes[0])] for texts in keys)
         warn("doubtful-header", f"the first row looks like a header: {first}", 'end the statement with "header"', 1)
+    ends = [sheet.names[position] for position in choice.values] if sheet.named and not choice.listed else []
+    if len(ends) == 2 and len(table) and not _are_ends(*ends):
+        names = [sheet.names[position] for position in (*choice.keys, choice.values[0])]
+        columns = [format_string(each) for each in ends]
+        message = f"the columns {columns[0]} and {columns[1]} are read as the lower and the upper end of one value"
+        hint = f"take one of them: `[[{', '.join(map(format_string, names))}]]` of a frame"
+        if sheet.format:
+            hint = f"list the columns: `({', '.join(map(format_column, names))})`, or all of them if they are two ends"
+        warn("unlisted-ends", message, hint)
     blank = outer_blanks(table.names)
     for column, position in zip(table.columns, choice.keys, strict=True):
         rows = np.flatnonzero(np.isin(column.codes, blank)) if len(blank) else blank

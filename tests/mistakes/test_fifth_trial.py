@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pandas
 import pytest
 
+import lnnkit
 from tests.mistakes.trying import answers, findings
 
 CLOSED = (
@@ -87,3 +89,39 @@ def test_an_empty_truth(header: str, columns: str, tmp_path: Path) -> None:
     kept = next(each for each in re.findall(r"`([^`]*)`", found.hint) if each.startswith("where"))
     text = f"{load} {kept}\nquery Copied(X)\n"
     assert answers(text, tmp_path) == [[(("b",), 0.5, 0.5)]]
+
+
+ITEMS = 'number price(item)\nload price from "items.csv"\nquery price(X)\n'
+
+
+def test_a_third_column_is_no_upper_end(tmp_path: Path) -> None:
+    """The stock was the upper end of the price, without a word."""
+    (tmp_path / "items.csv").write_text("item,price,stock left\na,5,10\nb,12,30\n")
+    (found,) = findings(ITEMS, tmp_path)
+    assert (found.severity, found.code) == ("warning", "unlisted-ends")
+    assert found.span is not None and found.span.line == 2
+    one = ITEMS.replace('csv"', f'csv" {written(found.hint)}')
+    assert findings(one, tmp_path) == []
+    assert answers(one, tmp_path) == [[(("a",), 5.0, 5.0), (("b",), 12.0, 12.0)]]
+    both = ITEMS.replace('csv"', 'csv" (item, price, "stock left")')
+    assert findings(both, tmp_path) == []
+    assert answers(both, tmp_path) == [[(("a",), 5.0, 10.0), (("b",), 12.0, 30.0)]]
+
+
+@pytest.mark.parametrize("ends", ["lower,upper", "Price_Min,Price_Max", "l,u", "p3l,p3u", "price from,price to"])
+def test_ends_that_are_named_so(ends: str, tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text(f"item,{ends}\na,5,10\n")
+    assert findings(ITEMS, tmp_path) == []
+
+
+def test_a_frame_with_a_column_too_many(tmp_path: Path) -> None:
+    kb = lnnkit.loads("number price(item)\n")
+    frame = pandas.DataFrame({"item": ["a"], "price": [5.0], "stock": [10.0]})
+    kb.tell("price", frame)
+    (found,) = kb.warnings
+    assert found.code == "unlisted-ends" and written(found.hint) == '[["item", "price"]]'
+    again = lnnkit.loads("number price(item)\n")
+    again.tell("price", frame[["item", "price"]])
+    assert again.warnings == ()
+    (answer,) = again.ask("price(X)")
+    assert (answer.lower, answer.upper) == (5.0, 5.0)
