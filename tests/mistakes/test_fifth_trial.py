@@ -125,3 +125,13 @@ def test_a_frame_with_a_column_too_many(tmp_path: Path) -> None:
     assert again.warnings == ()
     (answer,) = again.ask("price(X)")
     assert (answer.lower, answer.upper) == (5.0, 5.0)
+
+
+def test_thousands_in_a_condition(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("id,spend\na,1200\nb,900\n")
+    text = 'predicate Vip(customer)\nload Vip from "c.csv" (id) where spend >= 1,000 and id != "z"\nquery Vip(X)\n'
+    (found,) = findings(text, tmp_path)
+    assert found.code == "thousands-separator"
+    assert answers(text.replace("1,000", written(found.hint)), tmp_path) == [[(("a",), 1.0, 1.0)]]
+    (found,) = findings(text.replace("1,000 and", "1000, id = 7,"), tmp_path)
+    assert found.code == "bad-condition"
