@@ -90,7 +90,10 @@ def __getattr__(name: str) -> object:
     if name in _HOMES:
         from importlib import import_module
 
-        return getattr(import_module(_HOMES[name]), name)
+        from lnnkit.garbage import collection_paused
+
+        with collection_paused():  # beside torch, a collection takes as long as this import
+            return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'lnnkit' has no attribute {name!r}")
 
 

@@ -124,10 +124,8 @@ def _statement(origin: Assertion | Query) -> tuple[str, Span]:
 
 def _within(formula: Formula, lifted: LiftedGraph) -> tuple[str, Span]:
     """A formula that several statements share, with the position of the first."""
-    from networkx import has_path
-
     for root in (*lifted.statements, *lifted.queries):
-        if has_path(lifted.graph, root.reference.node, formula.auxiliary):
+        if formula.auxiliary in lifted.graph.below(root.reference.node):
             statement, span = _statement(root.origin)
             shared = lifted.graph.nodes[formula.auxiliary]["uses"] > 1
             return f"the formula `{formula.key}`, which {statement} {'shares' if shared else 'holds'},", span

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
-
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.outcome import Creeping
@@ -35,6 +33,5 @@ def _statements(fixpoint: Fixpoint) -> list[Assertion]:
     named = {id(formula.root.origin) for formula in formulas if formula.auxiliary is None and formula.root is not None}
     named |= {key for key, root in roots.items() if root.reference.node in neurons}
     if not named:
-        holders = neurons.union(*(nx.ancestors(graph, neuron) for neuron in neurons))
-        named = {key for key, root in roots.items() if root.reference.node in holders}
+        named = {key for key, root in roots.items() if not neurons.isdisjoint(graph.below(root.reference.node))}
     return [root.origin for key, root in roots.items() if key in named and isinstance(root.origin, Assertion)]

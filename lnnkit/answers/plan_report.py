@@ -130,7 +130,7 @@ def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:
     """How the two sides of each predicate are derived, by name; then those of shared formulas."""
     prepared = fixpoint.prepared
     graph = prepared.lifted.graph
-    tables = [table for name, table in prepared.grounding.atoms.tables.items() if graph.has_node(name)]
+    tables = [table for name, table in prepared.grounding.atoms.tables.items() if name in graph.nodes]
     tables.sort(key=lambda table: (graph.nodes[table.name]["kind"] not in ("predicate", NUMBER), table.name))
     found = []
     for table in tables:

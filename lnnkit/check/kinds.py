@@ -18,6 +18,7 @@ from lnnkit.check.findings import error, name_span, signature
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
+from lnnkit.data.numbers import TRUTHS
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_as_number, date_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -247,10 +248,12 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             left, right = (_short(operand) for operand in node.operands[:2])
             message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
             return error("proposition-equality", node.span, message, f"for {word} write `{left} {sign} {right}`")
-        attribute = _attribute(node)
-        if attribute:
-            return attribute
-        asked = _asked_truth(node) if formula.kind == "query" else None
+        asked = _truth_in_words(node) or _attribute(node)
+        if asked is None and formula.kind == "query":
+            asked = _asked_truth(node)
+        head = node.operands[0]
+        if asked is None and isinstance(head, ast.Atom):
+            asked = _truth_of_rule(node, head, visit, formula)
         return asked or _truth_as_number(node.operands[found.index("truth")])
     for operand, kind in zip(node.operands, found, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
@@ -287,6 +290,20 @@ def _asked_truth(node: ast.Comparison) -> Diagnostic | None:
     message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
     hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
     return error("truth-as-number", name_span(atom), message, hint)
+
+
+def _truth_in_words(node: ast.Comparison) -> Diagnostic | None:
+    """A finding for `Married(X) = yes`."""
+    match node:
+        case ast.Comparison(operands=(ast.Atom() as atom, value), operators=("=" | "!=" as operator,)):
+            truth = TRUTHS.get(value.span.text.strip('"').lower())
+            if truth is None:
+                return None
+            message = f"`{atom.name}` is true or false to a degree, and has no value `{value.span.text}`"
+            hint = f"write `{'' if bool(truth) == (operator == '=') else '~'}{_short(atom)}`"
+            return error("truth-as-number", node.span, message, hint)
+        case _:
+            return None
 
 
 def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: Formula) -> Diagnostic | None:

@@ -15,20 +15,60 @@ from typing import cast
 from lnnkit.check.findings import name_span, warning
 from lnnkit.check.polarity import signed
 from lnnkit.check.predicates import supplied
-from lnnkit.check.program import Predicate
+from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.sorts import resolve_predicates
 from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import children, nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.printer import format_predicate, format_statement
 
 _Statement = tuple[ast.Expression, ast.Learnable | float, ast.Learnable | float]
 Side = tuple[str, int]  # a predicate, and +1 for its lower bound (it may be true), -1 for its upper (false)
 
 
 def negations(symbols: Symbols) -> list[Diagnostic]:
+    return [*_never(symbols), *_true_by_default(symbols)]
+
+
+def _true_by_default(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Queries for what a closed predicate does not list, `query ~Covered(D)`: where it does not, the answer is that of
+    an atom at its default, and left out."""
+    for formula in symbols.formulas if symbols.program is None else ():
+        root = unweighted(formula.root)
+        atom = unweighted(root.operand) if formula.kind == "query" and isinstance(root, ast.Not) else None
+        declared = symbols.declared.get(atom.name) if isinstance(atom, ast.Atom) else None
+        if not isinstance(atom, ast.Atom) or declared is None or not declared.closed:
+            continue
+        places = zip(atom.arguments, declared.sorts, strict=False)
+        free = {each.name: sort for each, sort in places if isinstance(each, ast.Variable)}
+        if free:
+            what = " ".join(root.span.text.split())
+            lists = [_listing(name, sort, atom.name, symbols) for name, sort in free.items()]
+            named = " & ".join(each for each in lists if each)
+            message = f"`{what}` is true by default, and answers that are their default are left out"
+            hint = f"join what lists each `{'`, `'.join(free)}`"
+            yield warning("true-by-default", root.span, message, f"{hint}: `{named} & {what}`" if all(lists) else hint)
+
+
+def _listing(variable: str, sort: str, closed: str, symbols: Symbols) -> str:
+    """An atom of a declared predicate that is about each entity of a sort; empty if there is none."""
+    found = [
+        (name, each.sorts)
+        for name, each in symbols.declared.items()
+        if sort in each.sorts and sort != ENTITY and name != closed and not each.numeric
+    ]
+    if not found:
+        return ""
+    name, sorts = min(found, key=lambda each: (each[1].count(sort), len(each[1])))  # `Next(day, day)` lists no last day
+    others = [f"{variable}{place}" for place in range(1, len(sorts))]
+    place = sorts.index(sort)
+    atom = f"{format_predicate(name)}({', '.join((*others[:place], variable, *others[place:]))})"
+    return f"(exists {', '.join(others)}: {atom})" if others else atom
+
+
+def _never(symbols: Symbols) -> list[Diagnostic]:
     suspects = [(formula, atom) for formula in symbols.formulas for atom in _denied(formula, symbols)]
     if not suspects or not symbols.whole:
         return []

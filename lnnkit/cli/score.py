@@ -53,7 +53,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     add_queries(parser)
     add_alpha(parser)
     parser.add_argument(
-        "--why", action="store_true", help="add the statement that set each end: its name, or its line in the program"
+        "--why",
+        action="store_true",
+        help="add the statement that set each end: its name, or its line in the program; and "
+        "whether the row is contradicted",
     )
     parser.add_argument(
         "--workers", type=values.threads, default=1, metavar="N", help="processes that decide rows (default: 1)"

@@ -64,8 +64,7 @@ def facts(
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    titles = [sheet.title(position) for position in choice.values]
-    lower, upper, doubts = _bounds(reals, titles, numeric, total, sheet)
+    lower, upper, doubts = _bounds(reals, choice.values, numeric, total, sheet)
     for texts, position in zip(keys, choice.keys, strict=True):
         wrong = texts.wrong()
         if not wrong.any():
@@ -125,7 +124,7 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | No
 
 
 def _bounds(
-    reals: list[Reals], titles: list[str], numeric: bool, total: int, sheet: Sheet
+    reals: list[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
     """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true; an empty cell
     of a number means unknown."""
@@ -136,7 +135,8 @@ def _bounds(
         return ones, ones, []
     doubts = []
     ends = []
-    for end, (real, title) in enumerate(zip(reals, titles, strict=True)):
+    for end, (real, position) in enumerate(zip(reals, positions, strict=True)):
+        title = sheet.title(position)
         # Without negative zeros, in memory that is not shared
         values = real.values + 0.0 if real.ends is None else real.values
         if _sound(real, values, numeric):
@@ -153,7 +153,9 @@ def _bounds(
             doubts.append(_Doubt(unreached, fault, f"where {title} is infinite"))
         else:
             outside = ~real.wrong & ((values < 0) | (values > 1)) & ~real.missing
-            empty = Fault("bad-truth", f"{title} is empty", UNKNOWN)
+            column = format_column(sheet.names[position] if sheet.named else position + 1)
+            where = f"known: `where {column} is not null`," if sheet.format else "known,"
+            empty = Fault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
             doubts.append(_Doubt(real.missing, lambda _, empty=empty: empty, f"where {title} is empty"))
             doubts.append(_Doubt(outside, _outside_fault(real, title), f"where {title} is outside [0, 1]"))
         ends.append(values)
@@ -171,7 +173,9 @@ def _bounds(
     def crossed(row: int) -> Fault:
         return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
 
-    doubts.append(_Doubt(crossing & ~wrong, crossed, f"where {titles[0]} exceeds {titles[1]}"))
+    doubts.append(
+        _Doubt(crossing & ~wrong, crossed, f"where {sheet.title(positions[0])} exceeds {sheet.title(positions[1])}")
+    )
     return ends[0], ends[1], doubts
 
 
@@ -286,6 +290,23 @@ def _whole_rows(grid: Grid, shown: int) -> Iterator[_Group]:
         yield _Group(rows[:shown], len(rows), "like these")
 
 
+_PAIRS = (
+    ("l", "u"),
+    ("low", "high"),
+    ("lower", "upper"),
+    ("lo", "hi"),
+    ("min", "max"),
+    ("from", "to"),
+    ("start", "end"),
+)
+
+
+def _are_ends(lower: str, upper: str) -> bool:
+    """Whether the names of two columns differ as those of a lower and an upper end do."""
+    one, other = lower.casefold(), upper.casefold()
+    return any(low in one and one.replace(low, high) == other for low, high in _PAIRS)
+
+
 def _warnings(
     table: FactTable,
     sheet: Sheet,
@@ -318,6 +339,15 @@ def _warnings(
     if sheet.format in TEXT_FORMATS and not sheet.named and len(keep) and _row_is_header(keys, keep):
         first = ", ".join(texts.names[int(texts.codes[0])] for texts in keys)
         warn("doubtful-header", f"the first row looks like a header: {first}", 'end the statement with "header"', 1)
+    ends = [sheet.names[position] for position in choice.values] if sheet.named and not choice.listed else []
+    if len(ends) == 2 and len(table) and not _are_ends(*ends):
+        names = [sheet.names[position] for position in (*choice.keys, choice.values[0])]
+        columns = [format_string(each) for each in ends]
+        message = f"the columns {columns[0]} and {columns[1]} are read as the lower and the upper end of one value"
+        hint = f"take one of them: `[[{', '.join(map(format_string, names))}]]` of a frame"
+        if sheet.format:
+            hint = f"list the columns: `({', '.join(map(format_column, names))})`, or all of them if they are two ends"
+        warn("unlisted-ends", message, hint)
     blank = outer_blanks(table.names)
     for column, position in zip(table.columns, choice.keys, strict=True):
         rows = np.flatnonzero(np.isin(column.codes, blank)) if len(blank) else blank

@@ -40,7 +40,12 @@ def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int)
     for node in graph.nodes:
         if graph.nodes[node]["stated"]:
             shown.add_node(node)
-    shown.add_edges_from((one, other) for one, other in graph.edges() if one in shown and other in shown)
+    edges = [
+        (node, operand, place, edge)
+        for node, operands in graph.operands.items()
+        for place, (operand, edge) in enumerate(operands)
+    ]
+    shown.add_edges_from((one, other) for one, other, *_ in edges if one in shown and other in shown)
     statements = {f"\0{number}": root for number, root in enumerate(lifted.statements)}  # no node has such a name
     shown.add_edges_from((name, root.reference.node) for name, root in statements.items())
     lonely = [node for node in shown if not shown.degree(node) and node not in stated]
@@ -50,7 +55,9 @@ def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int)
         shown = nearest(shown, centre, most)
     boxes = [_box(lifted, statements, name) for name in shown.nodes]
     arrows = [
-        _arrow(lifted, one, other, edge) for one, other, edge in graph.edges(data=True) if shown.has_edge(one, other)
+        _arrow(lifted, one, other, place, edge["weight"])
+        for one, other, place, edge in edges
+        if shown.has_edge(one, other)
     ]
     arrows += [
         Arrow(root.reference.node, name)
@@ -90,8 +97,6 @@ def _statement(name: str, root: Root) -> Box:
     return Box(name, "statement", lines, note=" ".join(root.origin.span.text.split()))
 
 
-def _arrow(lifted: LiftedGraph, neuron: str, operand: str, edge: dict[str, object]) -> Arrow:
+def _arrow(lifted: LiftedGraph, neuron: str, operand: str, position: int, weight: float) -> Arrow:
     kind = lifted.graph.nodes[neuron]["kind"]
-    weight, position = edge.get("weight", 1.0), edge["position"]
-    assert isinstance(weight, (int, float))
     return Arrow(operand, neuron, weight, negative=kind == "not" or (kind == "implies" and position == 0))

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import networkx as nx
-
 from lnnkit.check.units import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, OPERATIONS
-from lnnkit.graph.ordered_operands import Arguments, operands_about
+from lnnkit.graph.neuron_graph import Arguments, NeuronGraph, operands_about
 from lnnkit.numeric import (
     Comparison,
     Operation,
@@ -40,7 +38,7 @@ class Numbers:
         return self.atoms.index(atom)
 
 
-def comparison(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
+def comparison(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
     """A ``compare`` node with these ``arguments``, as a comparison over the number atoms that it mentions."""
     numbers = Numbers()
     left, right = (_term(graph, operand, passed, numbers) for operand, passed in operands_about(graph, node, arguments))
@@ -48,16 +46,16 @@ def comparison(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple
     return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), numbers.atoms
 
 
-def term(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
+def term(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
     """A term node with these ``arguments``, as a term over the number atoms that it mentions."""
     numbers = Numbers()
     return _term(graph, node, arguments, numbers), numbers.atoms
 
 
-def parameters(graph: nx.MultiDiGraph, node: str) -> tuple[str, ...]:
+def parameters(graph: NeuronGraph, node: str) -> tuple[str, ...]:
     """The parameters in a comparison or term."""
     found: dict[str, None] = {}
-    for each in sorted({node, *nx.descendants(graph, node)}):
+    for each in sorted(graph.below(node)):
         stack = list(graph.nodes[each].get("learned", {}).values())
         while stack:
             names = stack.pop()
@@ -68,7 +66,7 @@ def parameters(graph: nx.MultiDiGraph, node: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _term(graph: nx.MultiDiGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:
+def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:
     """Post-order without recursion: terms may be nested deeper than Python's stack."""
     done: list[Term] = []
     stack: list[tuple[str, Arguments, bool]] = [(node, arguments, False)]

@@ -15,7 +15,6 @@ from typing import NamedTuple, Protocol
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
-from lnnkit.graph.ordered_operands import operand_edges
 from lnnkit.logic import Lukasiewicz, logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
@@ -192,7 +191,7 @@ def unfold(
                 Neuron(own, operands, block, node, arguments, learned=learned, numeric=numeric, arithmetic=arithmetic)
             )
             continue
-        edges = operand_edges(graph, node)
+        edges = graph.operands[node]
         if not ready:
             inner = -1
             visible = arguments
@@ -230,7 +229,7 @@ def unfold(
                 (*(edge.get("parameter") for _, edge in edges), data.get("learned", {}).get("bias")),
             )
         )
-    if graph.graph.get("mixed") or len({neuron.logic.name for neuron in neurons if neuron.logic is not None}) > 1:
+    if graph.mixed or len({neuron.logic.name for neuron in neurons if neuron.logic is not None}) > 1:
         neurons = [_strict(neuron) for neuron in neurons]
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
     ends = root.lower, root.upper

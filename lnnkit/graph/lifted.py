@@ -1,6 +1,6 @@
 """The lifted graph: what its nodes, edges and roots hold.
 
-``graph`` is a networkx ``MultiDiGraph``. A node is a predicate or a number (its name), a neuron (``"and#3"``), or a
+A node is a predicate or a number (its name), a neuron (``"and#3"``), or a
 term (``"divide#7"``), with the attributes
 
 - ``kind``: predicate, same, true, false, not, and, or, implies, iff, xor, forall, exists, compare; number (a numeric
@@ -40,10 +40,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import networkx as nx
-
 from lnnkit.check.program import Assertion, CheckedProgram, Query
 from lnnkit.graph.initial_parameters import Parameters
+from lnnkit.graph.neuron_graph import NeuronGraph
 
 COMPARISON = "compare"
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", "forall", "exists", COMPARISON})
@@ -83,7 +82,7 @@ class LiftedGraph:
     """The graph of neurons and terms, its statements and queries, and its parameters. The last statements are the laws
     of order of its comparisons (`lnnkit.graph.laws`)."""
 
-    graph: nx.MultiDiGraph
+    graph: NeuronGraph
     program: CheckedProgram
     statements: tuple[Root, ...]
     queries: tuple[Root, ...] = ()

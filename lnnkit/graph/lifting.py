@@ -6,8 +6,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import networkx as nx
-
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.stated import negated_ends
 from lnnkit.check.walk import children
@@ -18,7 +16,7 @@ from lnnkit.graph.initial_parameters import Parameters, starts
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations, instances
-from lnnkit.graph.ordered_operands import operand_edges
+from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
@@ -30,7 +28,7 @@ _UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "as
 def build(program: CheckedProgram) -> LiftedGraph:
     """The lifted graph of a checked program. Statements come before queries, so that asking for a neuron does not count
     as a use of it."""
-    builder = _Builder(program.predicates, nx.MultiDiGraph(), Parameters(starts(program.assertions)))
+    builder = _Builder(program.predicates, NeuronGraph(), Parameters(starts(program.assertions)))
     for predicate in program.predicates.values():
         builder.graph.add_node(
             predicate.name,
@@ -49,8 +47,8 @@ def build(program: CheckedProgram) -> LiftedGraph:
     stated = (*program.assertions, *laws(program.assertions))
     statements = tuple(builder.statement(assertion) for assertion in stated)
     builder.close(statements)
-    used = {data["logic"] for _, data in builder.graph.nodes(data=True) if "logic" in data}
-    builder.graph.graph["mixed"] = len(used) > 1
+    used = {data["logic"] for _, data in builder.graph.nodes.items() if "logic" in data}
+    builder.graph.mixed = len(used) > 1
     queries = tuple(builder.query(query) for query in program.queries)
     statements = tuple(map(builder.asserting, statements))
     return LiftedGraph(builder.graph, program, statements, queries, closed_derived, builder.parameters)
@@ -86,7 +84,7 @@ class _Part:
 @dataclass(slots=True)
 class _Builder:
     predicates: Mapping[str, Predicate]
-    graph: nx.MultiDiGraph
+    graph: NeuronGraph
     parameters: Parameters
     nodes: dict[object, str] = field(default_factory=dict)
     counter: int = 0
@@ -94,10 +92,10 @@ class _Builder:
 
     def recall(self) -> None:
         """Restore the hash-consing keys of a graph built earlier, so that its neurons are reused."""
-        for node, data in self.graph.nodes(data=True):
+        for node, data in self.graph.nodes.items():
             if "key" in data:
                 self.nodes[data["key"]] = node
-        self.counter = len(self.graph)
+        self.counter = len(self.graph.nodes)
 
     def statement(self, assertion: Assertion) -> Root:
         formula = stripped(assertion)
@@ -175,7 +173,7 @@ class _Builder:
     def _edges(self, node: str) -> list[_Edge]:
         return [
             (operand, (edge["weight"], edge["parameter"]), edge["arguments"])
-            for operand, edge in operand_edges(self.graph, node)
+            for operand, edge in self.graph.operands[node]
         ]
 
     def _reading(self, node: str, edges: Sequence[_Edge], own: Collection[str]) -> str:
@@ -190,7 +188,6 @@ class _Builder:
             self.counter += 1
             node = self.nodes[key] = f"{data['kind']}#{self.counter}"
             self.graph.add_node(node, **(data | _UNSTATED | {"key": key, "lower": 0.0, "upper": 1.0}))
-        self.graph.remove_edges_from([*self.graph.out_edges(node)])
         self._connect(node, edges)
         return node
 
@@ -199,7 +196,7 @@ class _Builder:
         bounds, since what they say about their numbers depends on those."""
         learned = {root.reference.node for root in statements if any(root.learned)}
         beneath = {self._negations(root.reference.node)[1] for root in statements}
-        for node, data in self.graph.nodes(data=True):
+        for node, data in self.graph.nodes.items():
             data["stated"] = True
             if data["kind"] in NEURONS:
                 fixed = not (data["defining"] or node in learned or self._trainable(node))
@@ -327,10 +324,10 @@ class _Builder:
         return name
 
     def _connect(self, node: str, edges: Sequence[_Edge]) -> None:
-        for position, (operand, (weight, parameter), arguments) in enumerate(edges):
-            self.graph.add_edge(
-                node, operand, position=position, weight=weight, parameter=parameter, arguments=arguments
-            )
+        self.graph.operands[node] = [
+            (operand, {"weight": weight, "parameter": parameter, "arguments": arguments})
+            for operand, (weight, parameter), arguments in edges
+        ]
 
     def _use(self, node: str) -> None:
         """Count a use. A use of a negation counts for what it negates, since a negation keeps no bounds."""
@@ -342,7 +339,7 @@ class _Builder:
         negations = set[str]()
         while self.graph.nodes[node]["kind"] == "not":
             negations.add(node)
-            (node,) = self.graph.successors(node)
+            ((node, _),) = self.graph.operands[node]
         return negations, node
 
     def _sorts(self, edges: Sequence[_Edge], count: int) -> tuple[str, ...]:
@@ -358,8 +355,8 @@ class _Builder:
 
     def _trainable(self, node: str) -> bool:
         """Whether the neuron has parameters of its own."""
-        edges = self.graph.out_edges(node, data="parameter")
-        return bool(self.graph.nodes[node]["learned"]) or any(parameter is not None for _, _, parameter in edges)
+        operands = self.graph.operands[node]
+        return bool(self.graph.nodes[node]["learned"]) or any(edge["parameter"] is not None for _, edge in operands)
 
 
 def _arguments(part: _Part, index: Mapping[str, int]) -> tuple[int | str, ...]:

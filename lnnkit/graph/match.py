@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import networkx as nx
-
 from lnnkit.graph.lifted import NEURONS, NUMBER, Reference
-from lnnkit.graph.ordered_operands import operand_edges, operands_about
+from lnnkit.graph.neuron_graph import NeuronGraph, operands_about
 
 _Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its position there
 _Argument = int | str | _Bound
 
 
-def below_negations(graph: nx.MultiDiGraph, reference: Reference) -> tuple[Reference, bool]:
+def below_negations(graph: NeuronGraph, reference: Reference) -> tuple[Reference, bool]:
     """The node below the leading negations of a reference, and whether their number is odd."""
     negated = False
     while graph.nodes[reference.node]["kind"] == "not":
@@ -22,14 +20,14 @@ def below_negations(graph: nx.MultiDiGraph, reference: Reference) -> tuple[Refer
     return reference, negated
 
 
-def instances(graph: nx.MultiDiGraph, query: Reference) -> list[Reference]:
+def instances(graph: NeuronGraph, query: Reference) -> list[Reference]:
     """The program's neurons of which ``query`` is an instance, each with its substitution: a variable of the query, or
     an entity, for each parameter."""
     kind = graph.nodes[query.node]["kind"]
     if kind not in NEURONS:
         return []
     found = []
-    for node, data in graph.nodes(data=True):
+    for node, data in graph.nodes.items():
         if data["kind"] != kind or not data["stated"]:
             continue
         bindings: dict[int, int | str] = {}
@@ -39,7 +37,7 @@ def instances(graph: nx.MultiDiGraph, query: Reference) -> list[Reference]:
 
 
 def matched(
-    graph: nx.MultiDiGraph,
+    graph: NeuronGraph,
     query: str,
     given: tuple[int | str, ...],
     node: str,
@@ -51,7 +49,7 @@ def matched(
 
 
 def _match(
-    graph: nx.MultiDiGraph,
+    graph: NeuronGraph,
     query: str,
     given: Sequence[_Argument],
     node: str,
@@ -74,7 +72,7 @@ def _match(
             for a, b in zip(own["arguments"], other["arguments"], strict=True)
         )
     bound: tuple[_Argument, ...] = tuple((depth, place) for place in range(len(own.get("bound_sorts", ()))))
-    mine, theirs = operand_edges(graph, query), operand_edges(graph, node)
+    mine, theirs = graph.operands[query], graph.operands[node]
     if len(mine) != len(theirs):
         return False
     return all(

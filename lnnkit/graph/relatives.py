@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import networkx as nx
-
 from lnnkit.graph.laws import EVERY, SIGNS, mirrored
 from lnnkit.graph.lifted import COMPARISON, Reference
 from lnnkit.graph.match import matched
-from lnnkit.graph.ordered_operands import Arguments, operands_about
+from lnnkit.graph.neuron_graph import Arguments, NeuronGraph, operands_about
 
 
 class Relative(NamedTuple):
@@ -29,14 +27,14 @@ class Kin:
     relatives: tuple[Relative, ...] = ()
 
 
-def relatives(graph: nx.MultiDiGraph, query: Reference) -> Kin:
+def relatives(graph: NeuronGraph, query: Reference) -> Kin:
     """The program's crisp comparisons (including the query itself) of the terms that a query compares."""
     own = graph.nodes[query.node]
     if not _is_plain(graph, query.node):
         return Kin()
     found: list[Relative] = []
     left, right = _terms(graph, query.node, query.arguments)
-    for node, data in graph.nodes(data=True):
+    for node, data in graph.nodes.items():
         if data["kind"] != COMPARISON or not data["shared"] or not _is_plain(graph, node):
             continue
         parameters = tuple(range(len(data["sorts"])))
@@ -48,15 +46,15 @@ def relatives(graph: nx.MultiDiGraph, query: Reference) -> Kin:
     return Kin(SIGNS[own["operator"]], tuple(found))
 
 
-def _is_plain(graph: nx.MultiDiGraph, node: str) -> bool:
+def _is_plain(graph: NeuronGraph, node: str) -> bool:
     """Whether a node is a crisp comparison without learned values."""
     data = graph.nodes[node]
     if data["kind"] != COMPARISON or data["operator"] not in SIGNS or data["scale"] is not None:
         return False
-    return not any(graph.nodes[each].get("learned") for each in (node, *nx.descendants(graph, node)))
+    return not any(graph.nodes[each].get("learned") for each in graph.below(node))
 
 
-def _terms(graph: nx.MultiDiGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
+def _terms(graph: NeuronGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
     """The two terms that are compared; for a difference compared to 0, the terms of the difference."""
     (left, its), (right, others) = operands_about(graph, node, arguments)
     if graph.nodes[left]["kind"] == "subtract" and graph.nodes[right].get("value") == 0:

@@ -2,7 +2,7 @@
 
     text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers, and their proofs
 
-torch and networkx are imported when a method first needs them: a program with errors is refused without them.
+torch is imported when a method first needs it: a program with errors is refused without them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class KnowledgeBase:
     def graph(self) -> nx.MultiDiGraph:
         """The lifted graph of neurons, read-only; see `lnnkit.graph.lifted` for the attributes of its nodes and
         edges."""
-        return self._session.graph().graph.copy(as_view=True)
+        return self._session.graph().graph.networkx()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -484,7 +484,7 @@ class KnowledgeBase:
         batches, which can be pickled, for the program's queries. The rows stand in for those of the table that the
         program loads about the sort (of several tables, the one with the file name of ``stream``), and have its
         columns; what else the program knows goes along. With ``why``, each atom's answer names the statements that set
-        its two ends.
+        its two ends, and ``contradicted`` marks the rows of which what the queries read contradicts itself.
 
         Raises `ProgramError` where a statement that the queries need links two rows, and for a sort that it does not
         have.

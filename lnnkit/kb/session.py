@@ -13,6 +13,7 @@ from weakref import ref
 from lnnkit.check.program import CheckedProgram, Fact, Query
 from lnnkit.computing import Computing
 from lnnkit.errors import BudgetError
+from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.theory import Theory
 
@@ -146,8 +147,9 @@ class Session:
     ) -> Rested:
         """The fixpoint for these queries, made now if there is none; ``narrow`` allows that only their answers are read
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
-        from lnnkit.analysis.analyses import Known
-        from lnnkit.store.stated_facts import Gathering
+        with collection_paused():  # the first time, this imports torch
+            from lnnkit.analysis.analyses import Known
+            from lnnkit.store.stated_facts import Gathering
 
         self._known = self._known or Known()
         self._gathering = self._gathering or Gathering()
@@ -174,9 +176,10 @@ class Session:
         *,
         narrow: bool,
     ) -> Rested:
-        from lnnkit.budget import allowed
-        from lnnkit.graph.lifting import add_queries
-        from lnnkit.kb.rested import inferred
+        with collection_paused():
+            from lnnkit.budget import allowed
+            from lnnkit.graph.lifting import add_queries
+            from lnnkit.kb.rested import inferred
 
         labelled = bool(self._assumable or self.theory.checked.labels or self.theory.checked.label_tables)
         return inferred(

@@ -45,6 +45,11 @@ class Needed:
         for _, own in self.strata:
             yield from own
 
+    def read(self) -> set[str]:
+        """The predicates, numbers and neurons that these formulas, or the queries, read."""
+        asked = self.lifted.graph.below(*(root.reference.node for root in self.lifted.queries))
+        return asked.union(*({neuron.source for neuron in formula.neurons} for formula in self.formulas))
+
 
 def needed(
     program: CheckedProgram,
@@ -121,7 +126,7 @@ def _given(lifted: LiftedGraph, atoms: Atoms, supplied: Collection[str]) -> set[
     """The sides on which some atom may differ from its default before the first round."""
     found: set[Side] = {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     for name, table in atoms.tables.items():
-        if lifted.graph.has_node(name) and lifted.graph.nodes[name]["shared"]:
+        if name in lifted.graph.nodes and lifted.graph.nodes[name]["shared"]:
             found |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
     return found
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-import networkx as nx
 import torch
 
 from lnnkit.analysis.relevance import Reading
@@ -204,12 +203,13 @@ class _Links:
     def _named_below(self, node: str) -> set[str]:
         """The rows that a node of the graph names, whatever it is an instance of."""
         graph = self.needs.lifted.graph
-        below = {node, *nx.descendants(graph, node)}
+        below = graph.below(node)
         return {
             name
-            for _, operand, arguments in graph.out_edges(below, data="arguments")
+            for each in below
+            for operand, edge in graph.operands[each]
             if graph.nodes[operand]["kind"] != "same"
-            for name in self._rows_among(arguments, operand)
+            for name in self._rows_among(edge["arguments"], operand)
         }
 
     def _rows_among(self, arguments: Sequence[int | str], table: str) -> set[str]:
@@ -221,11 +221,9 @@ class _Links:
         if not isinstance(root.origin, Law):
             return root.origin
         graph = self.needs.lifted.graph
-        compared = {
-            node for node in nx.descendants(graph, root.reference.node) if graph.nodes[node]["kind"] == "compare"
-        }
+        compared = {node for node in graph.below(root.reference.node) if graph.nodes[node]["kind"] == "compare"}
         for other in self.needs.lifted.statements:
-            below = {other.reference.node, *nx.descendants(graph, other.reference.node)}
+            below = graph.below(other.reference.node)
             if not isinstance(other.origin, Law) and below & (compared | {root.reference.node}):
                 return other.origin
         return root.origin
@@ -288,7 +286,7 @@ class _Links:
             return self._statement(formula.root)
         graph = self.needs.lifted.graph
         for root in (*self.needs.lifted.statements, *self.needs.lifted.queries):
-            below = {root.reference.node, *nx.descendants(graph, root.reference.node)}
+            below = graph.below(root.reference.node)
             if formula.auxiliary in below and not isinstance(root.origin, Law):
                 return root.origin
         return formula.root.origin

@@ -158,7 +158,12 @@ class Compiled:
     def _settled(self, rows: Strip, *, why: bool) -> list[RowBounds]:
         assert self.dense is not None
         found = settled(self.dense, rows, why=why)
-        return [self._answer(query, *found.of(query), why=why) for query in self.dense.queries]
+        own = [self._answer(query, *found.of(query), why=why) for query in self.dense.queries]
+        if not why:
+            return own
+        marked = found.run.contradicted()
+        marked = marked if found.places is None else marked.index_select(0, found.places)
+        return [replace(each, contradicted=marked) for each in own]
 
     def _answer(self, query: DenseQuery, run: DenseRun, places: Tensor | None, *, why: bool) -> RowBounds:
         found = replace(answer_rows(query, run.strip), places=places)

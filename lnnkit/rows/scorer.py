@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.answer_table import STATES, Answers
 from lnnkit.check.program import Query
-from lnnkit.data.arrow import float64s, int32s, one, strings
+from lnnkit.data.arrow import booleans, float64s, int32s, one, strings
 from lnnkit.data.choose import Choice
 from lnnkit.data.facts import SHOWN
 from lnnkit.data.frames import arrow_sheet
@@ -132,6 +132,10 @@ class RowScorer:
             if self.why:
                 names += [f"{name}_lower_by", f"{name}_upper_by"]
                 columns += self._setters(own, strip.length)
+        if self.why:
+            marks = [part[0].contradicted for part in parts if part[0].contradicted is not None]
+            names.append("contradicted")
+            columns.append(booleans(np.concatenate([_NONE, *(each.numpy() for each in marks)])))
         return pa.RecordBatch.from_arrays(columns, names=names)
 
     def _columns(self, query: Query, parts: Sequence[RowBounds], length: int) -> list[pa.Array]:

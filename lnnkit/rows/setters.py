@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from networkx import has_path
-
 from lnnkit.check.program import Assertion
 from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.laws import Law
@@ -32,9 +30,9 @@ class Setters:
                 root.origin
                 for root in self.lifted.statements
                 if not isinstance(root.origin, Law)
-                and root.reference.node in self.lifted.graph
-                and formula.auxiliary in self.lifted.graph
-                and has_path(self.lifted.graph, root.reference.node, formula.auxiliary)
+                and root.reference.node in self.lifted.graph.nodes
+                and formula.auxiliary in self.lifted.graph.nodes
+                and formula.auxiliary in self.lifted.graph.below(root.reference.node)
             ]
             origin = holders[0] if holders else origin
         if isinstance(origin, Law) or not isinstance(origin, Assertion):

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lnnkit.analysis.analyses import Known
 from lnnkit.answers.query_rows import answer
+from lnnkit.answers.spoken_atoms import marked
 from lnnkit.budget import allowed, too_large
 from lnnkit.check.program import CheckedProgram, Fact, Predicate, Query
 from lnnkit.data.column import EntityColumn
@@ -62,6 +63,7 @@ class StripEngine:
         self.sides = sides
         self.needs = needs
         self._places = {name: each.sorts.index(sort) for name, each in program.predicates.items() if sort in each.sorts}
+        self._read = needs.read()
         self._lifted: LiftedGraph | None = None
         self._known = Known()
 
@@ -74,6 +76,7 @@ class StripEngine:
             return self._together(strip, texts, setters)
         columns = [np.empty((2, strip.length)) for _ in self.program.queries]
         numbers = [np.full((2, strip.length), -1, np.int32) for _ in self.program.queries]
+        doubtful = np.zeros(strip.length, bool)
         for turn in range(int(turns.max()) + 1):
             rows = np.flatnonzero(turns == turn)
             part = some_rows(strip, rows)
@@ -82,11 +85,14 @@ class StripEngine:
                 column[0, rows], column[1, rows] = found.lower.numpy(), found.upper.numpy()
                 if found.setters is not None:
                     number[0, rows], number[1, rows] = (each.numpy() for each in found.setters)
+                if found.contradicted is not None:
+                    doubtful[rows] = found.contradicted.numpy()
         return [
             RowBounds(
                 torch.from_numpy(column[0]),
                 torch.from_numpy(column[1]),
                 None if setters is None else (torch.from_numpy(number[0]), torch.from_numpy(number[1])),
+                contradicted=None if setters is None else torch.from_numpy(doubtful),
             )
             for column, number in zip(columns, numbers, strict=True)
         ]
@@ -128,12 +134,35 @@ class StripEngine:
             found = [self._rows(fixpoint, lifted, place, ids, entities) for place in range(len(lifted.queries))]
             if setters is None:
                 return found
+            doubtful = self._contradicted(fixpoint, ids, len(entities))
             return [
-                replace(bounds, setters=_setters(fixpoint, lifted, root, ids, setters))
+                replace(bounds, setters=_setters(fixpoint, lifted, root, ids, setters), contradicted=doubtful)
                 for bounds, root in zip(found, lifted.queries, strict=True)
             ]
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
+
+    def _contradicted(self, fixpoint: Fixpoint, ids: Tensor, count: int) -> Tensor:
+        """The rows with these ids of whose atoms contradictions speak, as far as queries read the predicate."""
+        marks = marked(fixpoint)
+        found = np.zeros(count + 2, bool)
+        if marks is not None:
+            atoms, crossed = fixpoint.prepared.grounding.atoms, fixpoint.prepared.state.crossed.rows.values
+            for table, mine in atoms.by_table(crossed):
+                local = atoms.local(crossed if mine is None else crossed.take(mine))
+                columns = [column.take(local) for column in table.tuples.columns]
+                found[self._rows_in(table.name, columns)] = True
+            for each in marks.spoken:
+                found[self._rows_in(each.source, each.columns)] = True
+        return torch.from_numpy(found.take(ids.numpy()))
+
+    def _rows_in(self, table: str, columns: Sequence[np.ndarray | None]) -> np.ndarray | slice:
+        """The ids of rows among the arguments of atoms; None stands for every entity."""
+        place = self._places.get(table)
+        if place is None or table not in self._read:
+            return slice(0)
+        found = columns[place]
+        return slice(None) if found is None else found
 
     def inferred(self, predicate: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The inferred bounds of a predicate of reference tables for some entities, (n,) each; no row moves them. A

@@ -19,6 +19,8 @@ INFERRING = frozenset(("ask", "state", "why", "whynot", "assume"))
 
 # A word that an operator follows is a proposition: `save & Rain`.
 _COMMAND = re.compile(rf"\s*({'|'.join(COMMANDS)})(?:\s*$|\s+(?![&|@<>=∧∨⊕→↔⇒⇔]|->|(?:and|or|xor|implies|iff)\b))")
+# As a statement, `?- P(X)` has a message of its own.
+_QUERY_ELSEWHERE = re.compile(r"\s*(?:\?-|select\s.*\sfrom\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +60,5 @@ def read(typed: Typed) -> Request:
         return Request("nothing", typed)
     if text.strip() == "?":
         return Request("help", typed, len(text))
-    return Request("ask" if pieces[0].keyword is None else "state", typed)
+    stated = pieces[0].keyword is not None or _QUERY_ELSEWHERE.match(text)
+    return Request("state" if stated else "ask", typed)

@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import torch
 from torch import Tensor
 
 from lnnkit.check.program import ENTITY
 from lnnkit.flags import where_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
+from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 
@@ -38,7 +38,7 @@ class Given:
 def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
     """The entities that statements and labels mention, by the sort of their position."""
     graph = lifted.graph
-    found = _constants(graph, {node for node, stated in graph.nodes(data="stated") if stated}, lifted.statements)
+    found = _constants(graph, {node for node, data in graph.nodes.items() if data["stated"]}, lifted.statements)
     for label in lifted.program.labels:
         _note(found, label.arguments, lifted.program.predicates[label.predicate].sorts)
     return found
@@ -46,17 +46,16 @@ def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
 
 def asked_constants(lifted: LiftedGraph, queries: Sequence[Root]) -> set[str]:
     """The entities that queries over the graph mention."""
-    nodes = {root.reference.node for root in queries}
-    nodes |= {below for node in nodes for below in nx.descendants(lifted.graph, node)}
+    nodes = lifted.graph.below(*(root.reference.node for root in queries))
     return set[str]().union(*_constants(lifted.graph, nodes, queries).values())
 
 
-def _constants(graph: nx.MultiDiGraph, nodes: Collection[str], roots: Sequence[Root]) -> dict[str, set[str]]:
+def _constants(graph: NeuronGraph, nodes: Collection[str], roots: Sequence[Root]) -> dict[str, set[str]]:
     """The entities that roots, and neurons of the graph, mention, by sort."""
     found: dict[str, set[str]] = {}
-    for _, operand, arguments in graph.out_edges(nodes, data="arguments"):
-        _note(found, arguments, graph.nodes[operand]["sorts"])
     for node in nodes:
+        for operand, edge in graph.operands[node]:
+            _note(found, edge["arguments"], graph.nodes[operand]["sorts"])
         if graph.nodes[node]["kind"] == "same":
             _note(found, graph.nodes[node]["arguments"], (ENTITY, ENTITY))
     for root in roots:
@@ -82,7 +81,7 @@ def domain(
     program = lifted.program
     mentioned = constants(lifted)
     names = {ENTITY, *program.sorts, *mentioned}
-    for _, data in lifted.graph.nodes(data=True):
+    for _, data in lifted.graph.nodes.items():
         names |= {*data["sorts"], *data.get("bound_sorts", ())}
     seen: dict[str, list[Tensor]] = {name: [] for name in names}
     for facts in given:
@@ -113,7 +112,7 @@ def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
 def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:
     """An atom table for each predicate and number, empty."""
     atoms = Atoms(radix)
-    for node, data in lifted.graph.nodes(data=True):
+    for node, data in lifted.graph.nodes.items():
         if data["kind"] == "predicate":
             table = atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0))
             table.predictable = node not in lifted.closed_derived

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
 
 import lnnkit
 from lnnkit.rows.scorer import RowScorer
+from tests.blocks import in_blocks
 from tests.rows.row_programs import RowProgram, generate, write
 
 Bounds = tuple[float, float]
@@ -52,6 +54,39 @@ def differences(program: RowProgram, folder: Path, sizes: tuple[int, ...]) -> li
                 if not alike(got[key], bounds, exact=not program.rounded):
                     found.append(f"{query}({key}) in strips of {size}: {got[key]}, whole {bounds}")
     return found
+
+
+def marked(program: RowProgram, folder: Path, size: int, *, dense: bool = True) -> tuple[set[str], set[str]] | None:
+    """The rows that the scorer marks as contradicted, and those that contradictions of the whole table name."""
+    known = whole(program, folder)
+    if known is None or known[1].row_links("loan"):
+        return None
+    scorer = known[1].scorer("loan", why=True)
+    read = scorer.model.needs.read()
+    atoms = [atom for each in known[1].contradictions for atom in re.findall(r"(\w+)\((l\d{3})\b", each.atom)]
+    expected = {row for name, row in atoms if name in read}
+    if not dense:
+        scorer.model.compiled.dense = None
+    parts = [scorer(program.table.slice(start, size)) for start in range(0, program.table.num_rows, size)]
+    return {
+        row
+        for part in parts
+        for row, mark in zip(part["id"].to_pylist(), part["contradicted"].to_pylist(), strict=True)
+        if mark
+    }, expected
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=4))
+def test_rows_that_contradictions_name_are_marked(block: range, dense: bool, tmp_path: Path) -> None:
+    compared = 0
+    for seed in block:
+        program = generate(seed, rows=12, coarse=seed % 2 == 0)
+        found = marked(program, tmp_path, 7 if seed % 3 else 1000, dense=dense)
+        if found is not None:
+            compared += bool(found[1])
+            assert found[0] == found[1], f"seed {seed}\n{program.text}"
+    assert compared > len(block) // 10
 
 
 def alike(one: Bounds, other: Bounds, *, exact: bool) -> bool:

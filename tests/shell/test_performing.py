@@ -335,6 +335,21 @@ def test_inputs_of_several_lines(lines: list[str], inputs: list[str]) -> None:
     assert found == inputs
 
 
+@pytest.mark.parametrize("typed", ["?- Contact(anna, X)", "?- Contact(anna, X).", "  ?-Contact(anna, X)"])
+def test_a_query_of_prolog(typed: str, triage: Path) -> None:
+    """It was a minus and a learnable value."""
+    session = Session(triage)
+    (found,) = session.reply(typed).findings
+    said = found.hint.split("`")[1]
+    assert (found.code, said) == ("query-mark", "query Contact(anna, X)")
+    assert [row[0] for row in session.rows(said)] == ["dora"]
+
+
+@pytest.mark.parametrize("typed", ["select * from Contact", "SELECT X FROM Contact WHERE Y = dora"])
+def test_a_query_of_sql(typed: str, triage: Path) -> None:
+    assert Session(triage).codes(typed) == ["sql-statement"]
+
+
 def test_a_state_is_renewed_after_an_interrupt(triage: Path) -> None:
     """Nothing of an inference that an exception has ended is read again."""
     from lnnkit.engine.stop.watch import RoundReport

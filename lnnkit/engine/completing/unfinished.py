@@ -47,7 +47,7 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     state.put(1, reached, 1.0, Kind.OPENED)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     defaults |= dict.fromkeys(names, (0.0, 1.0))
-    shared = [node for node, data in lifted.graph.nodes(data=True) if data["shared"]]
+    shared = [node for node, data in lifted.graph.nodes.items() if data["shared"]]
     for node in shared:
         if node not in prepared.shared.impossible:
             data = lifted.graph.nodes[node]

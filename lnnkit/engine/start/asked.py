@@ -92,7 +92,7 @@ def relevance(
         given |= {(name, side) for side in SIDES if len(table.deviating[side])}
         if len(table.deviating["listed"]):
             listed.add(name)
-        if lifted.graph.has_node(name) and lifted.graph.nodes[name]["shared"]:  # listed atoms may loosen its default
+        if name in lifted.graph.nodes and lifted.graph.nodes[name]["shared"]:  # listed atoms may loosen its default
             given |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
     heads = {side for each in readings for side in consequents(each.formula)}
     return decide(readings, given, listed, asked, heads)

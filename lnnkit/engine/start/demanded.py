@@ -60,7 +60,7 @@ def _demand(prepared: Prepared, readings: Sequence[Reading], defining: Sequence[
             neuron = formula.neurons[leaf]
             if not grounding.domain.lacks(lifted.graph.nodes[neuron.source]["sorts"], neuron.arguments):
                 asked.append((neuron.source, neuron.arguments))
-    still = {name for name, kind in lifted.graph.nodes(data="kind") if kind == "predicate"} - moving
+    still = {name for name, data in lifted.graph.nodes.items() if data["kind"] == "predicate"} - moving
     return demand(defining, whole & derived, asked, still)
 
 

@@ -152,7 +152,7 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
         for source in {reader[0].neurons[leaf].source for leaf in reader[0].leaves}:
             by_source.setdefault(source, []).append(reader)
     tables = {*prepared.observers.values()}
-    tables |= {node for node, kind in graph.nodes(data="kind") if kind not in TERMS and kind != COMPARISON}
+    tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, COMPARISON}}
     alone = asked_alone(prepared.lifted, prepared.grounding.domain)
     for place in compared:
         formula = readings[place].formula

@@ -53,7 +53,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
     formulas: list[Formula] = []
     impossible: list[str] = []
     untold: dict[str, Pair] = {}
-    for node, data in lifted.graph.nodes(data=True):
+    for node, data in lifted.graph.nodes.items():
         if not data["shared"]:
             continue
         root = neuron_root(lifted, node)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-import networkx as nx
 import numpy as np
 
 from lnnkit.engine.workspace import Workspace
@@ -90,6 +89,8 @@ class Pace:
 def on_cycles(space: Workspace, rows: Sequence[Array]) -> set[int]:
     """The formulas whose instances set the bounds of ``rows`` (lower sides, upper sides) last and that are on a cycle:
     they read, directly or through others of these, what they set. All of these formulas if there is no cycle."""
+    import networkx as nx  # 60 CPU milliseconds, so only for programs that creep
+
     graph: nx.DiGraph[object] = nx.DiGraph()
     members: set[int] = set()
     for member, told, read in _setters(space, rows):

@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import cast
 
-import networkx as nx
 import torch
 from torch import Tensor
 
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.number_terms import parameters as parameters_of
+from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.learn.arithmetic.learned_terms import LearnedUnit, opened_terms
 from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term
 from lnnkit.numeric.relation import Fixed
@@ -176,7 +176,7 @@ def _heeding(values: Tensor) -> Tensor:
 
 
 def learned_comparison(
-    graph: nx.MultiDiGraph, node: str, among: Collection[str], *, moved: bool = False
+    graph: NeuronGraph, node: str, among: Collection[str], *, moved: bool = False
 ) -> LearnedComparison | None:
     """The comparison of a ``compare`` node; None if it has none of the parameters ``among`` and is not ``moved``. Its
     other parameters keep their values."""

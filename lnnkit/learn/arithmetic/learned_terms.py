@@ -11,10 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-import networkx as nx
-
 from lnnkit.check.units import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, UNITS
+from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.numeric.opened_unit import OpenedUnit, UnitName
 
 _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}
@@ -35,14 +34,14 @@ class LearnedUnit:
 
 
 def opened_terms(
-    graph: nx.MultiDiGraph, top: str, among: Collection[str]
-) -> tuple[nx.MultiDiGraph, dict[str, str], tuple[LearnedUnit, ...]]:
+    graph: NeuronGraph, top: str, among: Collection[str]
+) -> tuple[NeuronGraph, dict[str, str], tuple[LearnedUnit, ...]]:
     """The graph below ``top`` with the parameters ``among`` as numbers, the parameter of each such number, and the
     units that contain any."""
-    opened = graph.subgraph({top, *nx.descendants(graph, top)}).copy()
+    opened = graph.copy(graph.below(top))
     parameters: dict[str, str] = {}
     units: list[LearnedUnit] = []
-    for node in sorted(nx.descendants(graph, top)):
+    for node in sorted(opened.nodes):
         data = graph.nodes[node]
         learned = data.get("learned") or {}
         if data["kind"] == "constant":
@@ -93,7 +92,7 @@ def _listed(given: Any) -> tuple[Any, ...]:
 class _Opening:
     """Rewrites a unit's node as an operation over new nodes with the same variables."""
 
-    def __init__(self, graph: nx.MultiDiGraph, node: str, unit: LearnedUnit) -> None:
+    def __init__(self, graph: NeuronGraph, node: str, unit: LearnedUnit) -> None:
         self._graph = graph
         self._node = node
         self._unit = unit
@@ -103,10 +102,9 @@ class _Opening:
     def done(self) -> dict[str, str]:
         """Rewrite the node as plain arithmetic; returns the parameters of the new numbers."""
         graph, node = self._graph, self._node
-        edges = sorted(graph.out_edges(node, keys=True, data=True), key=lambda edge: edge[3]["position"])
-        graph.remove_edges_from([(one, other, key) for one, other, key, _ in edges])
+        operands, graph.operands[node] = graph.operands[node], []
         graph.nodes[node]["kind"] = "add" if self._unit.kind in ("nau", "nac") else "multiply"
-        for place, ((_, operand, _, edge), weight) in enumerate(zip(edges, self._unit.weights, strict=True)):
+        for place, ((operand, edge), weight) in enumerate(zip(operands, self._unit.weights, strict=True)):
             factor, x = self._weight(place, weight), (operand, cast("tuple[int | str, ...]", edge["arguments"]))
             self._append(node, (self._part(place, factor, x), self._own))
         return self._parameters
@@ -114,7 +112,7 @@ class _Opening:
     def kept(self) -> dict[str, str]:
         """Rewrite the node as a unit that takes its weights as operands; returns the parameters of the new numbers."""
         keys = tuple(dict.fromkeys(self._unit.keys))
-        count = self._graph.out_degree(self._node)
+        count = len(self._graph.operands[self._node])
         self._graph.nodes[self._node]["opened"] = OpenedUnit(cast("UnitName", self._unit.kind), keys, count)
         for place, weight in enumerate(self._unit.weights):
             self._append(self._node, (self._weight(place, weight), ()))
@@ -153,4 +151,4 @@ class _Opening:
         return node
 
     def _append(self, node: str, operand: tuple[str, tuple[int | str, ...]]) -> None:
-        self._graph.add_edge(node, operand[0], position=self._graph.out_degree(node), arguments=operand[1])
+        self._graph.operands[node].append((operand[0], {"arguments": operand[1]}))

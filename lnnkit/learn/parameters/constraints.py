@@ -15,7 +15,6 @@ from torch import Tensor
 
 from lnnkit.flags import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
-from lnnkit.graph.ordered_operands import operand_edges
 from lnnkit.learn.parameters.classical_conditions import Conditions, conditions
 from lnnkit.learn.parameters.rule_parameters import Parameter
 
@@ -61,7 +60,7 @@ def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[Learn
         while stack:
             node = stack.pop()
             data = lifted.graph.nodes[node]
-            edges = operand_edges(lifted.graph, node)
+            edges = lifted.graph.operands[node]
             stack.extend(operand for operand, _ in reversed(edges))
             if data["kind"] in _CLASSICAL and node not in seen:
                 seen.add(node)

@@ -204,7 +204,7 @@ def solved_for(program: CheckedProgram, parameters: Sequence[Parameter]) -> froz
     """The parameters that are constants of equations."""
     zeros = {each.name: each.start or 0.0 for each in parameters}
     graph = build(at(program, zeros)).graph
-    equations = [node for node, data in graph.nodes(data=True) if data["kind"] == "compare" and data["operator"] == "="]
+    equations = [node for node, data in graph.nodes.items() if data["kind"] == "compare" and data["operator"] == "="]
     learned = (learned_comparison(graph, node, zeros) for node in equations)
     return frozenset(name for each in learned if each is not None for name in each.constants)
 
@@ -236,7 +236,7 @@ def _waiting(
     graph = lifted.graph
     index, given, _ = given_facts(program, mentioned)
     facts = with_labels({each.predicate: each for each in given}, labels)
-    for node, data in graph.nodes(data=True):
+    for node, data in graph.nodes.items():
         own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:
             told = nearest(lifted, (node,), labels.of_arity(len(graph.nodes[node]["sorts"])))

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import torch
 from torch import Tensor
 
 from lnnkit.flags import any_set, where_set
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import TERMS, LiftedGraph
+from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
 from lnnkit.learn.labels import Labels
 from lnnkit.numeric import Interval, same
@@ -108,9 +108,9 @@ def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]
         reached = wider
 
 
-def _held(graph: nx.MultiDiGraph, top: str) -> set[str]:
+def _held(graph: NeuronGraph, top: str) -> set[str]:
     """The predicates and neurons in a formula, without the numbers in its comparisons."""
-    return {each for each in (top, *nx.descendants(graph, top)) if graph.nodes[each]["kind"] not in TERMS}
+    return {each for each in graph.below(top) if graph.nodes[each]["kind"] not in TERMS}
 
 
 _MOST = 2000  # greatest number of rows used
@@ -154,7 +154,7 @@ class Examples:
 
 
 def examples(
-    graph: nx.MultiDiGraph,
+    graph: NeuronGraph,
     node: str,
     own: LearnedComparison,
     facts: Mapping[str, Given],

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import networkx as nx
 import torch
 from torch import Tensor
 
@@ -20,7 +19,7 @@ from lnnkit.flags import any_set, where_set
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph
 from lnnkit.graph.lifting import build
-from lnnkit.graph.ordered_operands import operand_edges
+from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at
@@ -48,7 +47,7 @@ def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> di
         reached = wider
 
 
-def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str, int]]:
+def _across(graph: NeuronGraph, top: str, reached: _Signs) -> list[tuple[str, int]]:
     """The signs that a statement implies for one side of its implication, given the signs on the other."""
     sides, relation = _sides(graph, top)
     return [
@@ -61,19 +60,19 @@ def _across(graph: nx.MultiDiGraph, top: str, reached: _Signs) -> list[tuple[str
     ]
 
 
-def _sides(graph: nx.MultiDiGraph, top: str) -> tuple[list[_Signs], int]:
+def _sides(graph: NeuronGraph, top: str) -> tuple[list[_Signs], int]:
     """The two sides of a statement, and whether it makes them equal (1) or opposite (-1)."""
     kind = graph.nodes[top]["kind"]
-    below = [operand for operand, _ in operand_edges(graph, top)] if kind != COMPARISON else []
+    below = [operand for operand, _ in graph.operands[top]] if kind != COMPARISON else []
     if kind == "forall":
         return _sides(graph, below[0])
     if kind == "not" and graph.nodes[below[0]]["kind"] == "and":
-        return [_signs(graph, operand) for operand, _ in operand_edges(graph, below[0])], -1
+        return [_signs(graph, operand) for operand, _ in graph.operands[below[0]]], -1
     alike = {"implies": 1, "iff": 1, "or": -1, "xor": -1}.get(kind)
     return ([], 0) if alike is None else ([_signs(graph, operand) for operand in below], alike)
 
 
-def _signs(graph: nx.MultiDiGraph, top: str) -> _Signs:
+def _signs(graph: NeuronGraph, top: str) -> _Signs:
     """The polarity of the predicates and comparisons below a neuron: 1 if they raise it, -1 if they lower it, 0 for
     either."""
     found: dict[str, int] = {}
@@ -87,7 +86,7 @@ def _signs(graph: nx.MultiDiGraph, top: str) -> _Signs:
         kind = graph.nodes[node]["kind"]
         if kind == COMPARISON:
             continue
-        for place, (operand, _) in enumerate(operand_edges(graph, node)):
+        for place, (operand, _) in enumerate(graph.operands[node]):
             flips = kind == "not" or (kind == "implies" and place == 0)
             waiting.append((operand, 0 if kind in ("iff", "xor") else -sign if flips else sign))
     return found
@@ -119,7 +118,7 @@ def starts(
     index, given, _ = given_facts(program, mentioned)
     facts = {each.predicate: each for each in given}
     waiting: dict[str, _Rows] = {}
-    for node, data in lifted.graph.nodes(data=True):
+    for node, data in lifted.graph.nodes.items():
         own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
         if own is None or not own.constants or not own.started(zeros.keys() - unstarted):
             continue

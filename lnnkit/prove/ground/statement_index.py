@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import networkx as nx
-
 from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.checker.proof_checker import World
@@ -27,19 +25,17 @@ class StatementIndex:
     def mentioning(self, name: str) -> list[Stated]:
         """The statements with a predicate or number, in their order."""
         if name not in self._mentioning:
-            above = nx.ancestors(self._graph, name) | {name} if name in self._graph else set()
-            places = sorted(place for node in above for place in self._by_node.get(node, ()))
-            self._mentioning[name] = [self._stated(place) for place in places]
+            self._mentioning[name] = [self._stated(place) for place in self._by_name.get(name, ())]
         return self._mentioning[name]
 
     def every(self) -> list[Stated]:
         """All statements."""
-        return [self._stated(place) for places in self._by_node.values() for place in places]
+        return [self._stated(place) for place in self._places]
 
     @property
     def count(self) -> int:
         """How many statements there are."""
-        return sum(map(len, self._by_node.values()))
+        return len(self._places)
 
     def defining(self, name: str) -> list[tuple[Stated, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
@@ -55,11 +51,16 @@ class StatementIndex:
         return [head for head in _heads(stated.part) if head.name in defines] if defines else []
 
     @cached_property
-    def _by_node(self) -> dict[str, list[int]]:
+    def _places(self) -> list[int]:
+        roots = enumerate(self._roots)
+        return [place for place, root in roots if isinstance(root.origin, Assertion) and root.origin.kind != "law"]
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for place, root in enumerate(self._roots):
-            if isinstance(root.origin, Assertion) and root.origin.kind != "law":
-                found.setdefault(root.reference.node, []).append(place)
+        for place in self._places:
+            for node in self._graph.below(self._roots[place].reference.node):
+                found.setdefault(node, []).append(place)
         return found
 
     @cached_property

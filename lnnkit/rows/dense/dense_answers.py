@@ -20,12 +20,14 @@ from lnnkit.rows.dense.dense_state import Strip
 @dataclass(frozen=True, slots=True)
 class RowBounds:
     """The bounds of one query, (n,) each, by row. ``setters``, if requested, are the numbers of the statements that set
-    each end: -1 for none. If there are ``places``, int32 (n,), each row's bounds are at its place."""
+    each end: -1 for none. If there are ``places``, int32 (n,), each row's bounds are at its place. ``contradicted``, if
+    setters are requested, marks the rows that a contradiction speaks of, (n,) too."""
 
     lower: Tensor
     upper: Tensor
     setters: tuple[Tensor, Tensor] | None = None
     places: Tensor | None = None
+    contradicted: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.lower if self.places is None else self.places)

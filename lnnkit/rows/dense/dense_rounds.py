@@ -147,7 +147,18 @@ class DenseRun:
     @property
     def contradicts(self) -> bool:
         """Whether the bounds of an atom have crossed, or an instance could not be satisfied."""
-        return bool(self._silent) or any(each.arrested is not None for each in self.strip.columns.values())
+        return bool(self._clashes())
+
+    def contradicted(self) -> Tensor:
+        """(n,) `contradicts`, by row."""
+        found = torch.zeros(self.strip.length, dtype=torch.bool)
+        for rows in self._clashes():
+            found |= rows
+        return found
+
+    def _clashes(self) -> list[Tensor]:
+        columns = self.strip.columns.values()
+        return [*self._silent.values(), *(each.arrested for each in columns if each.arrested is not None)]
 
     def setters_of(self, table: str) -> tuple[Tensor, Tensor]:
         """The statements that set the lower and the upper ends of a table, as `DenseProgram.statements` numbers them;

@@ -129,7 +129,8 @@ def declaration(fault: Fault) -> Diagnostic | None:
         hint = f"write `{opened[1]}`"
         return fault.report("declaration", "a predicate is open unless it is declared `closed`", hint)
     if valued:
-        value = f"its value as `fact {valued[2].partition('(')[0]}(...) = {valued[3]}`"
+        name, arguments, _ = valued[2].partition("(")
+        value = f"its value as `fact {name}{'(...)' if arguments else ''} = {valued[3]}`"
         hint = f"write `{valued[1]} {valued[2]}`, and {value}"
         return fault.report("declaration", "a declaration gives no value", hint)
     if listed:

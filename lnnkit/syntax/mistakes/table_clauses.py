@@ -35,6 +35,8 @@ def alternative(fault: Fault) -> Diagnostic | None:
     """``or``, or a comma, between conditions."""
     if fault.open or fault.token not in ("OR", "COMMA") or not _in_table(fault) or "AND" not in fault.expected:
         return None
+    if fault.touching and re.match(r",\d{3}(?!\d)", fault.rest):  # a number with separators, which is told as such
+        return None
     if fault.token == "COMMA":
         return fault.report("bad-condition", "a comma cannot join conditions", "write `and`")
     hint = 'write one statement for each, or `in ("a", "b")` for several values of one column'
