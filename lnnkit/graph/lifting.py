@@ -21,6 +21,7 @@ from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.ordered_operands import operand_edges
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
+from lnnkit.time_limit import check_time
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
 _UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "asserted": False}
@@ -99,6 +100,7 @@ class _Builder:
         self.counter = len(self.graph)
 
     def statement(self, assertion: Assertion) -> Root:
+        check_time()
         formula = stripped(assertion)
         defines = defined_predicates(assertion, self.predicates)
         part, built = self._formula(formula, assertion.logic)

@@ -21,6 +21,7 @@ from lnnkit.check.further_facts import check_facts
 from lnnkit.check.program import CheckedProgram, Fact, Predicate, Query
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
+from lnnkit.garbage import collection_paused
 from lnnkit.kb.querying import asked, check_alpha, check_cases, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
@@ -374,6 +375,7 @@ class KnowledgeBase:
         known = why_not(self._session, found, atom, upper=side == "upper", goal=goal)
         return replace(known, warnings=tuple(findings))
 
+    @collection_paused()
     def prove(
         self,
         formula: str,
@@ -397,6 +399,7 @@ class KnowledgeBase:
 
         return single(found, proved(self._session, [found], reading, alpha, timeout, tell))
 
+    @collection_paused()
     def tighten(self, atoms: Sequence[str], *, timeout: float | None = 60.0) -> dict[str, Proved]:
         """The exact bounds of atoms, or formulas without free variables, by their texts; each takes ``timeout`` seconds
         at most. They are read together: inference runs once. Raises as `prove` does."""

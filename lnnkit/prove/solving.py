@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal
 
 from lnnkit.prove.verdict.verdicts import Verdict
+from lnnkit.time_limit import Deadline, TimedOut
 
 Z3 = Any  # the module, its solvers and its expressions: they have no types
 Status = Literal["sat", "unsat", "unknown"]
@@ -29,30 +29,6 @@ def solver_module() -> Z3:
     except ImportError:
         raise NoSolver from None
     return z3
-
-
-class TimedOut(Exception):
-    """The solver had to be stopped from outside; its context is unusable."""
-
-
-class Deadline:
-    """A time limit: ``seconds`` from now; None: none."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
-
-    @property
-    def left(self) -> float | None:
-        """The remaining seconds, at least 0."""
-        return None if self._end is None else max(0.0, self._end - time.monotonic())
-
-    @property
-    def passed(self) -> bool:
-        return self.left == 0.0
-
-    def share(self, parts: int) -> Deadline:
-        """An equal part of the remaining time."""
-        return Deadline(None if self.left is None else self.left / parts)
 
 
 def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:

@@ -15,6 +15,7 @@ from lnnkit.flags import where_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
+from lnnkit.time_limit import check_time
 
 _PART = (
     2**17
@@ -53,6 +54,7 @@ def asked_constants(lifted: LiftedGraph, queries: Sequence[Root]) -> set[str]:
 
 def _constants(graph: nx.MultiDiGraph, nodes: Collection[str], roots: Sequence[Root]) -> dict[str, set[str]]:
     """The entities that roots, and neurons of the graph, mention, by sort."""
+    check_time()
     found: dict[str, set[str]] = {}
     for _, operand, arguments in graph.out_edges(nodes, data="arguments"):
         _note(found, arguments, graph.nodes[operand]["sorts"])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import lnnkit
+from lnnkit import time_limit
 from lnnkit.cli import main
-from lnnkit.prove import solving
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.verdict.verdicts import Reading
@@ -268,7 +268,7 @@ def test_time_runs_out_while_statements_are_translated(monkeypatch: pytest.Monke
     assert settled > 3 * 64  # so that the clock is read several times during the translation
     clock, held = _Elapsing(), GradedEncoding.held
     monkeypatch.setattr(GradedEncoding, "held", lambda self, item: clock.held(self, item, held))
-    monkeypatch.setattr(solving, "time", clock)
+    monkeypatch.setattr(time_limit, "time", clock)
     proved = kb.prove("C(n1, n2)", reading="exact", timeout=1)
     (told,) = kb.ask("C(n1, n2)")
     assert (proved.verdict, proved.lower, proved.upper) == ("timeout", told.lower, told.upper)

@@ -16,9 +16,10 @@ from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.point_arithmetic import rational
-from lnnkit.prove.solving import Z3, Deadline, Interrupted, solver_module
+from lnnkit.prove.solving import Z3, Interrupted, solver_module
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
+from lnnkit.time_limit import Deadline, TimedOut
 
 _CORE_SECONDS = 2.0  # time limit of the search for a core
 
@@ -50,7 +51,7 @@ def _answered(asked: _Asked) -> Proved:
     ground, cone = asked.ground, asked.cone
     try:
         found = _found(asked)
-    except TooWide:
+    except (TooWide, TimedOut):
         return _propagated(asked, cone.too_wide)
     except Interrupted:
         note = "interrupted; these are the bounds that inference has found"
@@ -81,8 +82,8 @@ def _ends(asked: _Asked) -> ExactEnds:
     ground, question, cone = asked.ground, asked.question, asked.cone
     try:
         found = _found(asked)
-    except (TooWide, Interrupted) as problem:
-        note = cone.too_wide if isinstance(problem, TooWide) else "interrupted"
+    except (TooWide, TimedOut, Interrupted) as problem:
+        note = "interrupted" if isinstance(problem, Interrupted) else cone.too_wide
         return ExactEnds(_propagated(asked, note), {})
     if found.consistent is False or ground.conflict is not None:
         return ExactEnds(_inconsistent(asked), {})

@@ -13,8 +13,9 @@ from lnnkit.prove.decision.shown_worlds import shown_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone
-from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, fraction, solver_module
+from lnnkit.prove.solving import Z3, Status, checked, fraction, solver_module
 from lnnkit.prove.verdict.verdicts import ShownWorld
+from lnnkit.time_limit import Deadline, TimedOut
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LOOKED = 64  # after this many instances or constraints the clock is read

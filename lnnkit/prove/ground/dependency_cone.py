@@ -9,7 +9,8 @@ from lnnkit.prove.ground.ground_reading import SLACK, GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.ground.statement_index import StatementIndex
-from lnnkit.prove.solving import Deadline, Interrupted
+from lnnkit.prove.solving import Interrupted
+from lnnkit.time_limit import Deadline
 
 _TOLD = 1000  # progress is reported each time after this many instances,
 _LOOKED = 64  # and the clock is read after this many
