@@ -323,6 +323,16 @@ def test_text_and_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "<p>Q(anna): entailed [1, 1] (exact)</p>" in capsys.readouterr().out
 
 
+def test_no_axiom_is_said_to_derive_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text("predicate R\naxiom ~R -> Q\naxiom R -> Q\nquery Q\n")
+    assert any(each.code == "never-false" for each in lnnkit.load(path).warnings)
+    assert main(["prove", str(path)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Q   entailed")
+    assert "derives nothing" not in captured.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
