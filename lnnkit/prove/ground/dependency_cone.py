@@ -87,6 +87,13 @@ class Cone:
         self.instances.append(instance)
         self._wait(self.unsettled(instance.stated.part, instance.bindings))
 
+    def take(self, instance: Instance) -> None:
+        """Add an instance without what depends on it. Raises `TooWide`."""
+        self._seen.add(instance.key)
+        if len(self._seen) > self.limit:
+            raise TooWide
+        self.instances.append(instance)
+
     def pause(self) -> None:
         """Stop where time ran out or Ctrl-C was pressed: raises `TooWide`, `Interrupted`."""
         if self.halted is not None and self.halted():
