@@ -268,11 +268,16 @@ class KnowledgeBase:
         check_alpha(alpha)
         check_cases(cases, classical)
         found, findings = asked(self._theory, query)
-        known = self._answers(found, alpha, cases, classical)
-        if exact:
+        if not exact:
+            known = self._answers(found, alpha, cases, classical)
+        elif cases:
             from lnnkit.kb.proving import tightened
 
-            known = tightened(self._session, found, known, timeout)
+            known = tightened(self._session, found, self._answers(found, alpha, cases, classical), timeout)
+        else:
+            from lnnkit.kb.proving import exact_answers
+
+            known = exact_answers(self._session, found, alpha, timeout)
         return replace(known, warnings=(*findings, *known.warnings))
 
     def _answers(self, query: Query, alpha: float, cases: int, classical: bool) -> Answers:
