@@ -39,14 +39,14 @@ def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
         return "unknown"
     if left is None:
         return _asked(z3, solver, deadline, assumptions)
-    solver.set("timeout", max(1, int(1000 * left)))
+    solver.set("timeout", max(1, int(900 * left)))  # it stops a little late
     stopped = threading.Event()
 
     def stop() -> None:
         stopped.set()
         solver.ctx.interrupt()
 
-    timer = threading.Timer(1.03 * left + 0.02, stop)
+    timer = threading.Timer(left + 0.02, stop)
     timer.daemon = True
     timer.start()
     try:
