@@ -5,7 +5,8 @@
 
 Each stage may import itself and the stages before it. Beside them stand
 
-- ``garbage``: Python's collector, paused; it imports nothing and is imported by ``graph`` and what follows.
+- ``garbage`` (Python's collector, paused) and ``time_limit``: they import nothing and are imported by ``graph`` and
+  what follows.
 - ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
   themselves but ``flags`` (where flags of a tensor are set); ``formula`` and what follows may import all three, and
   nothing before, which has to stay free of torch.
@@ -59,8 +60,8 @@ MAY["rows"] |= {"errors", "budget"}
 MAY["kb"] |= {"interchange", "errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
 for _stage in STAGES[STAGES.index("graph") :]:
-    MAY[_stage].add("garbage")
-MAY["garbage"] = set()
+    MAY[_stage] |= {"garbage", "time_limit"}
+MAY["garbage"] = MAY["time_limit"] = set()
 MAY["errors"] = {"syntax"}
 MAY["markup"] = {"markup", "errors", "syntax"}
 MAY["picture"] = {"picture", "markup", "answer_table", "syntax"}

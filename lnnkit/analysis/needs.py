@@ -15,6 +15,7 @@ from lnnkit.analysis.relevance import ALL, Reading, Relevance
 from lnnkit.analysis.supports import Analysis, Send
 from lnnkit.analysis.upward_supports import Upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.time_limit import check_time
 
 EQUAL = "="  # the table of the literal that two entities are equal
 _JOINED = 12  # literals joined for an instance; 3 and 48 change no time: 325 to 337 ms, as in analysis/causes.py
@@ -97,6 +98,7 @@ class NeedFinder:
 
     def inference(self) -> Needs:
         """The instances that can tighten a kept side, or contradict one."""
+        check_time()
         found: list[Need] = []
         for send in self.analysis.sends:
             for support in send.supports:

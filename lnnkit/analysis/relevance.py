@@ -14,6 +14,7 @@ from typing import NamedTuple
 from lnnkit.analysis.families import Element, End, Family, Support
 from lnnkit.analysis.supports import Analysis
 from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.time_limit import check_time
 
 LISTED, ALL = 1, 2
 Side = tuple[str, str]  # a table's name, and "lower" or "upper"
@@ -160,6 +161,7 @@ def _produced(
                 queue.append((side, hears))
 
     for reading in readings:
+        check_time()
         for send in reading.analysis.sends:
             if send.leaf in reading.formula.heads:
                 continue

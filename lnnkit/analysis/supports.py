@@ -34,6 +34,7 @@ from lnnkit.formula.passes import least_heads
 from lnnkit.formula.unfolding import AUXILIARY, Formula, Neuron
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
+from lnnkit.time_limit import check_time
 
 # A cause with more ports is narrowed by the formula's variables; 6 and 96 change no time: 314 to 329 ms, as in
 # causes.py.
@@ -134,6 +135,7 @@ class Analysis:
         goals = self.upward.goals(neuron.operands, bests, moves)
         families = [moves[operand] for operand in neuron.operands]
         for place, operand in enumerate(neuron.operands):
+            check_time()
             found: dict[str, list[Family]] = {}
             for demand in demands[index]:
                 side = message_side(neuron, demand.end, place)

@@ -13,6 +13,7 @@ from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.round import Round
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Workspace
+from lnnkit.time_limit import check_time
 
 Sweep = Callable[[int, Workspace, Dirty, Round], None]  # evaluates the kept instances of one batch
 
@@ -32,6 +33,7 @@ def gather(
     space.state.step()
     now = Round(atoms, space.state, space.encoded, delta)
     for response in worklist.due(delta):
+        check_time()
         for found in response.rule.assignments(delta):
             now.instances += found.length
             response.propose(found, now)

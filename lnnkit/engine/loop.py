@@ -22,6 +22,7 @@ from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.arrays import Array, arrays, spelled_out
+from lnnkit.time_limit import TimedOut
 from lnnkit.trail.events import Arrested
 
 _NONE = no_rows()
@@ -48,7 +49,12 @@ def run(
     pace = pace or Pace()
     while True:
         known = atoms.length
-        now = gather(space, members, batches, worklist, delta, dirty, _sweep)
+        try:
+            now = gather(space, members, batches, worklist, delta, dirty, _sweep)
+        except TimedOut:  # what this round has proposed is dropped
+            state.extend(atoms)
+            progress.status = Status.INTERRUPTED
+            return
         if progress.rounds >= limit and (now.inbox or now.arrested):
             progress.status = Status.ROUND_LIMIT
             return

@@ -20,6 +20,7 @@ from lnnkit.engine.stop.drift import Drift
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.columns.arrays import Array
+from lnnkit.time_limit import check_time
 from lnnkit.trail.events import Arrested
 from lnnkit.trail.winners import Winners
 
@@ -91,6 +92,7 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
     for member, rule in enumerate(grounding.members):
         if not isinstance(rule, DeltaRule):
             continue
+        check_time()
         number = grounding.number(member)
         batch = grounding.batches[number]
         if number not in tables:

@@ -18,6 +18,7 @@ from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.logic import Lukasiewicz, logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
+from lnnkit.time_limit import check_time
 
 LEAF = "leaf"
 TERM = "term"
@@ -158,6 +159,7 @@ def unfold(
     ``through_shared``, shared comparisons unless ``through_comparisons`` (default: the same). In a query over a
     ``world``, shared neurons about entities that do not belong to their sorts are unfolded too: no statement applies to
     them."""
+    check_time()
     through = {True: through_shared if through_comparisons is None else through_comparisons, False: through_shared}
     graph = lifted.graph
     neurons: list[Neuron] = []

@@ -19,6 +19,7 @@ from lnnkit.graph.match import below_negations, instances
 from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
+from lnnkit.time_limit import check_time
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
 _UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "asserted": False}
@@ -98,6 +99,7 @@ class _Builder:
         self.counter = len(self.graph.nodes)
 
     def statement(self, assertion: Assertion) -> Root:
+        check_time()
         formula = stripped(assertion)
         defines = defined_predicates(assertion, self.predicates)
         part, built = self._formula(formula, assertion.logic)

@@ -21,6 +21,7 @@ from lnnkit.check.further_facts import check_facts
 from lnnkit.check.program import CheckedProgram, Fact, Predicate, Query
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
+from lnnkit.garbage import collection_paused
 from lnnkit.kb.querying import asked, check_alpha, check_cases, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
@@ -267,11 +268,16 @@ class KnowledgeBase:
         check_alpha(alpha)
         check_cases(cases, classical)
         found, findings = asked(self._theory, query)
-        known = self._answers(found, alpha, cases, classical)
-        if exact:
+        if not exact:
+            known = self._answers(found, alpha, cases, classical)
+        elif cases:
             from lnnkit.kb.proving import tightened
 
-            known = tightened(self._session, found, known, timeout)
+            known = tightened(self._session, found, self._answers(found, alpha, cases, classical), timeout)
+        else:
+            from lnnkit.kb.proving import exact_answers
+
+            known = exact_answers(self._session, found, alpha, timeout)
         return replace(known, warnings=(*findings, *known.warnings))
 
     def _answers(self, query: Query, alpha: float, cases: int, classical: bool) -> Answers:
@@ -374,6 +380,7 @@ class KnowledgeBase:
         known = why_not(self._session, found, atom, upper=side == "upper", goal=goal)
         return replace(known, warnings=tuple(findings))
 
+    @collection_paused()
     def prove(
         self,
         formula: str,
@@ -397,6 +404,7 @@ class KnowledgeBase:
 
         return single(found, proved(self._session, [found], reading, alpha, timeout, tell))
 
+    @collection_paused()
     def tighten(self, atoms: Sequence[str], *, timeout: float | None = 60.0) -> dict[str, Proved]:
         """The exact bounds of atoms, or formulas without free variables, by their texts; each takes ``timeout`` seconds
         at most. They are read together: inference runs once. Raises as `prove` does."""

@@ -14,6 +14,7 @@ from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
+from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers
 from lnnkit.kb.covering_fixpoints import covering, covering_widely
@@ -25,7 +26,7 @@ from lnnkit.prove.decision.classical_answer import prove_classically
 from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
 from lnnkit.prove.decision.minimal_core import member_of
-from lnnkit.prove.decision.propagated_answer import propagated
+from lnnkit.prove.decision.propagated_answer import propagated, unknown
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text
 from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
 from lnnkit.prove.ground.ground_reading import GroundReading
@@ -35,10 +36,11 @@ from lnnkit.prove.ground.parts import part_of, sorted_variables
 from lnnkit.prove.ground.predicate_component import component
 from lnnkit.prove.ground.statement_index import StatementIndex
 from lnnkit.prove.ground.whole_numbers import whole_numbers
-from lnnkit.prove.solving import Deadline, NoSolver, TimedOut
+from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import CoreMember, Reading
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 if TYPE_CHECKING:
     from lnnkit.engine.stop.watch import Watch
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from lnnkit.kb.rested import Rested
 
 INSTALL = "pip install 'lnnkit[prove]'"
+BEFORE = "preparing inference took all the time"
 MOST_BINDINGS = 1_000  # bindings of a question's free variables
 
 Tell = Callable[[int, int], None]
@@ -75,17 +78,23 @@ def proved(
         asked = [_plain(query) for query in asked]
     if not asked:
         return
+    with _solver_needed():
+        solver_module()  # before the clock starts
     deadline = Deadline(timeout)
+    stop = _Stop(session.watch)
+    timed = Timed(session.watch, deadline)
     part, notes = _part(session, asked)
     if reading == "classical":
         part, dropped = _classical(part, alpha)
         if dropped:
             notes = (*notes, f"{dropped:,} statements hold to less than {alpha:g} and are left out")
-    stop = _Stop(session.watch)
-    timed = Timed(session.watch, deadline)
-    with _solver_needed(), _late_forgotten(part, timed):
-        with _watched(part, timed):
-            rested = _covering(part, asked)
+    with _late_forgotten(part, timed):
+        try:
+            with collection_paused(), _watched(part, timed), limited_to(timed):
+                rested = _covering(part, asked)
+        except TimedOut:
+            yield from (replace(unknown(query.text, reading, BEFORE), alpha=alpha) for query in queries)
+            return
         ground = replace(_grounded(part, rested, asked, reading, tell, timed), halted=stop.asked)
         if rested.cut_short and not timed.late:
             notes = (*notes, "inference was stopped before its end")
@@ -188,6 +197,14 @@ def each_single(queries: Sequence[Query], found: Iterator[Proved]) -> list[Prove
     return answered
 
 
+def exact_answers(session: Session, query: Query, alpha: float, timeout: float | None) -> Answers:
+    """The answers to a query with their exact bounds. Where nothing has been inferred yet, that is only for the part of
+    a large program that the query shares predicates with. Raises as `proved` does."""
+    if not session.made():
+        session, _ = _part(session, [query])
+    return tightened(session, query, answers(session, query, alpha), timeout)
+
+
 def tightened(session: Session, query: Query, known: Answers, timeout: float | None) -> Answers:
     """Answers with their exact bounds; those of a number stay as they are. Raises as `proved` does."""
     if query.numeric or not len(known):
@@ -244,6 +261,7 @@ def _exactly(
                 yield row, prove_exactly(ground, question, 1.0, timeout)
 
 
+@collection_paused()
 def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, timeout: float | None) -> Proved:
     if reading == "classical":
         return prove_classically(ground, question, timeout)
@@ -282,7 +300,10 @@ def _classical(session: Session, alpha: float) -> tuple[Session, int]:
 
 def _conflict(session: Session, rested: Rested, timed: Timed | None) -> tuple[list[CoreMember], bool]:
     """The members of the first contradiction, and whether none of them can be left out: not where time ran out."""
-    found = conflicts(session, 1, rested, None if timed is None else Raising(timed))
+    try:
+        found = conflicts(session, 1, rested, None if timed is None else Raising(timed))
+    except TimedOut:
+        return [], False
     if not found:
         return [], True
     first, minimal = found[0], False

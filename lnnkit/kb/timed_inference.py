@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lnnkit.prove.solving import Deadline, TimedOut
+from lnnkit.time_limit import Deadline, TimedOut
 
 if TYPE_CHECKING:
     from lnnkit.engine.stop.watch import RoundReport, Watch
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 class Timed:
     """A watch that continues until a deadline, and as long as another ``watch`` does. It has been ``late`` if the
-    deadline came first."""
+    deadline came first. As a limit it passes once: what comes after inference is quick."""
 
     def __init__(self, watch: Watch | None, deadline: Deadline) -> None:
         self.late = False
@@ -24,6 +24,13 @@ class Timed:
     def note(self) -> str:
         """What is to be said where it was late."""
         return f"inference took all the time and was stopped after {self._rounds:,} rounds; these are its bounds"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the deadline has passed, for the first time that this is found."""
+        first = not self.late and self.deadline.passed
+        self.late = self.late or first
+        return first
 
     def after_round(self, report: RoundReport, /) -> bool:
         if self._watch is not None and not self._watch.after_round(report):

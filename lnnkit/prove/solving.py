@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal
 
 from lnnkit.prove.verdict.verdicts import Verdict
+from lnnkit.time_limit import Deadline, TimedOut
 
 Z3 = Any  # the module, its solvers and its expressions: they have no types
 Status = Literal["sat", "unsat", "unknown"]
@@ -31,30 +31,6 @@ def solver_module() -> Z3:
     return z3
 
 
-class TimedOut(Exception):
-    """The solver had to be stopped from outside; its context is unusable."""
-
-
-class Deadline:
-    """A time limit: ``seconds`` from now; None: none."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
-
-    @property
-    def left(self) -> float | None:
-        """The remaining seconds, at least 0."""
-        return None if self._end is None else max(0.0, self._end - time.monotonic())
-
-    @property
-    def passed(self) -> bool:
-        return self.left == 0.0
-
-    def share(self, parts: int) -> Deadline:
-        """An equal part of the remaining time."""
-        return Deadline(None if self.left is None else self.left / parts)
-
-
 def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
     """Whether the solver's assertions are satisfiable under the assumptions; unknown if it cannot decide in time.
     Raises `Interrupted`, and `TimedOut` if the solver ignored its limit and had to be stopped."""
@@ -63,14 +39,14 @@ def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
         return "unknown"
     if left is None:
         return _asked(z3, solver, deadline, assumptions)
-    solver.set("timeout", max(1, int(1000 * left)))
+    solver.set("timeout", max(1, int(900 * left)))  # it stops a little late
     stopped = threading.Event()
 
     def stop() -> None:
         stopped.set()
         solver.ctx.interrupt()
 
-    timer = threading.Timer(1.03 * left + 0.02, stop)
+    timer = threading.Timer(left + 0.02, stop)
     timer.daemon = True
     timer.start()
     try:

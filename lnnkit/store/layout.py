@@ -15,6 +15,7 @@ from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
+from lnnkit.time_limit import check_time
 
 _PART = (
     2**17
@@ -52,6 +53,7 @@ def asked_constants(lifted: LiftedGraph, queries: Sequence[Root]) -> set[str]:
 
 def _constants(graph: NeuronGraph, nodes: Collection[str], roots: Sequence[Root]) -> dict[str, set[str]]:
     """The entities that roots, and neurons of the graph, mention, by sort."""
+    check_time()
     found: dict[str, set[str]] = {}
     for node in nodes:
         for operand, edge in graph.operands[node]:

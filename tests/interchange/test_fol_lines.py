@@ -40,6 +40,7 @@ READ = [
     ("**Premises:**\nP(ann)\n**Conclusion:**\n¬P(bob)", ["fact P(ann)", 'query ~P("bob")'], []),
     ("Premise 1: P(ann)\nConclusion 1: P(bob)", ["fact P(ann)", 'query P("bob")'], []),
     ("∴ P(ann)", ['query P("ann")'], []),
+    ("\\forall x (P(x) \\rightarrow Q(x))\n\\vdash Q(a)", ["axiom P(X) -> Q(X)", 'query Q("a")'], []),
 ]
 
 

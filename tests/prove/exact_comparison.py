@@ -48,9 +48,10 @@ def compared(case: Case, seconds: float) -> Iterator[Compared]:
         proved = kb.prove(text, reading="exact", timeout=seconds)
         assert proved.lower is not None and proved.upper is not None
         (told,) = kb.ask(text)
+        stopped = any("inference took all the time" in note for note in proved.notes)
         settled = proved.settled
         faults = list(_unsound(case, question, proved))
-        if proved.lower < told.lower or proved.upper > told.upper:
+        if not stopped and (proved.lower < told.lower or proved.upper > told.upper):
             faults.append(f"is looser than {told}")
         if linear and settled:
             best = tightest(case, question)

@@ -8,6 +8,7 @@ import time
 import pytest
 
 import lnnkit
+from lnnkit.graph import lifting
 from lnnkit.kb import proving
 from lnnkit.kb.asking import answers
 from lnnkit.kb.querying import asked
@@ -143,6 +144,19 @@ def test_closed_predicates_of_plain_facts_link_nothing() -> None:
     assert kb.prove("D0(e0)").verdict == "entailed"
     kb = lnnkit.loads(guarded + people)  # open: whoever is a person is linked
     assert kb.prove("D0(e0)").notes == ()
+
+
+def test_exact_answers_are_of_the_part_that_the_query_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = lnnkit.loads(large())
+    lifted: list[int] = []
+    build = lifting.build
+    monkeypatch.setattr(lifting, "build", lambda program: lifted.append(len(program.assertions)) or build(program))
+    found = kb.ask("D0(X)", exact=True)
+    assert lifted == [10]
+    assert [(each.bindings, each.lower) for each in found] == [({"X": "e0"}, 1.0)]
+    kb.infer()
+    assert list(kb.ask("D0(X)", exact=True)) == list(found)
+    assert lifted == [10, 510]
 
 
 def test_questions_without_statements_have_parts_of_their_own() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import lnnkit
+from lnnkit import time_limit
 from lnnkit.cli import main
-from lnnkit.prove import solving
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.verdict.verdicts import Reading
@@ -268,7 +268,7 @@ def test_time_runs_out_while_statements_are_translated(monkeypatch: pytest.Monke
     assert settled > 3 * 64  # so that the clock is read several times during the translation
     clock, held = _Elapsing(), GradedEncoding.held
     monkeypatch.setattr(GradedEncoding, "held", lambda self, item: clock.held(self, item, held))
-    monkeypatch.setattr(solving, "time", clock)
+    monkeypatch.setattr(time_limit, "time", clock)
     proved = kb.prove("C(n1, n2)", reading="exact", timeout=1)
     (told,) = kb.ask("C(n1, n2)")
     assert (proved.verdict, proved.lower, proved.upper) == ("timeout", told.lower, told.upper)
@@ -321,6 +321,16 @@ def test_text_and_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out.startswith("Q(anna)   entailed (classical)\n  it follows from\n    fact P(anna)")
     assert main(["prove", str(path), "Q(anna)", "--format", "html", "--exact"]) == 0
     assert "<p>Q(anna): entailed [1, 1] (exact)</p>" in capsys.readouterr().out
+
+
+def test_no_axiom_is_said_to_derive_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text("predicate R\naxiom ~R -> Q\naxiom R -> Q\nquery Q\n")
+    assert any(each.code == "never-false" for each in lnnkit.load(path).warnings)
+    assert main(["prove", str(path)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Q   entailed")
+    assert "derives nothing" not in captured.err
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.time_limit import TimedOut
 from lnnkit.trail.events import Kind
 
 _WIDENINGS = 20  # after this many widenings of the bounds that still move, all raised bounds become 1;
@@ -120,7 +121,11 @@ def _least_fixpoint(
     widened, since = 0, 0
     for rounds in itertools.count(1):
         known = len(atoms)
-        now = gather(space, members, batches, worklist, delta, dirty, _raise_heads)
+        try:
+            now = gather(space, members, batches, worklist, delta, dirty, _raise_heads)
+        except TimedOut:
+            state.extend(atoms)
+            return Status.INTERRUPTED
         if widened:
             now.inbox.sides[0].clear()
         settled = known == len(atoms)

@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"(?:#|//|%|--\s)")
 _NUMBERING = re.compile(r"(?:\(?\d{1,3}[.):]\s+|\(\d{1,3}\)\s*|[•*·‣]\s+)")
 _DASH = re.compile(r"[-–—]\s+")
 _TITLE = re.compile(r"([^\W\d_][\w-]*(?: \d+)?):(?![-:=])\s+(?=\S)")
-_ASKED = re.compile(r"(?:⊢|⊨|\|-|\|=|∴|\?-|\?|therefore,?\s|query\s)\s*", re.I)
+_ASKED = re.compile(r"(?:⊢|⊨|\\(?:vdash|models|therefore)\b|\|-|\|=|∴|\?-|\?|therefore,?\s|query\s)\s*", re.I)
 _GLOSS = re.compile(r"\s*(?::::*|#|//)\s*")
 _JOINED = ("AND", "OR", "XOR", "IMPLIES", "IFF")
 

@@ -21,6 +21,7 @@ from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 from lnnkit.store.equality import add_equality
+from lnnkit.time_limit import check_time
 
 Use = Literal["joined", "kept", "evaluated"]  # how instances are evaluated and stored: determines their memory
 
@@ -61,6 +62,7 @@ class Grounding:
     ) -> int:
         """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If ``joined``, instances are
         not stored unless the formula requires it; otherwise they are only evaluated. Returns the batch's number."""
+        check_time()
         if any(literal.table == EQUAL for literal in needs.literals):
             add_equality(self.atoms, self.domain)
         key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))

@@ -14,9 +14,10 @@ from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.lazy.lazy_decision import LazyDecision
 from lnnkit.prove.lazy.related_statements import Related
-from lnnkit.prove.solving import Deadline, Interrupted
+from lnnkit.prove.solving import Interrupted
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
+from lnnkit.time_limit import Deadline, TimedOut
 
 _FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals
 _CORE_SECONDS = 2.0  # time limit of the search for a core, besides a third of the remaining timeout
@@ -38,7 +39,7 @@ def _answered(ground: Ground, question: Question, deadline: Deadline) -> Proved:
     cone = _cone(ground, deadline, ground.eager)
     try:
         decision, verdict = _decided(ground, question, cone, deadline)
-    except TooWide as problem:
+    except (TooWide, TimedOut) as problem:
         said = f"{problem}; these are the bounds of inference" if str(problem) else cone.too_wide
         return propagated(question, "classical", 1.0, said)
     except Interrupted:

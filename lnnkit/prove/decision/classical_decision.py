@@ -15,8 +15,9 @@ from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.unfounded import Loop, loop_of, unfounded
-from lnnkit.prove.solving import Z3, Deadline, Status, checked, solver_module, verdict_of
+from lnnkit.prove.solving import Z3, Status, checked, solver_module, verdict_of
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
+from lnnkit.time_limit import Deadline
 
 Item = Instance | Definition | Loop | Blanket
 _LOOKED = 64  # after this many instances the clock is read

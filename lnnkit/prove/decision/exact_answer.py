@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
 from lnnkit.prove.decision.minimal_core import Core, Item, core_of, near_items
@@ -16,9 +17,12 @@ from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.point_arithmetic import rational
-from lnnkit.prove.solving import Z3, Deadline, Interrupted, solver_module
+from lnnkit.prove.lazy.lazy_bounds import LazyBounds
+from lnnkit.prove.lazy.related_statements import Related
+from lnnkit.prove.solving import Z3, Interrupted, solver_module
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import Verdict
+from lnnkit.time_limit import Deadline, TimedOut
 
 _CORE_SECONDS = 2.0  # time limit of the search for a core
 
@@ -42,16 +46,19 @@ def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: flo
         return _answered(_Asked(ground, question, alpha, deadline, _cone(ground, deadline)))
 
 
-def _cone(ground: Ground, deadline: Deadline) -> Cone:
-    return Cone(ground.reading, ground.index, ground.limit, deadline, ground.tell, ground.halted)
+def _cone(ground: Ground, deadline: Deadline, most: int | None = None) -> Cone:
+    """An empty cone with limits: ``most`` instances, and four times as many atoms."""
+    limit = ground.limit if most is None else min(ground.limit, most)
+    atoms = None if most is None else 4 * most
+    return Cone(ground.reading, ground.index, limit, deadline, ground.tell, ground.halted, atoms)
 
 
 def _answered(asked: _Asked) -> Proved:
-    ground, cone = asked.ground, asked.cone
+    ground = asked.ground
     try:
         found = _found(asked)
-    except TooWide:
-        return _propagated(asked, cone.too_wide)
+    except (TooWide, TimedOut):
+        return _propagated(asked, asked.cone.too_wide)
     except Interrupted:
         note = "interrupted; these are the bounds that inference has found"
         return replace(_propagated(asked, note), interrupted=True)
@@ -78,11 +85,11 @@ def exact_ends(ground: Ground, question: Question, timeout: float | None) -> Exa
 
 
 def _ends(asked: _Asked) -> ExactEnds:
-    ground, question, cone = asked.ground, asked.question, asked.cone
+    ground, question = asked.ground, asked.question
     try:
         found = _found(asked)
-    except (TooWide, Interrupted) as problem:
-        note = cone.too_wide if isinstance(problem, TooWide) else "interrupted"
+    except (TooWide, TimedOut, Interrupted) as problem:
+        note = "interrupted" if isinstance(problem, Interrupted) else asked.cone.too_wide
         return ExactEnds(_propagated(asked, note), {})
     if found.consistent is False or ground.conflict is not None:
         return ExactEnds(_inconsistent(asked), {})
@@ -110,21 +117,48 @@ def _behind(asked: _Asked, end: int, bound: float) -> Sequence[Item]:
 
 def _found(asked: _Asked) -> Found:
     """The bounds. Contradictions that are due to rounding are resolved by widening constraints by a tolerance."""
-    ground, question, cone = asked.ground, asked.question, asked.cone
-    cone.grow(question.part, question.bindings)
-    near = len(cone.atoms)
-    if ground.small:
-        cone.grow_whole()
-    found = GradedDecision(ground, question, asked.deadline, cone, near, ZERO).bounds()
+    decide = _decision(asked)
+    found = decide(ZERO).bounds()
     if found.consistent is False:
         asked.slack = SLACK
-        found = GradedDecision(ground, question, asked.deadline, cone, near, SLACK).bounds()
+        found = decide(SLACK).bounds()
     if found.broken and found.consistent and found.upper is None and not asked.deadline.passed:
-        with suppress(TooWide):  # in time: the lower bound holds
-            upper = GradedDecision(ground, question, asked.deadline, cone, near, asked.slack, (1,)).bounds()
+        with suppress(TooWide):  # in time: the lower bound stands
+            upper = decide(asked.slack, (1,)).bounds()
             found.upper = upper.upper
             found.worlds += upper.worlds
     return found
+
+
+def _decision(asked: _Asked) -> Callable[..., GradedDecision]:
+    """Makes decisions by the whole cone of the question if that is small, else by lazy instantiation."""
+    ground, question, deadline = asked.ground, asked.question, asked.deadline
+    related = Related(ground, question)
+    asked.cone = _cone(ground, deadline, ground.eager)
+    try:
+        near = _grown(asked)
+    except TooWide:
+        asked.cone.pause()  # not where the time is over
+        if related.without_completion:
+
+            def lazily(slack: Fraction, ends: Sequence[int] = (0, 1)) -> GradedDecision:
+                asked.cone = _cone(ground, deadline)
+                return LazyBounds(ground, question, related, deadline, asked.cone, slack, ends)
+
+            return lazily
+        asked.cone = _cone(ground, deadline)
+        near = _grown(asked)
+    return partial(GradedDecision, ground, question, deadline, asked.cone, near)
+
+
+def _grown(asked: _Asked) -> int:
+    """Grow the cone; returns how many atoms are near the question."""
+    question, cone = asked.question, asked.cone
+    cone.grow(question.part, question.bindings)
+    near = len(cone.atoms)
+    if asked.ground.small:
+        cone.grow_whole()
+    return near
 
 
 def _told(asked: _Asked, found: Found) -> Proved:

@@ -97,8 +97,10 @@ class _Record:
         for item in items:
             match item:
                 case Instance():
-                    premises |= dict.fromkeys(self._stated(item.stated.origin, item.bindings))
-                    forms.append(world.instance(item.stated.origin, item.bindings))
+                    # Not those of a `forall` that was instantiated
+                    own = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
+                    premises |= dict.fromkeys(self._stated(item.stated.origin, own))
+                    forms.append(world.instance(item.stated.origin, own))
                 case Definition():
                     atom = ground_atom(*item.key)
                     completes.append(atom)

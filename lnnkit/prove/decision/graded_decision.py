@@ -13,8 +13,9 @@ from lnnkit.prove.decision.shown_worlds import shown_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone
-from lnnkit.prove.solving import Z3, Deadline, Status, TimedOut, checked, fraction, solver_module
+from lnnkit.prove.solving import Z3, Status, checked, fraction, solver_module
 from lnnkit.prove.verdict.verdicts import ShownWorld
+from lnnkit.time_limit import Deadline, TimedOut
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LOOKED = 64  # after this many instances or constraints the clock is read
@@ -60,6 +61,7 @@ class GradedDecision:
         arithmetic = ArithmeticEncoding(self.z3, self.context, ground.known, frozenset(), folded=True)
         self.encoding = GradedEncoding(self.z3, self.context, ground.reading, arithmetic, folded=True, slack=slack)
         self._said: list[Z3] = []
+        self._given = 0  # how much of that the linear solver has
         goal = self.encoding.truth(question.part, question.bindings)
         self._goal = goal
         self._translate()
@@ -75,7 +77,7 @@ class GradedDecision:
 
     def _seek(self, found: Found) -> None:
         solver = self._solver()
-        status = checked(self.z3, solver, self._deadline)
+        status = self._checked(solver, self._deadline)
         if status != "sat":
             found.consistent = False if status == "unsat" else None
             return
@@ -109,6 +111,19 @@ class GradedDecision:
             if low > high + float(SLACK) * max(1.0, abs(low), abs(high)):  # arrested by its own facts
                 self._said.append(self._lifted(False))
         self._said += encoding.arithmetic.asides
+
+    def _violated(self, _model: Z3) -> list[Z3]:
+        """What has not been said yet and a model violates; says it."""
+        return []
+
+    def _checked(self, solver: Z3, deadline: Deadline) -> Status:
+        """Whether there is a model that violates nothing."""
+        while True:
+            status = checked(self.z3, solver, deadline)
+            more = self._violated(solver.model()) if status == "sat" else []
+            if not more:
+                return status
+            solver.add(more)
 
     def _solver(self) -> Z3:
         solver = self.z3.SolverFor("QF_NRA", ctx=self.context) if self._nonlinear else self.z3.Solver(ctx=self.context)
@@ -160,9 +175,11 @@ class GradedDecision:
         if self._nonlinear:  # that procedure cannot continue from an earlier result
             solver = self._solver()
         else:
+            solver.add(self._said[self._given :])
+            self._given = len(self._said)
             solver.push()
         solver.add(self._goal >= number if end else self._goal <= number)
-        status = checked(self.z3, solver, deadline)
+        status = self._checked(solver, deadline)
         model = solver.model() if status == "sat" else None
         if not self._nonlinear:
             solver.pop()
@@ -172,7 +189,7 @@ class GradedDecision:
         """The end by linear optimisation; an infimum that no world attains counts."""
         optimiser = self._filled(self.z3.Optimize(ctx=self.context))
         handle = optimiser.maximize(self._goal) if end else optimiser.minimize(self._goal)
-        if checked(self.z3, optimiser, deadline) != "sat":
+        if self._checked(optimiser, deadline) != "sat":
             return None, None
         infinite, value, _ = (optimiser.upper_values if end else optimiser.lower_values)(handle)
         if fraction(infinite) != 0:

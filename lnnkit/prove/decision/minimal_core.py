@@ -22,9 +22,10 @@ from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.unfounded import Loop
-from lnnkit.prove.solving import Z3, Deadline, Interrupted, TimedOut, checked, solver_module
+from lnnkit.prove.solving import Z3, Interrupted, checked, solver_module
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
+from lnnkit.time_limit import Deadline, TimedOut
 
 _LOOKED = 64  # after this many items the clock is read
 _MOST_STEPS = 5000  # steps of proofs examined at most
@@ -74,7 +75,7 @@ class Core:
     @staticmethod
     def of_conflict(members: Sequence[CoreMember], minimal: bool) -> Core:
         """The core of a contradiction that inference met."""
-        return Core(tuple(members), minimal)
+        return Core(tuple(members), minimal, whole=minimal or bool(members))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -209,7 +210,9 @@ class _Finder:
         return self._ground.known.box(item.key)[item.end]
 
     def _refutes(self, items: Sequence[Item]) -> bool:
-        """Whether no goal is satisfiable under these assumptions."""
+        """Whether no goal is satisfiable under these assumptions; false once the time is over."""
+        if self._deadline.passed:
+            return False
         marks = [self._marks[item] for item in items]
         return all(checked(self._z3, self._solver, self._deadline, goal, *marks) == "unsat" for goal in self._goals)
 

@@ -9,6 +9,12 @@ from lnnkit.prove.verdict.verdicts import Reading, Verdict
 TOLERANCE = 1e-9  # tolerance of a truth
 
 
+def unknown(text: str, reading: Reading, note: str) -> Proved:
+    """The answer to a question where the time was over before inference; ``note`` says so."""
+    low, high = (None, None) if reading == "classical" else (0.0, 1.0)
+    return Proved(text, reading, "timeout", low, high, notes=(note,), settled=False)
+
+
 def propagated(question: Question, reading: Reading, alpha: float, note: str, count: int = 0) -> Proved:
     """The answer that the bounds of inference give; ``note`` says why nothing tighter was proved, ``count`` how many
     instances had been translated."""

@@ -19,10 +19,11 @@ from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import Part
 from lnnkit.prove.ground.statement_index import StatementIndex
-from lnnkit.prove.solving import Deadline, Interrupted
+from lnnkit.prove.solving import Interrupted
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
+from lnnkit.time_limit import Deadline, limited_to
 
 INSTANCES = 200_000  # greatest number of instances of statements that are translated
 # Instances, and four times as many atoms, beyond which instances are added as models violate them. A dozen questions
@@ -81,7 +82,7 @@ class Ground:
     @contextmanager
     def limited(self, deadline: Deadline) -> Iterator[None]:
         """A context in which searches among rows raise `TooWide` when the time is over, and `Interrupted` after
-        Ctrl-C."""
+        Ctrl-C; reading a statement raises `TimedOut`."""
 
         def pause() -> None:
             if self.halted is not None and self.halted():
@@ -91,7 +92,8 @@ class Ground:
 
         before, self.known.pause = self.known.pause, pause
         try:
-            yield
+            with limited_to(deadline):
+                yield
         finally:
             self.known.pause = before
 

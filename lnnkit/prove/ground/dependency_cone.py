@@ -9,7 +9,8 @@ from lnnkit.prove.ground.ground_reading import SLACK, GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.ground.statement_index import StatementIndex
-from lnnkit.prove.solving import Deadline, Interrupted
+from lnnkit.prove.solving import Interrupted
+from lnnkit.time_limit import Deadline
 
 _TOLD = 1000  # progress is reported each time after this many instances,
 _LOOKED = 64  # and the clock is read after this many
@@ -85,6 +86,13 @@ class Cone:
             return
         self.instances.append(instance)
         self._wait(self.unsettled(instance.stated.part, instance.bindings))
+
+    def take(self, instance: Instance) -> None:
+        """Add an instance without what depends on it. Raises `TooWide`."""
+        self._seen.add(instance.key)
+        if len(self._seen) > self.limit:
+            raise TooWide
+        self.instances.append(instance)
 
     def pause(self) -> None:
         """Stop where time ran out or Ctrl-C was pressed: raises `TooWide`, `Interrupted`."""

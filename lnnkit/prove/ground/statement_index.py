@@ -9,6 +9,7 @@ from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.ground.parts import Part, Stated, part_of, sorted_variables
+from lnnkit.time_limit import check_time
 
 
 class StatementIndex:
@@ -69,6 +70,7 @@ class StatementIndex:
 
     def _stated(self, place: int) -> Stated:
         if place not in self._ready:
+            check_time()
             origin = self._roots[place].origin
             assert isinstance(origin, Assertion)
             form, predicates = self._world.instance(origin, {}), self._world.program.predicates

@@ -24,8 +24,9 @@ from lnnkit.prove.lazy.least_world_join import LeastWorldJoin
 from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.lazy.touched_instances import TouchedInstances
 from lnnkit.prove.lazy.world_values import WorldValues
-from lnnkit.prove.solving import Z3, Deadline, Interrupted, Status, checked, solver_module, verdict_of
+from lnnkit.prove.solving import Z3, Interrupted, Status, checked, solver_module, verdict_of
 from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
+from lnnkit.time_limit import Deadline
 
 Item = Instance | Definition
 _SHOWN = 60  # greatest number of atoms shown of a world

@@ -58,6 +58,14 @@ class Related:
             return False
         return all(self._plainly_completed(stated) for stated in self.statements)
 
+    @cached_property
+    def without_completion(self) -> bool:
+        """Whether no statement, nor the question, reads a completed predicate that is not settled."""
+        completed = frozenset[str]().union(*self._ground.program.strata)
+        parts = [each.part for each in self.statements]
+        names = {leaf.name for part in (*parts, self._question.part) for leaf in part.leaves}
+        return all(self._ground.known.is_settled(name) for name in names & completed)
+
     def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
         if part.kind == "same":
             return any(self._ground.known.is_open(sorts[name]) for name in part.variables)
