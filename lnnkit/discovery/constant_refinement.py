@@ -24,6 +24,7 @@ from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 
 _STEP = 1e-7  # of a constant, for the derivative by it
 _FLOOR = 3e-12  # relative: what rounding leaves uncertain of a constant, at least
+_ROUNDING = 1e-12  # of the target's size: residuals that say nothing
 _UNSURE = 3.0  # standard errors from 0
 _OUTLYING = 6.0  # times the spread of the middle half of residuals, scaled as of a normal distribution
 
@@ -90,17 +91,11 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     One constant is replaced at a time, by an exact one within three standard errors; then the others are fitted again.
     A replacement stays if the sum of squares rises by no more than chance explains.
     """
-    residuals = np.abs(evaluate(formula, table) - target)
-    usual = residuals <= _OUTLYING * spread(residuals)
-    if usual.mean() < 0.8:
-        usual = np.isfinite(residuals)
-    table, target = table[usual], target[usual]
+    table, target = _usual(formula, table, target)
     formula = _shorter(formula, table, target)
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if each.value]
-    before = _square(formula, table, target)
-    # What rounding leaves, and four standard errors of a mean square that holds noise
-    floor = len(target) * (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
+    most = _most(formula, table, target)
     while left:
         errors = _errors(formula, constants, left, table, target)
         options = [
@@ -117,15 +112,34 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
         changed = with_constants(formula, tried)
         if left:
             changed = _fitted(changed, tried, tuple(left), table, target, 6)
-        if _square(changed, table, target) <= before * (1 + 12 / len(target)) + floor:
+        if _square(changed, table, target) <= most:
             formula, constants = changed, free_constants(changed)
-    return _rounded(formula, table, target, before * (1 + 12 / len(target)) + floor)
+    return formula
+
+
+def _most(formula: Product, table: np.ndarray, target: np.ndarray) -> float:
+    """The sum of squares up to which another formula is no worse: what rounding leaves, and four standard errors of a
+    mean square that holds noise."""
+    return _square(formula, table, target) * (1 + 12 / len(target)) + _least(target)
+
+
+def _least(target: np.ndarray) -> float:
+    return len(target) * (_ROUNDING * float(np.abs(target).max(initial=0.0))) ** 2
+
+
+def _usual(formula: Product, table: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows without the outliers; all that have a value where those would be too many."""
+    residuals = np.abs(evaluate(formula, table) - target)
+    usual = residuals <= _OUTLYING * spread(residuals)
+    if usual.mean() < 0.8:
+        usual = np.isfinite(residuals)
+    return table[usual], target[usual]
 
 
 def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
-    """The formula without the terms whose coefficients are within three standard errors of 0, if the sum of squares
-    rises by no more than chance explains."""
-    before = _square(formula, table, target) * (1 + 12 / len(target))
+    """The formula without the terms whose coefficients are within three standard errors of 0, or the least sure one
+    that rounding imitates, if the sum of squares rises by no more than chance and rounding explain."""
+    most = _most(formula, table, target)
     while True:
         constants = free_constants(formula)
         left = [place for place, each in enumerate(constants) if each.value]
@@ -135,21 +149,22 @@ def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product
         ratio, place = min(
             (abs(constants[place].value) / error, place) for place, error in zip(left, errors, strict=True)
         )
-        if ratio > _UNSURE:
+        if ratio > _UNSURE and _square(formula, table, target) > _least(target):
             return formula
         constants[place] = Constant(0.0, 0, 1)
         shorter = substituted(with_constants(formula, constants), [variable(at) for at in range(table.shape[1])])
         if not shorter.coefficient.value:
             return formula
         shorter = refined(shorter, table, target)
-        if not _square(shorter, table, target) <= before:
+        if not _square(shorter, table, target) <= most:
             return formula
         formula = shorter
 
 
-def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: float) -> Product:
+def rounded(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     """The formula with its inexact constants rounded to their significant digits, that is, to a thirtieth of a standard
     error."""
+    table, target = _usual(formula, table, target)
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if not each.exact]
     if not left:
@@ -162,7 +177,7 @@ def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: floa
                 constants[place] = Constant(short)
                 break
     shorter = with_constants(formula, constants)
-    return shorter if _square(shorter, table, target) <= most else formula
+    return shorter if _square(shorter, table, target) <= _most(formula, table, target) else formula
 
 
 def spread(residuals: np.ndarray) -> float:
@@ -194,14 +209,15 @@ def _fitted(
 def _errors(
     formula: Product, constants: Sequence[Constant], free: Sequence[int], table: np.ndarray, target: np.ndarray
 ) -> list[float]:
-    """The standard error of each constant."""
+    """The standard error of each constant; infinite where it changes nothing."""
     problem = _Residuals(formula, tuple(constants), tuple(free), table, target, 1.0)
     slopes = problem.slopes(np.ones(len(free)))
     noise = _square(formula, table, target) / max(1, len(target) - len(free))
     scale = np.linalg.norm(slopes, axis=0)
-    scale[scale == 0] = 1.0
+    idle = scale == 0
+    scale[idle] = 1.0
     covariance = np.linalg.pinv((slopes / scale).T @ (slopes / scale), rcond=1e-14)
-    relative = np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale
+    relative = np.where(idle, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale)
     return [
         max(float(error), _FLOOR) * abs(constants[place].value) for error, place in zip(relative, free, strict=True)
     ]
