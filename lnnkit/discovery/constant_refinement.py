@@ -26,6 +26,7 @@ _STEP = 1e-7  # of a constant, for the derivative by it
 _FLOOR = 3e-12  # relative: what rounding leaves uncertain of a constant, at least
 _ROUNDING = 1e-12  # of the target's size: residuals that say nothing
 _UNSURE = 3.0  # standard errors from 0
+_ROUNDS = 6  # of leaving outliers out
 _OUTLYING = 6.0  # times the spread of the middle half of residuals, scaled as of a normal distribution
 
 
@@ -73,16 +74,20 @@ class _Residuals:
 
 
 def refined(formula: Product, table: np.ndarray, target: np.ndarray, *, steps: int = 20) -> Product:
-    """The formula with all constants refined by least squares. A second fit leaves out the outliers, if they are at
-    most a fifth of the rows."""
+    """The formula with all constants refined by least squares, then again without the outliers, if they are at most a
+    fifth of the rows, until these stay the same."""
     starts = free_constants(formula)
     free = tuple(place for place, each in enumerate(starts) if each.value)
     fitted = _fitted(formula, starts, free, table, target, steps)
-    residuals = np.abs(evaluate(fitted, table) - target)
-    usual = residuals <= _OUTLYING * spread(residuals)
-    if usual.all() or usual.mean() < 0.8 or usual.sum() <= len(free) + 2:
-        return fitted
-    return _fitted(fitted, free_constants(fitted), free, table[usual], target[usual], steps)
+    kept = np.ones(len(target), dtype=bool)
+    for _ in range(_ROUNDS):
+        residuals = np.abs(evaluate(fitted, table) - target)
+        usual = residuals <= _OUTLYING * spread(residuals)
+        if (usual == kept).all() or usual.mean() < 0.8 or usual.sum() <= len(free) + 2:
+            break
+        kept = usual
+        fitted = _fitted(fitted, free_constants(fitted), free, table[usual], target[usual], steps)
+    return fitted
 
 
 def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
@@ -163,21 +168,28 @@ def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product
 
 def rounded(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     """The formula with its inexact constants rounded to their significant digits, that is, to a thirtieth of a standard
-    error."""
+    error, and to more of them where constants make up for each other."""
     table, target = _usual(formula, table, target)
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if not each.exact]
     if not left:
         return formula
-    for place, error in zip(left, _errors(formula, constants, left, table, target), strict=True):
-        value = constants[place].value
-        for digits in range(2, 16):
-            short = float(f"{value:.{digits}g}")
-            if abs(short - value) <= error / 30:
-                constants[place] = Constant(short)
-                break
-    shorter = with_constants(formula, constants)
-    return shorter if _square(shorter, table, target) <= _most(formula, table, target) else formula
+    errors = _errors(formula, constants, left, table, target)
+    most = _most(formula, table, target)
+    for fineness in (30.0, 1e3, 1e5, 1e7):
+        short = list(constants)
+        for place, error in zip(left, errors, strict=True):
+            short[place] = Constant(_nearby(constants[place].value, error / fineness))
+        shorter = with_constants(formula, short)
+        if _square(shorter, table, target) <= most:
+            return shorter
+    return formula
+
+
+def _nearby(value: float, distance: float) -> float:
+    """The shortest decimal so near."""
+    shorter = (float(f"{value:.{digits}g}") for digits in range(2, 16))
+    return next((each for each in shorter if abs(each - value) <= distance), value)
 
 
 def spread(residuals: np.ndarray) -> float:

@@ -80,7 +80,10 @@ def raised(base: Constant, power: float) -> Constant:
         if pi == 0 and math.isqrt(top) ** 2 == top and math.isqrt(bottom) ** 2 == bottom:
             return _of(math.isqrt(top), math.isqrt(bottom), 0, False)
         return _of(top, bottom, pi, True)
-    return Constant(base.value**power) if base.value > 0 or power == int(power) else Constant(math.nan)
+    try:
+        return Constant(base.value**power if base.value > 0 or power == int(power) else math.nan)
+    except OverflowError:
+        return Constant(math.inf)
 
 
 def _of(top: int, bottom: int, pi: int, root: bool) -> Constant:

@@ -214,7 +214,8 @@ def _rescaled(formula: Product) -> Product:
                 continue
             inner = Sum(tuple(scaled(term, by) for term in base.terms))
             tried = Product(outer, tuple(sorted((*rest, (inner, exponent)), key=lambda pair: _key(pair[0]))))
-            if size(tried) < size(formula):
+            spread_out = outer == ONE != formula.coefficient and len(formula.factors) == 1
+            if size(tried) < size(formula) + spread_out:
                 return _rescaled(tried)
     return formula
 

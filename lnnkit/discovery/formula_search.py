@@ -48,6 +48,7 @@ _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # of the target's size: a formula that is nowhere further off is the one
 _LARGEST = 60
 _LEAST = 1e-100  # numbers beyond it and its reciprocal are measured in other units
+_CASES = 2  # times that rows are split in two
 _SHARP = 40  # rows in which a condition can stand out
 _SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
 _OUTLIERS = 0.25  # the share of rows that may be far off
@@ -140,13 +141,15 @@ class _Run:
             self._test = self._train
         self._apart = _told_apart(self._filled)
         self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
+        self._rounding = (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
         self._chosen: list[int] = []
         self._met: dict[Product, float] = {}
         self._fitted: dict[Product, tuple[Product, float]] = {}
         self._refined: dict[Product, Product] = {}
 
-    def discovered(self, *, cases: bool = True) -> Discovered:
-        """The result of the search. ``cases``: whether the rows may be split into two cases."""
+    def discovered(self, *, cases: int = _CASES) -> Discovered:
+        """The result of the search. ``cases``: how often the rows may be split into two cases, and these again; again
+        only where a condition stands out."""
         middle = float(np.median(self._target))
         mean = float(self._target.mean())
         self._add([constant(Constant(mean)), constant(Constant(middle))])
@@ -159,7 +162,7 @@ class _Run:
         if len(usual) < len(everything):
             self._train = usual
             chosen = self._relevant(usual) or chosen
-        if cases and len(self._train) >= _SHARP and self._split(chosen, sharp=True):
+        if cases and len(self._train) >= _SHARP and self._split(chosen, cases, sharp=True):
             return self._result()
         end, now = self._end, time.process_time()
         if len(usual) < len(everything):
@@ -171,8 +174,8 @@ class _Run:
             self._train = everything
             if self._late() or self._found(chosen):
                 return self._result()
-        if cases and not self._late():
-            self._split(chosen)
+        if cases == _CASES and not self._late():
+            self._split(chosen, cases)
         return self._result()
 
     def _found(self, chosen: list[int]) -> bool:
@@ -227,7 +230,7 @@ class _Run:
             return self._train
         return self._train[usual_rows(self._filled[self._train][:, chosen], self._target[self._train])]
 
-    def _split(self, chosen: list[int], *, sharp: bool = False) -> bool:
+    def _split(self, chosen: list[int], cases: int, *, sharp: bool = False) -> bool:
         """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only
         where the condition says much more than others do, and in half of the time."""
         rows = self._train
@@ -242,7 +245,7 @@ class _Run:
             left = max(0.5, (end - time.process_time()) / (2 - len(found)))
             search = Search(left, 0.3, int(self._generator.integers(2**31)))
             part = _Run(table[own], target[own], search, self._generator)
-            found.append(part.discovered(cases=False))
+            found.append(part.discovered(cases=cases - 1))
         above, below = (each.formula for each in found)
         condition = settled_threshold(condition, above, below, table, target)
         sizes = [self._plain(each, table) for each in (above, below, *_by_sizes(above, below))]
@@ -374,7 +377,7 @@ class _Run:
                 self._fitted[formula] = fitted, self._loss(fitted, self._train)
             for _, formula in ranked:
                 fitted, loss = self._fitted.get(formula, (formula, np.inf))
-                if loss < _NEARLY * least and formula not in self._refined:
+                if loss < max(_NEARLY * least, self._rounding) and formula not in self._refined:
                     self._refined[formula] = self._polished(fitted)
                 least = min(least, loss)
         return self._complete(early)

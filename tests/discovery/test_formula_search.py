@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.arithmetic.laws import KINDS, Law, random_law
-from lnnkit.discovery.constant_refinement import exact, refined
+from lnnkit.discovery.constant_refinement import exact, refined, rounded
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import columns, constant, evaluate, power, product, size, total, variable
 from lnnkit.discovery.formula_search import Discovered, Search, discover
@@ -328,3 +328,42 @@ def test_a_formula_for_all_rows_is_no_pair_of_cases() -> None:
 )
 def test_a_threshold_has_few_digits(low: float, high: float, expected: float) -> None:
     assert simple_between(low, high) == expected
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (lambda x: np.where(x > 5, 3.0, np.where(x > 2, 2.0, 1.0)), "if(a > 5, 3, if(a > 2, 2, 1))"),
+        (lambda x: np.clip(x, 2, 6), "if(a > 6, 6, if(a > 2, a, 2))"),
+    ],
+)
+def test_three_cases(law: Function, text: str) -> None:
+    rows = np.random.default_rng(3).uniform(0, 8, (300, 1))
+    assert formula_text(discover(rows, law(rows[:, 0]), Search(seconds=10)).formula, "a") == text
+
+
+@pytest.mark.parametrize("times", [2, 5, 12])
+def test_growth_over_periods(times: int) -> None:
+    """A polynomial was found, or a quotient of polynomials that is as near as rounding."""
+    rows = np.random.default_rng(5).uniform(1, 9, (200, 2))
+    found = discover(rows, rows[:, 0] * (1 + rows[:, 1] / 100) ** times, Search(seconds=5))
+    assert formula_text(found.formula, "pr") == f"p * (1 + 0.01 * r)^{times}"
+
+
+def test_a_column_that_is_a_power_of_another_hides_nothing() -> None:
+    """``a^0.2 * b^0.4``, where b is the square of a."""
+    rows = np.arange(1.0, 30)[:, None] ** [1, 2]
+    assert formula_text(discover(rows, rows[:, 0], Search(seconds=5)).formula, "ab") == "a"
+
+
+def test_constants_that_make_up_for_each_other_are_rounded() -> None:
+    """``0.0006713915432745326 * (1772.4484967977573 * a - 1)``: neither alone is sure beyond two digits."""
+    generator = np.random.default_rng(3)
+    rows = generator.uniform(1, 99, (200, 1))
+    target = 1.19 * rows[:, 0] + 0.003 * generator.standard_normal(200)
+    lead = total(product(constant(1772.4484967977573), variable(0)), constant(-1.0))
+    start = product(constant(0.0006713915432745326), lead)
+    short = rounded(start, rows, target)
+    assert len(formula_text(short, "a")) <= len("0.000671392 * (1772.4485 * a - 1)")
+    before, after = (float(np.square(evaluate(each, rows) - target).mean()) for each in (start, short))
+    assert after <= 1.06 * before
