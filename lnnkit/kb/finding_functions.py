@@ -132,7 +132,9 @@ def _off(found: Discovered, rows: Rows) -> int:
 def _too_few(unknown: Unknown, rows: int) -> Diagnostic:
     counted = "no row tells" if not rows else f"{rows} row{' tells' if rows == 1 else 's tell'}"
     message = f"{counted} of `{_text(unknown)}`, and a formula needs {LEAST}"
-    hint = "a row has the other side stated or labelled, one of the terms known, and all conditions true"
+    hint = (
+        "a row has the other side stated or labelled, one of the terms known, and all conditions true; truths tell none"
+    )
     return Diagnostic("too-few-rows", message, hint, unknown.span)
 
 
