@@ -13,6 +13,7 @@ from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import columns, constant, evaluate, power, product, size, total, variable
 from lnnkit.discovery.formula_search import Discovered, Search, discover
 from lnnkit.discovery.formula_text import formula_text
+from lnnkit.discovery.outlying_rows import usual_rows
 from lnnkit.discovery.table_splits import best_condition, simple_between
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -367,3 +368,24 @@ def test_constants_that_make_up_for_each_other_are_rounded() -> None:
     assert len(formula_text(short, "a")) <= len("0.000671392 * (1772.4485 * a - 1)")
     before, after = (float(np.square(evaluate(each, rows) - target).mean()) for each in (start, short))
     assert after <= 1.06 * before
+
+
+@pytest.mark.parametrize("share", [0.06, 0.12, 0.2])
+def test_a_region_is_no_outlier(share: float) -> None:
+    """With looser constants its rows were left out, as if errors."""
+    rows = table(400, 3, 26)
+    far = rows[:, 0] > np.quantile(rows[:, 0], 1 - share)
+    target = np.where(far, 30 * rows[:, 1], rows[:, 0] + rows[:, 1] * rows[:, 2])
+    assert usual_rows(rows, target).all()
+
+
+def test_outliers_at_the_ends_of_a_curve_too() -> None:
+    """The ends were called a region, and then no row was left out."""
+    law = random_law("cases", 500)
+    generator = np.random.default_rng(27)
+    rows = law.draw(400, generator)
+    target = law.value(rows)
+    wrong = generator.choice(400, 60, replace=False)
+    target[wrong] = 1e4 * generator.standard_normal(60)
+    kept = usual_rows(rows, target)
+    assert kept[wrong].mean() < 0.1 and kept.mean() > 0.75
