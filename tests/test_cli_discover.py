@@ -84,3 +84,19 @@ def test_files_that_are_there_or_are_not(orbits: Path, capsys: pytest.CaptureFix
     assert "file-exists" in capsys.readouterr().err and written.read_text() == "fact A\n"
     assert main(["discover", str(orbits.with_name("none.csv")), "--target", "period"]) == 1
     assert main(["discover", str(orbits)]) == 2
+
+
+def test_columns_without_numbers_are_named(orbits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They may be what tells the rows apart; nothing said that they were not looked at."""
+    assert main(["discover", str(orbits), "--target", "period", "--seconds", "0.1"]) == 0
+    assert "left out, without numbers: label\n" in capsys.readouterr().err
+
+
+def test_most_rows_are_no_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """127 of 300 rows were said to be far, and to be looked at."""
+    path = tmp_path / "bands.csv"
+    rows = np.random.default_rng(3).uniform(0, 6, 300)
+    path.write_text("a,y\n" + "".join(f"{float(a)!r},{1.0 if a < 3.5 else float(a**a)!r}\n" for a in rows))
+    assert main(["discover", str(path), "--target", "y", "--seconds", "0.05"]) == 0
+    said = capsys.readouterr().err
+    assert "rows are far" in said and "does not hold for them" in said and "errors" not in said

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "find formulas for a column of numbers"
 DESCRIPTION = """\
-Finds arithmetic of a table's other columns (+ - * / ^ sqrt abs, constants, and two cases by a comparison) that
+Finds arithmetic of a table's other columns (+ - * / ^ sqrt abs, constants, and cases by comparisons) that
 gives the target. Prints the formulas that no smaller one beats, with their size and their error on rows held
 back: 0 is exact, 1 is as good as the best constant. The star marks the choice: the smallest whose errors chance
 cannot tell from the least. With -o writes it as a rule."""
@@ -79,6 +79,8 @@ def command(arguments: argparse.Namespace) -> int:
     shown = [format_predicate(name) for name in names]
     title = columns[target].title
     streams.write([_json(found, shown, title) if arguments.format == "json" else _table(found, shown, title)])
+    if arguments.columns is None and arguments.format != "json" and (left_out := _left_out(table, columns)):
+        streams.note(left_out)
     if found.far and arguments.format != "json":
         streams.note(_far(found.far, int((cells[:, target] == cells[:, target]).sum())))
     if output is not None:
@@ -130,7 +132,19 @@ def _far(rows: Sequence[int], count: int) -> str:
     word = "row" if len(rows) == 1 else "rows"
     verb = "is" if len(rows) == 1 else "are"
     named = f"{len(rows)} of {count} rows {verb} far from the chosen formula (data {word} {shown})"
+    if len(rows) > _MOST_FAR * count:
+        return f"{named}: it does not hold for them, or holds nearly"
     return f"{named}: see whether {'it is an error' if len(rows) == 1 else 'they are errors'}"
+
+
+def _left_out(table: Survey, columns: Sequence[SurveyedColumn]) -> str:
+    """``left out, without numbers: kind, "day of week"``; empty where no columns but keys are."""
+    from lnnkit.draft.keys import keys_of
+
+    known = {*(each.title for each in columns), *(each.title for each in keys_of(table))}
+    names = [format_predicate(each.title) for each in table.columns if each.title not in known]
+    listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"left out, without numbers: {listed}" if names else ""
 
 
 def _error(value: float) -> str:
@@ -147,7 +161,8 @@ def _json(found: Discovered, names: Sequence[str], target: str) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-_SHOWN = 5  # rows that the message names
+_SHOWN = 5  # rows or columns that the message names
+_MOST_FAR = 0.3  # the share of rows that may be outliers: `outlying_rows`
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
 

@@ -24,7 +24,9 @@ from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 
 _STEP = 1e-7  # relative step of a constant for a finite difference
 _FLOOR = 3e-12  # least relative error of a constant, from rounding
+_ROUNDING = 1e-12  # relative to the target: the residuals of an exact formula
 _UNSURE = 3.0  # a coefficient within this many standard errors of 0 may be dropped
+_ROUNDS = 6  # of leaving outliers out
 _OUTLYING = 6.0  # residuals beyond this many robust standard deviations are outliers
 
 
@@ -72,16 +74,20 @@ class _Residuals:
 
 
 def refined(formula: Product, table: np.ndarray, target: np.ndarray, *, steps: int = 20) -> Product:
-    """The formula with all constants refined by least squares. A second fit leaves out the outliers, if they are at
-    most a fifth of the rows."""
+    """The formula with all constants refined by least squares, then again without the outliers, if they are at most a
+    fifth of the rows, until these stay the same."""
     starts = free_constants(formula)
     free = tuple(place for place, each in enumerate(starts) if each.value)
     fitted = _fitted(formula, starts, free, table, target, steps)
-    residuals = np.abs(evaluate(fitted, table) - target)
-    usual = residuals <= _OUTLYING * spread(residuals)
-    if usual.all() or usual.mean() < 0.8 or usual.sum() <= len(free) + 2:
-        return fitted
-    return _fitted(fitted, free_constants(fitted), free, table[usual], target[usual], steps)
+    kept = np.ones(len(target), dtype=bool)
+    for _ in range(_ROUNDS):
+        residuals = np.abs(evaluate(fitted, table) - target)
+        usual = residuals <= _OUTLYING * spread(residuals)
+        if (usual == kept).all() or usual.mean() < 0.8 or usual.sum() <= len(free) + 2:
+            break
+        kept = usual
+        fitted = _fitted(fitted, free_constants(fitted), free, table[usual], target[usual], steps)
+    return fitted
 
 
 def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
@@ -90,17 +96,11 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     One constant is replaced at a time, by an exact one within three standard errors; then the others are fitted again.
     A replacement stays if the sum of squares rises by no more than chance explains.
     """
-    residuals = np.abs(evaluate(formula, table) - target)
-    usual = residuals <= _OUTLYING * spread(residuals)
-    if usual.mean() < 0.8:
-        usual = np.isfinite(residuals)
-    table, target = table[usual], target[usual]
+    table, target = _usual(formula, table, target)
     formula = _shorter(formula, table, target)
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if each.value]
-    before = _square(formula, table, target)
-    # Rounding, and four standard errors of the mean square of the noise
-    floor = len(target) * (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
+    most = _most(formula, table, target)
     while left:
         errors = _errors(formula, constants, left, table, target)
         options = [
@@ -117,15 +117,34 @@ def exact(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
         changed = with_constants(formula, tried)
         if left:
             changed = _fitted(changed, tried, tuple(left), table, target, 6)
-        if _square(changed, table, target) <= before * (1 + 12 / len(target)) + floor:
+        if _square(changed, table, target) <= most:
             formula, constants = changed, free_constants(changed)
-    return _rounded(formula, table, target, before * (1 + 12 / len(target)) + floor)
+    return formula
+
+
+def _most(formula: Product, table: np.ndarray, target: np.ndarray) -> float:
+    """The sum of squares up to which another formula is no worse: what rounding leaves, and four standard errors of a
+    mean square that holds noise."""
+    return _square(formula, table, target) * (1 + 12 / len(target)) + _least(target)
+
+
+def _least(target: np.ndarray) -> float:
+    return len(target) * (_ROUNDING * float(np.abs(target).max(initial=0.0))) ** 2
+
+
+def _usual(formula: Product, table: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows without the outliers; all that have a value where those would be too many."""
+    residuals = np.abs(evaluate(formula, table) - target)
+    usual = residuals <= _OUTLYING * spread(residuals)
+    if usual.mean() < 0.8:
+        usual = np.isfinite(residuals)
+    return table[usual], target[usual]
 
 
 def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
-    """The formula without the terms whose coefficients are within three standard errors of 0, if the sum of squares
-    rises by no more than chance explains."""
-    before = _square(formula, table, target) * (1 + 12 / len(target))
+    """The formula without the terms whose coefficients are within three standard errors of 0, or the least sure one
+    that rounding imitates, if the sum of squares rises by no more than chance and rounding explain."""
+    most = _most(formula, table, target)
     while True:
         constants = free_constants(formula)
         left = [place for place, each in enumerate(constants) if each.value]
@@ -135,34 +154,42 @@ def _shorter(formula: Product, table: np.ndarray, target: np.ndarray) -> Product
         ratio, place = min(
             (abs(constants[place].value) / error, place) for place, error in zip(left, errors, strict=True)
         )
-        if ratio > _UNSURE:
+        if ratio > _UNSURE and _square(formula, table, target) > _least(target):
             return formula
         constants[place] = Constant(0.0, 0, 1)
         shorter = substituted(with_constants(formula, constants), [variable(at) for at in range(table.shape[1])])
         if not shorter.coefficient.value:
             return formula
         shorter = refined(shorter, table, target)
-        if not _square(shorter, table, target) <= before:
+        if not _square(shorter, table, target) <= most:
             return formula
         formula = shorter
 
 
-def _rounded(formula: Product, table: np.ndarray, target: np.ndarray, most: float) -> Product:
+def rounded(formula: Product, table: np.ndarray, target: np.ndarray) -> Product:
     """The formula with its inexact constants rounded to their significant digits, that is, to a thirtieth of a standard
-    error."""
+    error, and to more of them where constants make up for each other."""
+    table, target = _usual(formula, table, target)
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if not each.exact]
     if not left:
         return formula
-    for place, error in zip(left, _errors(formula, constants, left, table, target), strict=True):
-        value = constants[place].value
-        for digits in range(2, 16):
-            short = float(f"{value:.{digits}g}")
-            if abs(short - value) <= error / 30:
-                constants[place] = Constant(short)
-                break
-    shorter = with_constants(formula, constants)
-    return shorter if _square(shorter, table, target) <= most else formula
+    errors = _errors(formula, constants, left, table, target)
+    most = _most(formula, table, target)
+    for fineness in (30.0, 1e3, 1e5, 1e7):
+        short = list(constants)
+        for place, error in zip(left, errors, strict=True):
+            short[place] = Constant(_nearby(constants[place].value, error / fineness))
+        shorter = with_constants(formula, short)
+        if _square(shorter, table, target) <= most:
+            return shorter
+    return formula
+
+
+def _nearby(value: float, distance: float) -> float:
+    """The shortest decimal so near."""
+    shorter = (float(f"{value:.{digits}g}") for digits in range(2, 16))
+    return next((each for each in shorter if abs(each - value) <= distance), value)
 
 
 def spread(residuals: np.ndarray) -> float:
@@ -194,14 +221,15 @@ def _fitted(
 def _errors(
     formula: Product, constants: Sequence[Constant], free: Sequence[int], table: np.ndarray, target: np.ndarray
 ) -> list[float]:
-    """The standard error of each constant."""
+    """The standard error of each constant; infinite where it changes nothing."""
     problem = _Residuals(formula, tuple(constants), tuple(free), table, target, 1.0)
     slopes = problem.slopes(np.ones(len(free)))
     noise = _square(formula, table, target) / max(1, len(target) - len(free))
     scale = np.linalg.norm(slopes, axis=0)
-    scale[scale == 0] = 1.0
+    idle = scale == 0
+    scale[idle] = 1.0
     covariance = np.linalg.pinv((slopes / scale).T @ (slopes / scale), rcond=1e-14)
-    relative = np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale
+    relative = np.where(idle, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale)
     return [
         max(float(error), _FLOOR) * abs(constants[place].value) for error, place in zip(relative, free, strict=True)
     ]

@@ -80,7 +80,10 @@ def raised(base: Constant, power: float) -> Constant:
         if pi == 0 and math.isqrt(top) ** 2 == top and math.isqrt(bottom) ** 2 == bottom:
             return _of(math.isqrt(top), math.isqrt(bottom), 0, False)
         return _of(top, bottom, pi, True)
-    return Constant(base.value**power) if base.value > 0 or power == int(power) else Constant(math.nan)
+    try:
+        return Constant(base.value**power if base.value > 0 or power == int(power) else math.nan)
+    except OverflowError:
+        return Constant(math.inf)
 
 
 def _of(top: int, bottom: int, pi: int, root: bool) -> Constant:
@@ -98,7 +101,7 @@ def snapped(value: float, error: float) -> Constant | None:
     whose numerator times denominator is at most N lie within a relative distance d of a number. The candidate with the
     least score is taken, if that score is small.
     """
-    if not math.isfinite(value) or value == 0 or error <= 0 or error > 0.1 * abs(value):
+    if not _LEAST < abs(value) < 1 / _LEAST or error <= 0 or error > 0.1 * abs(value):
         return None
     best: tuple[float, Constant] | None = None
     for width in (0.5, 1.0, 2.0, 3.0):
@@ -111,6 +114,7 @@ def snapped(value: float, error: float) -> Constant | None:
 
 
 _SURPRISE = 0.4
+_LEAST = 1e-100  # beyond, squares and powers of constants leave the range of numbers
 _FORMS = ((0, False, 1), (1, False, 3), (-1, False, 3), (2, False, 6), (0, True, 8), (-2, False, 8), (1, True, 10))
 _FORMS += ((-1, True, 10), (3, False, 20), (-3, False, 20))
 """The power of pi, whether it is a root, and the weight."""

@@ -214,7 +214,8 @@ def _rescaled(formula: Product) -> Product:
                 continue
             inner = Sum(tuple(scaled(term, by) for term in base.terms))
             tried = Product(outer, tuple(sorted((*rest, (inner, exponent)), key=lambda pair: _key(pair[0]))))
-            if size(tried) < size(formula):
+            spread_out = outer == ONE != formula.coefficient and len(formula.factors) == 1
+            if size(tried) < size(formula) + spread_out:
                 return _rescaled(tried)
     return formula
 
@@ -383,8 +384,8 @@ def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
 
 
 def free_constants(formula: Product) -> list[Constant]:
-    """The coefficients, in the order that `with_constants` takes. A coefficient of 1 or -1 is included only if it is
-    the whole term."""
+    """The coefficients, in the order that `with_constants` takes, without those of 1 or -1 that stand first in a sum:
+    the coefficient of the whole makes up for them."""
     found: list[Constant] = []
 
     def note(each: Constant) -> Constant:
@@ -419,6 +420,11 @@ def regauged(formula: Product) -> Iterator[Product]:
             yield Product(outer, tuple(factors))
 
 
+def _leads(term: Product) -> bool:
+    """Whether it is a constant to which the others of its sum are scaled."""
+    return not term.factors and term.coefficient in (ONE, MINUS_ONE)
+
+
 def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool) -> Product:
     plain = formula.factors and formula.coefficient in (ONE, MINUS_ONE) and not outer
     coefficient = formula.coefficient if plain else change(formula.coefficient)
@@ -428,7 +434,8 @@ def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bo
             case Variable():
                 made: Base = base
             case Sum(terms):
-                made = Sum(tuple(_rebuilt(each, change, place > 0) for place, each in enumerate(terms)))
+                rest = (_rebuilt(each, change, True) for each in terms[1:])
+                made = Sum((terms[0] if _leads(terms[0]) else _rebuilt(terms[0], change, False), *rest))
             case Absolute(operand):
                 made = Absolute(_rebuilt(operand, change, False))
             case Choice(left, right, above, below):

@@ -25,24 +25,35 @@ def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
     terms = [f"{format_predicate(name)}(X)" for name in names]
     head = f"{format_predicate(target)}(X)"
     found = ""
-    for condition, case in cases(formula):
-        text = formula_text(case, terms, pi=_PI)
-        if condition is None:
-            found += f"rule {head} = {text}\n"
-        else:
-            left, relation, right = condition
-            sides = [formula_text(side, terms, pi=_PI) for side in (left, right)]
-            found += f"rule {sides[0]} {relation} {sides[1]} -> {head} = {text}\n"
+    for conditions, case in case_texts(formula, terms):
+        premise = f"{conditions} -> " if conditions else ""
+        found += f"rule {premise}{head} = {case}\n"
     return found
 
 
-def cases(formula: Product) -> list[tuple[tuple[Product, str, Product] | None, Product]]:
-    """The choice-free formula of each case, with the condition of the case; the formula itself if it has no choice."""
+def case_texts(formula: Product, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The conditions of each case, joined by ``&``, and its choice-free formula, as texts of a program; no conditions
+    where there is one case."""
+    return [
+        (" & ".join(relation.join(formula_text(side, names, pi=_PI) for side in sides) for sides, relation in on), text)
+        for on, case in _cases(formula)
+        for text in (formula_text(case, names, pi=_PI),)
+    ]
+
+
+_Condition = tuple[tuple[Product, Product], str]
+
+
+def _cases(formula: Product) -> list[tuple[tuple[_Condition, ...], Product]]:
     picked = _first_choice(formula)
     if picked is None:
-        return [(None, formula)]
-    above, below = (_with(formula, picked, case) for case in (picked.above, picked.below))
-    return [((picked.left, ">", picked.right), above), ((picked.left, "<=", picked.right), below)]
+        return [((), formula)]
+    sides = picked.left, picked.right
+    return [
+        (((sides, relation), *conditions), case)
+        for relation, chosen in ((" > ", picked.above), (" <= ", picked.below))
+        for conditions, case in _cases(_with(formula, picked, chosen))
+    ]
 
 
 def _first_choice(formula: Product) -> Choice | None:

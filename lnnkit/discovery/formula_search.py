@@ -4,6 +4,7 @@ them. The result is a Pareto front of size against error."""
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lnnkit.discovery.composite_terms import composite_terms
-from lnnkit.discovery.constant_refinement import exact, refined, spread
+from lnnkit.discovery.constant_refinement import exact, refined, rounded, spread
 from lnnkit.discovery.exact_constants import MINUS_ONE, Constant
 from lnnkit.discovery.expression import (
     Product,
@@ -32,6 +33,7 @@ from lnnkit.discovery.expression import (
     total,
     unsized,
     variable,
+    with_constants,
 )
 from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomials
 from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
@@ -45,6 +47,8 @@ from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # relative to the target: a formula with no larger residual is exact
 _LARGEST = 60
+_LEAST = 1e-100  # numbers beyond it and its reciprocal are measured in other units
+_CASES = 2  # how often the rows are split in two
 _SHARP = 40  # least number of rows for the ``sharp`` search for a condition
 _SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
 _OUTLIERS = 0.25  # the share of rows that may be outliers
@@ -93,11 +97,32 @@ def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None
     if not len(target):
         raise ValueError("no row has a target to learn from")
     generator = np.random.default_rng(search.seed)
+    units, unit = np.array([_unit(column) for column in table.T]), _unit(target)
+    table, target = table * units, target * unit
     found = _Run(table, target, search, generator).discovered()
     rest = np.abs(evaluate(found.formula, table) - target)
     defined = np.flatnonzero(np.isfinite(rest))
     far = defined[far_rows(rest[defined], target[defined])] if len(defined) else defined
+    if unit != 1 or (units != 1).any():
+        found = replace(found, pareto=tuple(_in_units(each, units, unit) for each in found.pareto))
     return replace(found, far=tuple(np.flatnonzero(given)[far].tolist()))
+
+
+def _unit(values: np.ndarray) -> float:
+    """What numbers of a size whose squares and powers leave the range of floats are multiplied by; 1 for others."""
+    greatest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    return (
+        1.0 if not greatest or _LEAST < greatest < 1 / _LEAST else 10.0 ** -max(-308, math.floor(math.log10(greatest)))
+    )
+
+
+def _in_units(found: Scored, units: np.ndarray, unit: float) -> Scored:
+    """The formula of columns and a target that were multiplied by their units, as one of those that were not."""
+    inputs = [scaled(variable(place), Constant(own)) for place, own in enumerate(units.tolist())]
+    made = scaled(substituted(found.formula, inputs), Constant(1 / unit))
+    short = [constant(float(f"{each.value:.14g}")).coefficient for each in free_constants(made)]
+    whole = with_constants(made, short)
+    return replace(found, formula=whole)
 
 
 class _Run:
@@ -116,13 +141,15 @@ class _Run:
             self._test = self._train
         self._apart = _told_apart(self._filled)
         self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
+        self._rounding = (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
         self._chosen: list[int] = []
         self._met: dict[Product, float] = {}
         self._fitted: dict[Product, tuple[Product, float]] = {}
         self._refined: dict[Product, Product] = {}
 
-    def discovered(self, *, cases: bool = True) -> Discovered:
-        """The result of the search. ``cases``: whether the rows may be split into two cases."""
+    def discovered(self, *, cases: int = _CASES) -> Discovered:
+        """The result of the search. ``cases``: how often the rows may be split into two cases, and these again; again
+        only where a condition stands out."""
         middle = float(np.median(self._target))
         mean = float(self._target.mean())
         self._add([constant(Constant(mean)), constant(Constant(middle))])
@@ -135,7 +162,7 @@ class _Run:
         if len(usual) < len(everything):
             self._train = usual
             chosen = self._relevant(usual) or chosen
-        if cases and len(self._train) >= _SHARP and self._split(chosen, sharp=True):
+        if cases and len(self._train) >= _SHARP and self._split(chosen, cases, sharp=True):
             return self._result()
         end, now = self._end, time.process_time()
         if len(usual) < len(everything):
@@ -147,8 +174,8 @@ class _Run:
             self._train = everything
             if self._late() or self._found(chosen):
                 return self._result()
-        if cases and not self._late():
-            self._split(chosen)
+        if cases == _CASES and not self._late():
+            self._split(chosen, cases)
         return self._result()
 
     def _found(self, chosen: list[int]) -> bool:
@@ -203,7 +230,7 @@ class _Run:
             return self._train
         return self._train[usual_rows(self._filled[self._train][:, chosen], self._target[self._train])]
 
-    def _split(self, chosen: list[int], *, sharp: bool = False) -> bool:
+    def _split(self, chosen: list[int], cases: int, *, sharp: bool = False) -> bool:
         """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only if
         the condition reduces the residuals much more than others do, and within half of the time."""
         rows = self._train
@@ -218,13 +245,13 @@ class _Run:
             left = max(0.5, (end - time.process_time()) / (2 - len(found)))
             search = Search(left, 0.3, int(self._generator.integers(2**31)))
             part = _Run(table[own], target[own], search, self._generator)
-            found.append(part.discovered(cases=False))
+            found.append(part.discovered(cases=cases - 1))
         above, below = (each.formula for each in found)
         condition = settled_threshold(condition, above, below, table, target)
-        sizes = [self._plain(each, table) for each in _by_sizes(above, below)]
+        sizes = [self._plain(each, table) for each in (above, below, *_by_sizes(above, below))]
         for made in (choice(*condition.sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
-            self._refined[made] = made
+            self._refined[made] = rounded(made, table, target)
         return self._exact(self._result().formula)
 
     def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
@@ -350,7 +377,7 @@ class _Run:
                 self._fitted[formula] = fitted, self._loss(fitted, self._train)
             for _, formula in ranked:
                 fitted, loss = self._fitted.get(formula, (formula, np.inf))
-                if loss < _NEARLY * least and formula not in self._refined:
+                if loss < max(_NEARLY * least, self._rounding) and formula not in self._refined:
                     self._refined[formula] = self._polished(fitted)
                 least = min(least, loss)
         return self._complete(early)
@@ -368,7 +395,7 @@ class _Run:
                 break
             tried = self._plain(exact(other, table, target), table)
             made = min(made, tried, key=size)
-        return made
+        return rounded(made, table, target)
 
     def _plain(self, formula: Product, table: np.ndarray) -> Product:
         whole = substituted(formula, [variable(place) for place in range(table.shape[1])])
@@ -395,7 +422,8 @@ class _Run:
             return True
         simple = all(map(_is_plain, free_constants(formula))) and size(formula) <= _SIMPLE
         simple &= not early or columns(formula) == {*_variables(formula)}
-        return bool(self._chosen) and simple and self._is_noise(rest, rows)
+        noise = bool(self._chosen) and simple and self._is_noise(rest, rows)
+        return noise and not self._overlooked(self._chosen)
 
     def _exact(self, formula: Product) -> bool:
         """Whether it leaves nothing but rounding, or that and outliers in a table that could show otherwise."""

@@ -14,8 +14,8 @@ _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a pr
 def formula_text(formula: Product, names: Sequence[str], *, pi: str = "pi") -> str:
     """The formula in the language's operators, with each column by its name.
 
-    ``pi`` is the text for that number: its digits, if the result is to be parsed as a program. A choice is written
-    ``if(left > right, above, below)``, which a program states as two rules.
+    ``pi`` is the text for that number: its digits, if the result is to be parsed as a program or a column is called so.
+    A choice is written ``if(left > right, above, below)``, which a program states as two rules.
     """
     return _Plain(names, pi).product(formula, _LOOSE)
 
@@ -27,7 +27,7 @@ def formula_latex(formula: Product, names: Sequence[str]) -> str:
 
 class _Plain:
     def __init__(self, names: Sequence[str], pi: str) -> None:
-        self._names, self._pi = names, pi
+        self._names, self._pi = names, repr(math.pi) if pi in names else pi
 
     def product(self, formula: Product, around: int) -> str:
         formula, root = rooted(formula)
@@ -63,10 +63,10 @@ class _Plain:
 
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
         """The parts of a constant's magnitude above and below the fraction line."""
-        size = abs(value.value)
-        if not value.exact or (value.pi == 0 and not value.root and _short(size)):
+        size, top, bottom = abs(value.value), abs(value.numerator), value.denominator
+        plain = value.exact and value.pi == 0 and not value.root
+        if not value.exact or (plain and (_short(size) or len(_digits(size)) < len(f"{top}{bottom}"))):
             return ([] if size == 1 and more else [_digits(size)]), []
-        top, bottom = abs(value.numerator), value.denominator
         above = [str(top)] if top != 1 else []
         below = [str(bottom)] if bottom != 1 else []
         if value.pi:

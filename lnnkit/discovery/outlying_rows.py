@@ -17,28 +17,31 @@ import numpy as np
 from lnnkit.discovery.constant_refinement import spread
 from lnnkit.discovery.variable_reductions import polynomial
 
-_TERMS = 90  # greatest number of terms of the polynomial
-_HUBER = 1.5  # residuals are clipped at this many spreads
-_FAR = 8.0  # a row is left out beyond this many spreads of the polynomial's residuals
-_FARTHER = 10.0  # the same for residuals of formulas
-_ROUNDING = 1e-6  # relative to the target: the residuals of an exact formula
-_SHARE = 0.1  # relative to a row's value: the least residual of an outlier from an inexact formula
-_MOST = 0.3  # the share of rows that may be outliers
-_ROUNDS = 60
-_FEWEST = 12  # least number of rows for leaving any out
-_TERMS = 28
-_REGION = 0.25  # share of the variance of "is an outlier" that the columns explain if outliers form a region
-_CORNER = 0.4  # the same for a polynomial, which errs at the ends of a curve too
+# Measured by `python -m benchmarks.outlier_constants` of random tables: wrong rows left out, right rows lost, tables of
+# a curve or with a region of another formula in which some rows are left out.
+_HUBER = 1.0  # spreads at which residuals are clipped: 84 % of wrong rows are left out, at 1.5 77 %
+_FAR = 8.0  # spreads of the polynomial's residuals, beyond which a row is left out: of curves 13 %, at 6 24 %
+_FARTHER = 10.0  # the same of formulas': 98 % of wrong rows and 1.5 % of right ones, at 25 95 % and 0.4 %
+_ROUNDING = 1e-6  # of the target's size: an exact formula is as near as this; no value changes the figures
+_SHARE = 0.1  # of a row's value: of right rows 0.2 % are named, at 0.02 1 %
+_MOST = 0.3  # the share of rows that may be outliers: a quarter of the rows are tried, at 0.25 some are kept
+_ROUNDS = 60  # at 20 78 % of wrong rows are left out
+_FEWEST = 12  # rows of which some may be left out; at 24 of regions 6 %, but nothing of 20 rows
+_POLYNOMIAL = 90  # terms of the polynomial at most
+_TERMS = 28  # at 6 of curves 18 %
+_REGION = 0.15  # the share of the variance of "is far off" that the columns explain where it is a region: of regions
+# 31 %, at 0.25 42 %
+_CORNER = 0.1  # the same to a polynomial, which is far off at the ends of a curve too: of regions 20 %, at 0.4 46 %
 
 
 def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
     """A mask ``[rows]`` of the rows that are no outliers from a polynomial of ``table``, ``[rows, columns]``, with at
-    most `_TERMS` terms. All rows if there would be too many outliers, or if these fill a region. ``table`` has no
+    most `_POLYNOMIAL` terms. All rows if there would be too many outliers, or if these fill a region. ``table`` has no
     missing cells."""
     everything = np.ones(len(target), dtype=bool)
     if len(target) < _FEWEST:
         return everything
-    basis = polynomial(table, min(_TERMS, max(2, len(target) // 6)))
+    basis = polynomial(table, min(_POLYNOMIAL, max(2, len(target) // 6)))
     parts = np.linalg.svd(basis, full_matrices=False)
     own = parts.U[:, 1e-9 * parts.S.max(initial=0.0) < parts.S]
     fitted = np.full(len(target), float(np.median(target)))
@@ -48,17 +51,27 @@ def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
         fitted = fitted + moved
         if np.abs(moved).max(initial=0.0) <= 1e-3 * reach:
             break
-    kept = everything
+    for times in (1.0, 3.0, 10.0):  # where the ends of a curve are far off, outliers are farther
+        kept = _near(basis, target, fitted, times * _FAR)
+        if scattered(~kept, table, _CORNER):
+            return kept
+    return everything
+
+
+def _near(basis: np.ndarray, target: np.ndarray, fitted: np.ndarray, far: float) -> np.ndarray:
+    """``[rows]``: those within so many spreads of what is fitted to them alone, from ``fitted`` on; all where too few
+    are."""
+    kept = np.ones(len(target), dtype=bool)
     for _ in range(6):
         rest = np.abs(target - fitted)
-        found = rest <= _FAR * spread(rest[kept])
+        found = rest <= far * spread(rest[kept])
         if found.mean() < 1 - _MOST:
-            return everything
+            return np.ones(len(target), dtype=bool)
         if (found == kept).all():
             break
         kept = found
         fitted = basis @ np.linalg.lstsq(basis[kept], target[kept], rcond=1e-10)[0]
-    return kept if scattered(~kept, table, _CORNER) else everything
+    return kept
 
 
 def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: float) -> np.ndarray:
@@ -82,11 +95,12 @@ def far_rows(residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.flatnonzero(residuals > np.maximum(max(_FARTHER * own, floor), share))
 
 
-def scattered(far: np.ndarray, table: np.ndarray, region: float = _REGION) -> bool:
+def scattered(far: np.ndarray, table: np.ndarray, region: float | None = None) -> bool:
     """Whether the columns predict which rows are ``far``, ``[rows]``, hardly better than chance."""
     if far.sum() < 2 or len(far) < 24:
         return True
     basis = polynomial(table, min(_TERMS, len(far) // 8))
     wanted = far - far.mean()
     rest = wanted - basis @ np.linalg.lstsq(basis, wanted, rcond=1e-10)[0]
-    return float(rest @ rest) >= (1 - region - basis.shape[1] / len(far)) * float(wanted @ wanted)
+    most = _REGION if region is None else region
+    return float(rest @ rest) >= (1 - most - basis.shape[1] / len(far)) * float(wanted @ wanted)

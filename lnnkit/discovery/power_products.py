@@ -25,6 +25,7 @@ _MOST_SUMS = 3000
 _NOTHING = 1e-24  # share of the sum of squares that an exact fit leaves
 _NEAR = 0.1  # an exponent this near to a half-integer is rounded to it
 _POWERS = (1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5)
+_HIGHER = (3.0, -3.0, 4.0, 5.0, 6.0, 10.0, 12.0)  # of a single weighed sum: growth over so many periods
 
 
 def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iterator[Product]:
@@ -38,7 +39,7 @@ def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iter
     size = np.abs(wanted)
     weight = np.minimum(size / np.median(size), 10.0)
     logs = np.log(np.abs(sample.values))
-    moving = np.ptp(logs, axis=0) > 1e-9
+    moving = _independent(logs)
     base = np.concatenate([np.ones((len(logs), 1)), logs[:, moving]], 1) * weight[:, None]
     wanted_log = np.log(size) * weight
     left = np.linalg.qr(base)[0]
@@ -80,6 +81,19 @@ def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iter
         yield from written(chosen, columns[:, [first, second]], [one, other])
 
 
+def _independent(logs: np.ndarray) -> np.ndarray:
+    """``[columns]``: which are no constants, powers of each other or products of powers of those before them."""
+    found = np.zeros(logs.shape[1], dtype=bool)
+    basis = np.full((len(logs), 1), len(logs) ** -0.5)
+    for place in range(logs.shape[1]):
+        rest = _without(logs[:, place], basis)
+        size = float(np.linalg.norm(rest))
+        if size > 1e-9 * len(logs) ** 0.5:
+            found[place] = True
+            basis = np.concatenate([basis, rest[:, None] / size], 1)
+    return found
+
+
 def _without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
     once = columns - basis @ (basis.T @ columns)
     return once - basis @ (basis.T @ once)
@@ -119,7 +133,7 @@ def _weighed(
     for sign, ratio in itertools.product((1.0, -1.0), _WEIGHTS):
         values = 1 + sign * ratio / known * features.columns
         fine = np.flatnonzero(_keeps_sign(values) & (middle > 0))
-        losses = _losses(values[:, fine], weight, basis, rest).min(0)
+        losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER)).min(0)
         for place, loss in zip(fine.tolist(), losses.tolist(), strict=True):
             looked[place, sign] = min(loss, looked.get((place, sign), np.inf))
     found: list[tuple[float, int, float, float]] = []
@@ -127,10 +141,15 @@ def _weighed(
         factors = sign * np.geomspace(_WEIGHTS[0], _WEIGHTS[-1], 91) / known[place]
         values = 1 + factors * features.columns[:, [place]]
         fine = np.flatnonzero(_keeps_sign(values))
-        losses = _losses(values[:, fine], weight, basis, rest)
-        for exponent, row in zip(_POWERS, losses, strict=True):
+        losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER))
+        for exponent, row in zip((*_POWERS, *_HIGHER), losses, strict=True):
             found.append((float(row.min()), place, float(factors[fine[row.argmin()]]), exponent))
     for _, place, factor, exponent in sorted(found)[:_WEIGHED]:
+        for width in (0.1, 0.01, 0.001):  # of the grid, then of the ones within it
+            near = factor * np.linspace(1 - width, 1 + width, 21)
+            values = 1 + near * features.columns[:, [place]]
+            losses = _losses(values, weight, basis, rest, (exponent,))[0]
+            factor = float(near[np.where(_keeps_sign(values), losses, np.inf).argmin()])
         values = 1 + factor * features.columns[:, place]
         negative = values[0] < 0
         term = scaled(monomial(inputs, features.exponents[place]), Constant(-factor if negative else factor))
@@ -143,11 +162,14 @@ def _keeps_sign(values: np.ndarray) -> np.ndarray:
     return (np.abs(values) > 1e-9).all(0) & ((values > 0) == (values[:1] > 0)).all(0)
 
 
-def _losses(values: np.ndarray, weight: np.ndarray, basis: np.ndarray, rest: np.ndarray) -> np.ndarray:
+def _losses(
+    values: np.ndarray, weight: np.ndarray, basis: np.ndarray, rest: np.ndarray, exponents: Sequence[float]
+) -> np.ndarray:
     """The change of the sum of squares by each column of ``values``, for each power: ``[powers, columns]``."""
-    own = _without(np.log(np.abs(values)) * weight[:, None], basis)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = _without(np.log(np.abs(values)) * weight[:, None], basis)
     square, slope = np.square(own).sum(0), rest @ own
-    powers = np.array(_POWERS)[:, None]
+    powers = np.array(exponents)[:, None]
     return powers**2 * square - 2 * powers * slope
 
 

@@ -14,8 +14,8 @@ _ROUNDING = 1e-9  # greatest error of an exact fit of logarithms
 
 
 def relevant_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
-    """The indices of the columns whose terms explain significantly more of the target, or of its ranks, than chance;
-    the most relevant first. ``table`` has no missing cells.
+    """The indices of the columns whose terms explain significantly more of the target, of its ranks or of its
+    logarithms than chance; the most relevant first. ``table`` has no missing cells.
 
     The terms are all quadratic ones if there are enough rows for them, else those that forward selection adds.
     """
@@ -25,11 +25,16 @@ def relevant_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
     if len(varied) <= 1:
         return varied.tolist()
     score = np.zeros(width)
-    for response in (_clipped(target), _ranks(target)):
+    one_sign = (target > 0).all() or (target < 0).all()
+    tests = [(columns, _clipped(target)), (columns, _ranks(target))]
+    if one_sign:  # a power as a factor is a line then, however small its share of the differences
+        logarithms = np.stack([_even(table[:, place], apart=1.0) for place in range(width)], 1)
+        tests.append((logarithms, _clipped(np.log(np.abs(target)), 0.0)))
+    for own, response in tests:
         if np.ptp(response) == 0:
             continue
         terms = 1 + 2 * len(varied) + len(varied) * (len(varied) - 1) // 2
-        tested = _dropped(columns, varied, response) if rows >= 3 * terms else _forward(columns, varied, response)
+        tested = _dropped(own, varied, response) if rows >= 3 * terms else _forward(own, varied, response)
         score = np.maximum(score, tested)
     found = np.flatnonzero(score > 1)
     if not len(found):
@@ -144,10 +149,10 @@ def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.nd
     return max(float(response @ response - 2 * found @ along[kept] + found @ own @ found), 0.0)
 
 
-def _even(column: np.ndarray) -> np.ndarray:
-    """The column, standardised, with outliers clipped; its logarithms if it has one sign and spans orders of
-    magnitude."""
-    if (column > 0).all() and column.max() > 20 * column.min():
+def _even(column: np.ndarray, *, apart: float = 20.0) -> np.ndarray:
+    """The column, standardised, with outliers clipped; its logarithms if it has one sign and its ends are so many times
+    ``apart``."""
+    if (column > 0).all() and column.max() > apart * column.min():
         column = np.log(column)
     column = column / (np.abs(column).max(initial=0.0) or 1.0)  # squares of what is very great or small leave the range
     deviation = column.std()
@@ -156,8 +161,8 @@ def _even(column: np.ndarray) -> np.ndarray:
     return np.clip((column - column.mean()) / deviation, -_CLIP, _CLIP)
 
 
-def _clipped(target: np.ndarray) -> np.ndarray:
-    low, high = np.quantile(target, [0.02, 0.98])
+def _clipped(target: np.ndarray, ends: float = 0.02) -> np.ndarray:
+    low, high = np.quantile(target, [ends, 1 - ends])
     first, middle, third = np.quantile(target, [0.25, 0.5, 0.75])
     if third > first:  # outliers are more than the ends
         low, high = max(low, middle - _FAR * (third - first)), min(high, middle + _FAR * (third - first))

@@ -107,7 +107,7 @@ def _best_of(
         finer = [Condition(best.left, None, float(each)) for each in near]
         tried = [(sides.left_by(each.holds(table)), each) for each in finer]
         least, best = min([(least, best), *tried], key=lambda pair: pair[0])
-    if not least <= _GAIN * whole:
+    if not np.isfinite(least) or not least <= _GAIN * whole:
         return None
     holds = best.holds(table)
     elsewhere = [loss for loss, each in scored if _ELSEWHERE <= np.mean(each.holds(table) == holds) <= 1 - _ELSEWHERE]
@@ -159,6 +159,11 @@ def simple_between(low: float, high: float) -> float:
     if low > 0:
         inside = low + 0.02 * (high - low), high - 0.02 * (high - low)
         top, bottom = simplest_fraction(*inside)
-        if bottom and len(str(top / bottom)) <= len(str(middle)):
+        if bottom and _digits(top / bottom) <= _digits(middle):
             return top / bottom
     return middle
+
+
+def _digits(value: float) -> int:
+    """How many a decimal has, without the zeros around them."""
+    return len(repr(value).partition("e")[0].replace(".", "").strip("-0"))

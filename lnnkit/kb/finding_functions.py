@@ -6,14 +6,13 @@ values may be its terms.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from lnnkit.check.program import Unknown
-from lnnkit.discovery.expression import Product, evaluate
-from lnnkit.discovery.formula_program import cases
+from lnnkit.discovery.expression import evaluate
+from lnnkit.discovery.formula_program import case_texts
 from lnnkit.discovery.formula_search import Discovered, Search, discover
 from lnnkit.discovery.formula_text import formula_text
 from lnnkit.errors import ProgramError
@@ -82,15 +81,7 @@ def _discovered(rows: Rows, search: Search) -> Discovered:
 
 def _function(found: Discovered, rows: Rows) -> FoundFunction:
     names = [f"?x{place}" for place in range(rows.table.shape[1])]
-
-    def text(formula: Product) -> str:
-        return formula_text(formula, names, pi=repr(math.pi))
-
-    made: list[tuple[str | None, str]] = []
-    for condition, case in cases(found.formula):
-        on = None if condition is None else f"{text(condition[0])} {condition[1]} {text(condition[2])}"
-        made.append((on, text(case)))
-    return FoundFunction(tuple(made))
+    return FoundFunction(tuple((on or None, text) for on, text in case_texts(found.formula, names)))
 
 
 def _described(learner: Learner, name: str, own: Sequence[Unknown], found: Discovered, rows: Rows) -> FoundFormula:
@@ -141,7 +132,10 @@ def _off(found: Discovered, rows: Rows) -> int:
 def _too_few(unknown: Unknown, rows: int) -> Diagnostic:
     counted = "no row tells" if not rows else f"{rows} row{' tells' if rows == 1 else 's tell'}"
     message = f"{counted} of `{_text(unknown)}`, and a formula needs {LEAST}"
-    hint = "a row counts if the other side is stated or labelled, a term is known and all conditions are true"
+    hint = (
+        "a row counts if the other side is stated or labelled, a term is known and all conditions are true; "
+        "labels of truths do not count"
+    )
     return Diagnostic("too-few-rows", message, hint, unknown.span)
 
 

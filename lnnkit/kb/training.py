@@ -53,6 +53,10 @@ def trained_rules(
         learning |= learner.seeking(learner.rules)
         listed = ", ".join(sorted(learning))
         hint = f"`only` and `freeze` exclude every rule that learns: {listed}" if learning else _TEACHES_NOTHING
+        imported = next((each.unknown for each in theory.checked.assertions if each.unknown is not None), None)
+        if imported is not None and not learning:
+            text = " ".join(imported.span.text.split())
+            hint = f"`{text}` is in an imported file: train that one, and let it import the data"
         raise Error([Diagnostic("nothing-to-learn", "no rule is left to train", hint)])
     return trained
 

@@ -100,12 +100,25 @@ QUARTER_PI = Constant(1 / (4 * math.pi), 1, 4, -1)
         (power(total(A, B), 2.0), "(a + b)^2", r"\left(a + b\right)^{2}"),
         (product(power(A, 1.5), power(B, -1.0)), "a^1.5 / b", r"\frac{{a}^{1.5}}{b}"),
         (choice(A, constant(2.0), A, B), "if(a > 2, a, b)", None),
+        (scaled(A, Constant(6.674e-11, 3337, 50_000_000_000_000)), "6.674e-11 * a", r"6.674 \cdot 10^{-11} \, a"),
         (power(total(power(A, -1.0), power(B, -1.0)), -1.0), "a * b / (b + a)", r"\frac{a \, b}{b + a}"),
     ],
 )
 def test_texts(formula: Product, text: str, latex: str | None) -> None:
     assert formula_text(formula, NAMES) == text
     assert latex is None or formula_latex(formula, NAMES) == latex
+
+
+def test_a_column_called_pi_is_no_constant() -> None:
+    assert formula_text(scaled(A, Constant(math.pi, 1, 1, 1)), ["pi"]) == "3.141592653589793 * pi"
+
+
+def test_a_choice_within_a_choice_is_three_rules() -> None:
+    formula = choice(A, constant(6.0), A, choice(A, constant(2.0), B, constant(1.0)))
+    kb = lnnkit.loads(program_text(formula, NAMES, "y"))
+    kb.tell("a", [("r", 1), ("s", 4), ("t", 7)])
+    kb.tell("b", [("r", 3), ("s", 5), ("t", 3)])
+    assert list(kb.ask("y(X)").lower) == [1, 5, 7]
 
 
 def test_substituted_formulas_are_simplified() -> None:

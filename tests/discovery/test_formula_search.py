@@ -7,16 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from benchmarks.arithmetic.laws import KINDS, random_law
-from lnnkit.discovery.constant_refinement import exact, refined
+from benchmarks.arithmetic.laws import KINDS, Law, random_law
+from lnnkit.discovery.constant_refinement import exact, refined, rounded
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import columns, constant, evaluate, power, product, total, variable
+from lnnkit.discovery.expression import columns, constant, evaluate, power, product, size, total, variable
 from lnnkit.discovery.formula_search import Discovered, Search, discover
 from lnnkit.discovery.formula_text import formula_text
+from lnnkit.discovery.outlying_rows import usual_rows
+from lnnkit.discovery.table_splits import best_condition, simple_between
 
-Law = Callable[[np.ndarray], np.ndarray]
+Function = Callable[[np.ndarray], np.ndarray]
 
-LAWS: dict[str, Law] = {
+LAWS: dict[str, Function] = {
     "monomial": lambda x: 0.75 * x[:, 0] ** 2 / np.sqrt(x[:, 1]),
     "sum": lambda x: 3 * x[:, 0] * x[:, 1] - 2 / x[:, 2] + 0.5,
     "quotient": lambda x: (x[:, 0] + 2 * x[:, 1]) / (x[:, 0] + x[:, 2]),
@@ -29,7 +31,7 @@ def table(rows: int, width: int, seed: int, high: float = 4.0) -> np.ndarray:
     return np.random.default_rng(seed).uniform(1.0, high, (rows, width))
 
 
-def off(found: Discovered, law: Law, width: int) -> float:
+def off(found: Discovered, law: Function, width: int) -> float:
     """The largest error on rows of a wider range, relative to the values there."""
     fresh = table(500, width, 99, high=12.0)
     wanted = law(fresh)
@@ -266,3 +268,124 @@ def test_rows_far_from_the_formula_are_named() -> None:
     found = discover(table, target, Search(4.0))
     assert found.far == (7, 30, 31)
     assert found.pareto[found.chosen].error < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "ranges"),
+    [
+        ("2 * v * w / g", "vwg", [(1, 50), (1, 20), (9, 10)]),
+        ("r * v * d / m", "rvdm", [(800, 1200), (0.1, 5), (0.01, 0.5), (1e-4, 1e-2)]),
+    ],
+)
+def test_a_factor_that_hardly_varies_matters(text: str, names: str, ranges: list[tuple[float, float]]) -> None:
+    """It was taken for a column that does not matter, and its mean for a constant."""
+    law = Law(text, text, tuple(names), tuple(ranges))
+    rows = law.draw(200, np.random.default_rng(5))
+    assert formula_text(discover(rows, law.value(rows), Search(seconds=5)).formula, names) == text
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e160, 1e300])
+def test_numbers_at_the_ends_of_the_range(unit: float) -> None:
+    """Squares of them are zero or infinite: a traceback, or a constant."""
+    rows = np.random.default_rng(5).uniform(1, 5, (200, 2)) * [unit, 1]
+    found = discover(rows, 3 * rows[:, 0] * rows[:, 1], Search(seconds=5))
+    assert [formula_text(each.formula, "ab") for each in found.pareto][found.chosen] == "3 * a * b"
+
+
+def test_a_term_that_rounding_explains_is_left_out() -> None:
+    """``1 / (1 / a + 1 / b + 1 / c)`` with two terms more, of 1e-15."""
+    rows = np.random.default_rng(5).uniform(1, 9, (200, 3))
+    a, b, c = (variable(place) for place in range(3))
+    spurious = product(constant(Constant(-4.7e-15)), c, power(product(a, b), 0.5))
+    start = product(a, b, c, power(total(product(a, c), product(a, b), product(b, c), spurious), -1.0))
+    target = 1 / (1 / rows).sum(1)
+    assert size(exact(start, rows, target)) < size(start) - 5
+
+
+def test_constants_of_a_thousand_million_are_exact() -> None:
+    """The 1 of ``1 - c v^2`` was fitted too, beside the coefficient that makes up for it: 0.9999999999999954 m."""
+    generator = np.random.default_rng(5)
+    rows = np.stack([generator.uniform(1, 9, 200), generator.uniform(1e7, 2.7e8, 200)], 1)
+    found = discover(rows, rows[:, 0] / np.sqrt(1 - (rows[:, 1] / 3e8) ** 2), Search(seconds=5))
+    assert formula_text(found.formula, "mv").startswith("m / sqrt(1 - 1.11111111111")
+
+
+def test_six_rows_are_no_two_cases() -> None:
+    """The lesser of two formulas was listed, one of them of a single row."""
+    rows = table(6, 2, 12)
+    assert best_condition(rows, rows[:, 0] ** 2, [0, 1], np.random.default_rng(0)) is None
+
+
+def test_a_formula_for_all_rows_is_no_pair_of_cases() -> None:
+    """``if(b > a, -(b - a) / sqrt(a + b), (a - b) / sqrt(a + b))``"""
+    rows = np.random.default_rng(5).uniform(1, 9, (200, 2))
+    found = discover(rows, (rows[:, 0] - rows[:, 1]) / np.sqrt(rows.sum(1)), Search(seconds=5))
+    assert "if" not in formula_text(found.formula, "ab") and found.pareto[found.chosen].error < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(19640, 20100, 20000), (9, 10, 9.5), (0.26, 0.51, 0.5), (0.3, 0.36, 0.3)]
+)
+def test_a_threshold_has_few_digits(low: float, high: float, expected: float) -> None:
+    assert simple_between(low, high) == expected
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (lambda x: np.where(x > 5, 3.0, np.where(x > 2, 2.0, 1.0)), "if(a > 5, 3, if(a > 2, 2, 1))"),
+        (lambda x: np.clip(x, 2, 6), "if(a > 6, 6, if(a > 2, a, 2))"),
+    ],
+)
+def test_three_cases(law: Function, text: str) -> None:
+    rows = np.random.default_rng(3).uniform(0, 8, (300, 1))
+    assert formula_text(discover(rows, law(rows[:, 0]), Search(seconds=10)).formula, "a") == text
+
+
+@pytest.mark.parametrize("times", [2, 5, 12])
+def test_growth_over_periods(times: int) -> None:
+    """A polynomial was found, or a quotient of polynomials that is as near as rounding."""
+    rows = np.random.default_rng(5).uniform(1, 9, (200, 2))
+    found = discover(rows, rows[:, 0] * (1 + rows[:, 1] / 100) ** times, Search(seconds=5))
+    assert formula_text(found.formula, "pr") == f"p * (1 + 0.01 * r)^{times}"
+
+
+def test_a_column_that_is_a_power_of_another_hides_nothing() -> None:
+    """``a^0.2 * b^0.4``, where b is the square of a."""
+    rows = np.arange(1.0, 30)[:, None] ** [1, 2]
+    assert formula_text(discover(rows, rows[:, 0], Search(seconds=5)).formula, "ab") == "a"
+
+
+def test_constants_that_make_up_for_each_other_are_rounded() -> None:
+    """``0.0006713915432745326 * (1772.4484967977573 * a - 1)``: neither alone is sure beyond two digits."""
+    generator = np.random.default_rng(3)
+    rows = generator.uniform(1, 99, (200, 1))
+    target = 1.19 * rows[:, 0] + 0.003 * generator.standard_normal(200)
+    lead = total(product(constant(1772.4484967977573), variable(0)), constant(-1.0))
+    start = product(constant(0.0006713915432745326), lead)
+    short = rounded(start, rows, target)
+    assert len(formula_text(short, "a")) <= len("0.000671392 * (1772.4485 * a - 1)")
+    before, after = (float(np.square(evaluate(each, rows) - target).mean()) for each in (start, short))
+    assert after <= 1.06 * before
+
+
+@pytest.mark.parametrize("share", [0.06, 0.12, 0.2])
+def test_a_region_is_no_outlier(share: float) -> None:
+    """With looser constants its rows were left out, as if errors."""
+    rows = table(400, 3, 26)
+    far = rows[:, 0] > np.quantile(rows[:, 0], 1 - share)
+    target = np.where(far, 30 * rows[:, 1], rows[:, 0] + rows[:, 1] * rows[:, 2])
+    assert usual_rows(rows, target).all()
+
+
+def test_outliers_at_the_ends_of_a_curve_too() -> None:
+    """The ends were called a region, and then no row was left out."""
+    law = random_law("cases", 500)
+    generator = np.random.default_rng(27)
+    rows = law.draw(400, generator)
+    target = law.value(rows)
+    wrong = generator.choice(400, 60, replace=False)
+    target[wrong] = 1e4 * generator.standard_normal(60)
+    kept = usual_rows(rows, target)
+    assert kept[wrong].mean() < 0.1 and kept.mean() > 0.75

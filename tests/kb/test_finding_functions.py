@@ -378,5 +378,21 @@ def test_functions_of_imported_rules_are_not_found(tmp_path: Path) -> None:
     table = rows(random.Random(17), 20)
     (tmp_path / "sub.lnn").write_text(HEAD + facts(table) + known(table, HALF, "label") + LAW)
     kb = lnnkit.loads('import "sub.lnn"\nrule z(X) = ?f(a(X), b(X))\n', base=tmp_path)
-    with pytest.raises(lnnkit.Error, match="no rule is left to train"):
+    with pytest.raises(lnnkit.Error, match="no rule is left to train") as problem:
         kb.fit()
+    assert "`?f(a(X), b(X))` is in an imported file" in (problem.value.diagnostics[0].hint or "")
+    kb = lnnkit.loads(HEAD + facts(table) + known(table, HALF, "label"))
+    kb.save(tmp_path / "data.lnn")
+    (tmp_path / "law.lnn").write_text('import "data.lnn"\n' + LAW)
+    law = lnnkit.load(tmp_path / "law.lnn")  # as the hint says
+    assert law.fit().functions
+
+
+def test_labels_of_truths_tell_nothing_of_a_function() -> None:
+    table = rows(random.Random(18), 20)
+    labels = "".join(f"label Great(d{number})\n" for number in range(20))
+    rule = "predicate Great(day)\nrule y(X) > 3 <-> Great(X)\n"
+    kb = lnnkit.loads(HEAD + facts(table) + rule + LAW + labels)
+    with pytest.raises(lnnkit.ProgramError, match="no row tells of") as problem:
+        kb.fit()
+    assert "truths tell none" in (problem.value.diagnostics[0].hint or "")
