@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -43,6 +44,12 @@ def column(weights: Sequence[Weight], like: Tensor) -> Tensor:
     else:
         flat = torch.tensor(list(weights), dtype=like.dtype, device=like.device)
     return flat.reshape(-1, *[1] * (like.dim() - 1))
+
+
+def sum_of_all(values: Tensor) -> Tensor:
+    """The sum over the first dimension, one after the other: the order of ``Tensor.sum`` hangs on the other dimensions,
+    and with it the last bit. ``[k, n] -> [n]``."""
+    return reduce(torch.add, values.unbind(0))
 
 
 def sum_of_others(values: Tensor) -> Tensor:
