@@ -48,11 +48,22 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """Some record batches, in the format of an Arrow stream; ``first`` is the number of their first row."""
+    """Some record batches of a stream; ``first`` is the number of their first row. A worker is sent these rows alone,
+    though they may be a slice of a batch of any size."""
 
-    data: bytes
+    batches: tuple[pa.RecordBatch, ...]
     first: int
     name: str
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _received, (_in_bytes(self.batches), self.first, self.name)
+
+
+def _received(data: pa.Buffer, first: int, name: str) -> Batches:
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(data) as reader:
+        return Batches(tuple(reader), first, name)
 
 
 Unit = RowGroups | Lines | Batches
@@ -176,24 +187,24 @@ def _batches(stream: IO[bytes], size: int) -> Iterator[Batches]:
                 for start in range(0, whole.num_rows, size):  # one batch may be a table of any size
                     held.append(whole.slice(start, size))
                     if sum(each.num_rows for each in held) >= size:
-                        yield Batches(_in_bytes(held), first, name)
+                        yield Batches(tuple(held), first, name)
                         first += sum(each.num_rows for each in held)
                         held = []
             if held:
-                yield Batches(_in_bytes(held), first, name)
+                yield Batches(tuple(held), first, name)
     except (pa.ArrowException, OSError) as error:
         hint = "a CSV or Parquet file is read by its path: `--rows SORT=rows.csv`"
         raise Unreadable("unreadable-file", f"standard input is not an Arrow stream: {error}", hint) from None
 
 
-def _in_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
+def _in_bytes(batches: Sequence[pa.RecordBatch]) -> pa.Buffer:
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    return sink.getvalue()
 
 
 # --- units -> sheets --------------------------------------------------------------------------------------------------
@@ -213,8 +224,7 @@ def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sh
                 sheet = replace(sheet, names=numbered(sheet.names), named=False)
             yield _numbered(sheet, unit.first - (1 + breaks(top))), str(unit.path)
         case Batches():
-            with pa.ipc.open_stream(unit.data) as reader:
-                table = reader.read_all()
+            table = pa.Table.from_batches(unit.batches)
             yield _numbered(arrow_sheet(table, unit.name), unit.first - 1), unit.name
         case RowGroups():
             yield from _of_row_groups(unit, wanted)

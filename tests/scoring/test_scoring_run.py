@@ -6,6 +6,7 @@ import contextlib
 import io
 import multiprocessing
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -345,7 +346,15 @@ def test_one_large_batch_of_an_arrow_stream_is_decided_in_pieces() -> None:
     with pa.ipc.new_stream(sink, table().schema) as writer:
         writer.write_table(table())
     stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()), batch=64)
-    assert len(list(stream.units())) == -(-ROWS // 64)
+    units = list(stream.units())
+    assert len(units) == -(-ROWS // 64)
+    sent = pickle.dumps(units[1])
+    assert len(sent) < len(sink.getvalue()) / 2  # the slice, not the batch that it shares
+    ((held, _),), ((got, _),) = sheets(units[1]), sheets(pickle.loads(sent))
+    places = range(len(held.names))
+    assert held.names == got.names
+    assert got.read(places).rows.tolist() == held.read(places).rows.tolist()
+    assert all([*got.read(places).columns[each]] == [*held.read(places).columns[each]] for each in places)
 
 
 def test_what_a_worker_of_a_killed_run_writes_late_is_not_taken(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
