@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 def repeated(keys: pa.Array | pa.ChunkedArray) -> list[tuple[int, int]]:
     """The rows that repeat the key of an earlier row, each with the first such row."""
     array = one(keys)
-    if len(array) < 2 or is_rising(array):
+    if len(array) < 2 or array.null_count == len(array) or is_rising(array):
         return []
+    there = np.flatnonzero(~nulls(array))  # the code of a null is arbitrary
     coded = array.dictionary_encode()
-    codes = view(coded.indices, np.int32)
-    if len(coded.dictionary) == len(codes):
+    if len(coded.dictionary) == len(there):
         return []
-    first = np.full(len(coded.dictionary), len(codes), np.int64)
-    np.minimum.at(first, codes, np.arange(len(codes)))
-    again = np.flatnonzero(first.take(codes) < np.arange(len(codes)))
-    empty = nulls(array)
-    return [(row, int(first[codes[row]])) for row in again.tolist() if not empty[row]]
+    codes = view(coded.indices, np.int32)[there]
+    first = np.full(len(coded.dictionary), len(array), np.int64)
+    np.minimum.at(first, codes, there)
+    again = first.take(codes) < there
+    return list(zip(there[again].tolist(), first.take(codes[again]).tolist(), strict=True))
 
 
 class Rising(NamedTuple):

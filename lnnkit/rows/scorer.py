@@ -82,16 +82,16 @@ class RowScorer:
         return tuple(found)
 
     def scored(
-        self, sheet: Sheet, name: str, *, lenient: bool = False, once: bool = False
+        self, sheet: Sheet, name: str, *, lenient: bool = False, once: bool = False, after: int | str | None = None
     ) -> tuple[pa.RecordBatch, list[Diagnostic]]:
         """The answers for the rows of a sheet of the file ``name``. If ``lenient``, bad rows are left out and their
         errors returned; otherwise they are raised as `DataError`. If ``once``, a row that repeats an earlier key is an
-        error."""
+        error; ``after`` is the key before the sheet, which its first row repeats."""
         try:
             strip = read_strip(self._source(sheet, name))
             wrong = self._wrong(strip, lenient=lenient)
             if once:
-                wrong += _repetitions(strip, SHOWN if not lenient else strip.length)
+                wrong += _repetitions(strip, after, SHOWN if not lenient else strip.length)
             if wrong and not lenient:
                 raise DataError(wrong)
             if wrong:
@@ -188,16 +188,19 @@ class RowScorer:
         self.__init__(model, alpha, why=bool(state["why"]))
 
 
-def _repetitions(strip: StripGrid, shown: int) -> list[Diagnostic]:
+def _repetitions(strip: StripGrid, after: int | str | None, shown: int) -> list[Diagnostic]:
     """The errors for rows that repeat an earlier key."""
     keys = _as_written(one(strip.key))
-    again = repeated(keys)
+    again: list[tuple[int, str]] = []
     source, rows = strip.source, strip.grid.rows
+    if after is not None:
+        again += [(row, "the row before it") for row in [keys.to_pylist().index(after)]]
+    again += [(row, f"row {int(rows[first])}") for row, first in repeated(keys)]
     title = source.sheet.title(source.key)
     found: list[Diagnostic] = []
     for row, first in again[:shown]:
-        message = f"{title} is {keys[row].as_py()}, as in row {int(rows[first])}"
-        hint = "a key names one row: leave the others out, or let the key be another column"
+        message = f"{title} is {keys[row].as_py()}, as in {first}"
+        hint = "" if found else "a key names one row: leave the others out, or let the key be another column"
         found.append(Diagnostic("bad-row", message, hint, file=source.name, row=int(rows[row])))
     if len(again) > shown:
         found.append(Diagnostic("bad-row", f"{len(again):,} rows have the key of an earlier one", file=source.name))

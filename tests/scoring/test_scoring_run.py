@@ -13,6 +13,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -262,24 +263,37 @@ def test_a_column_that_is_not_there(scorer: RowScorer, tmp_path: Path) -> None:
         score(scorer, RowStream(tmp_path / "loans.parquet"), tmp_path / "out.parquet")
 
 
-@pytest.mark.parametrize("order", ["near", "across parts", "apart"])
-def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str) -> None:
-    places = {"near": [0, 1, 2, 1], "across parts": [*range(100), 99, 100], "apart": [*range(100), 100, 5]}[order]
+@pytest.mark.parametrize("order", ["near", "across parts", "across batches", "apart"])
+def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    across = [*range(100), 99, 100]
+    places = {"near": [0, 1, 2, 1], "apart": [*range(100), 100, 5]}.get(order, across)
     rows = table().take(places)
     keys = pa.array([f"k{place:04}" for place in places])
     pq.write_table(rows.set_column(0, "id", keys), tmp_path / "loans.parquet", row_group_size=100)
     stream, output = RowStream(tmp_path / "loans.parquet", batch=100), tmp_path / "out.parquet"
+    if order == "across batches":
+        stream = replace(stream, batch=1000)
+        monkeypatch.setattr("lnnkit.scoring.row_streams.BATCH", 100)
     if order == "apart":  # what no bounded memory finds is said
         assert score(scorer, stream, output).scattered
         return
     with pytest.raises(lnnkit.DataError, match="k0001" if order == "near" else "k0099") as problem:
         score(scorer, stream, output)
     assert [each.code for each in problem.value.diagnostics] == ["bad-row"]
-    if order == "near":
-        assert problem.value.diagnostics[0].row == 4
-        found = score(scorer, stream, output, bad_rows=tmp_path / "bad.csv")
-        assert (found.rows, found.left_out, found.scattered) == (3, 1, False)
-        assert read(output)["id"].to_pylist() == ["k0000", "k0001", "k0002"]
+    assert problem.value.diagnostics[0].row == (4 if order == "near" else 101)
+    found = score(scorer, stream, output, bad_rows=tmp_path / "bad.csv")
+    assert (found.rows, found.left_out, found.scattered) == (len(places) - 1, 1, False)
+    assert read(output)["id"].to_pylist() == [f"k{place:04}" for place in sorted({*places})]
+    assert ("k0001" if order == "near" else "k0099") in (tmp_path / "bad.csv").read_text()
+
+
+def test_a_row_without_a_key_repeats_none(scorer: RowScorer, tmp_path: Path) -> None:
+    keys = pa.array([None, "k3", None, "k2", "k2"])
+    pq.write_table(table(5).set_column(0, "id", keys), tmp_path / "loans.parquet")
+    found = score(scorer, RowStream(tmp_path / "loans.parquet"), tmp_path / "out.csv", bad_rows=tmp_path / "bad.csv")
+    assert (found.rows, found.left_out) == (2, 3)
+    told = (tmp_path / "bad.csv").read_text().splitlines()
+    assert [line.split(",")[1] for line in told[1:]] == ["1", "3", "5"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".arrow"])
