@@ -74,6 +74,7 @@ def score(
     identity = None
     try:
         require_known(output)
+        output = Path(os.path.realpath(output)) if output.is_symlink() else output  # a link stays
         identity = stream.identity
         with Parts.beside(output).lock as lock:
             return _Run(scorer, stream, identity, output, lock, workers, bad_rows).scored(told)

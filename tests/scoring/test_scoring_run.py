@@ -10,6 +10,7 @@ import pickle
 import random
 import shutil
 import signal
+import stat
 import time
 import traceback
 from collections.abc import Callable
@@ -469,3 +470,20 @@ def test_a_second_run_of_an_output_waits_and_then_says_so(
     score(scorer, RowStream(loans, batch=100), output, told=told)
     assert met == ["output-in-use"]
     assert read(output).equals(expected(scorer))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_what_is_no_regular_file_is_not_replaced(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    pipe, output, held = tmp_path / "pipe.csv", tmp_path / "out.csv", tmp_path / "held.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(lnnkit.DataError, match="regular"):
+        score(scorer, RowStream(loans), pipe)
+    held.touch(0o640)
+    output.symlink_to(held)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    score(scorer, RowStream(loans), output, bad_rows=pipe)
+    assert os.read(reader, 100) == b"file,row,code,message\r\n"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert output.is_symlink()
+    assert (held.stat().st_mode & 0o777, len(held.read_bytes().splitlines())) == (0o640, ROWS + 1)
