@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.delimited import layout_of, numbered, open_delimited
 from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
@@ -17,10 +17,13 @@ from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     import pyarrow as pa
 
 BATCH = 1 << 17  # rows that are decided at a time
 STANDARD_INPUT = "-"
+_ARROW_FILE = b"ARROW1\0\0"  # its first bytes
 _READ = 1 << 20  # bytes of a column that are read at a time
 
 
@@ -78,7 +81,7 @@ class RowStream:
     path: Path
     header: bool = True
     delimiter: str | None = None
-    standard_input: IO[bytes] | None = None
+    standard_input: BufferedReader | None = None
     batch: int = BATCH
     block: int = BLOCK
 
@@ -176,11 +179,13 @@ def _opened(path: Path) -> Any:
         raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
 
 
-def _batches(stream: IO[bytes], size: int) -> Iterator[Batches]:
+def _batches(stream: BufferedReader, size: int) -> Iterator[Batches]:
     import pyarrow as pa
 
     name, first = "standard input", 1
     try:
+        if stream.peek(len(_ARROW_FILE)).startswith(_ARROW_FILE):  # a file is a stream between two of its own parts
+            stream.read(len(_ARROW_FILE))
         with pa.ipc.open_stream(stream) as reader:
             held: list[pa.RecordBatch] = []
             for whole in reader:

@@ -107,11 +107,14 @@ def test_csv_in_blocks_numbers_its_lines(scorer: RowScorer, tmp_path: Path) -> N
     assert pv.read_csv(tmp_path / "out.csv", parse_options=pv.ParseOptions(newlines_in_values=True)).num_rows == 50
 
 
-def test_an_arrow_stream(scorer: RowScorer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_arrow_on_standard_input(scorer: RowScorer, tmp_path: Path, kind: str) -> None:
     sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table().schema) as writer:
+    with (
+        pa.ipc.new_stream(sink, table().schema) if kind == "stream" else pa.ipc.new_file(sink, table().schema) as writer
+    ):
         writer.write_table(table(), max_chunksize=50)
-    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()), batch=64)
+    stream = RowStream(Path("-"), standard_input=io.BufferedReader(io.BytesIO(sink.getvalue())), batch=64)
     score(scorer, stream, tmp_path / "out.parquet")
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
@@ -360,7 +363,7 @@ def test_one_large_batch_of_an_arrow_stream_is_decided_in_pieces() -> None:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table().schema) as writer:
         writer.write_table(table())
-    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()), batch=64)
+    stream = RowStream(Path("-"), standard_input=io.BufferedReader(io.BytesIO(sink.getvalue())), batch=64)
     units = list(stream.units())
     assert len(units) == -(-ROWS // 64)
     sent = pickle.dumps(units[1])
