@@ -267,6 +267,33 @@ def test_a_column_that_is_not_there(scorer: RowScorer, tmp_path: Path) -> None:
         score(scorer, RowStream(tmp_path / "loans.parquet"), tmp_path / "out.parquet")
 
 
+KEYS = {
+    "view": pa.array([f"k{place:03}" for place in range(100)], pa.string_view()),
+    "bytes": pa.array([b"k%03d" % place for place in range(100)], pa.large_binary()),
+    "dictionary": pa.array(range(100)).dictionary_encode(),
+    "unsigned": pa.array([2**63 + place for place in range(100)], pa.uint64()),
+    "decimal": pa.array(range(100)).cast(pa.decimal128(20, 0)),
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_of_any_type_are_written_and_known_to_rise(
+    scorer: RowScorer, tmp_path: Path, kind: str, suffix: str
+) -> None:
+    rows, sink, output = table(100).set_column(0, "id", KEYS[kind]), io.BytesIO(), tmp_path / f"out{suffix}"
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows, max_chunksize=30)
+    stream = RowStream(Path("-"), standard_input=io.BufferedReader(io.BytesIO(sink.getvalue())), batch=30)
+    assert not score(scorer, stream, output).scattered
+    if suffix == ".csv":
+        names = [line.split(",")[0].strip('"') for line in output.read_text().splitlines()[1:]]
+    else:
+        found = pq.read_table(output) if suffix == ".parquet" else pa.ipc.open_file(output).read_all()
+        names = found["id"].cast(pa.string()).to_pylist()
+    assert names == KEYS[kind].cast(pa.string()).to_pylist()
+
+
 @pytest.mark.parametrize("order", ["near", "across parts", "across batches", "apart"])
 def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     across = [*range(100), 99, 100]
