@@ -47,8 +47,8 @@ def column(weights: Sequence[Weight], like: Tensor) -> Tensor:
 
 
 def sum_of_all(values: Tensor) -> Tensor:
-    """The sum over the first dimension, one after the other: the order of ``Tensor.sum`` hangs on the other dimensions,
-    and with it the last bit. ``[k, n] -> [n]``."""
+    """The sum over the first dimension, in order: ``[k, n] -> [n]``. The order of ``Tensor.sum``, and so its last bit,
+    depends on ``n``."""
     return reduce(torch.add, values.unbind(0))
 
 
