@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from lnnkit.data.files import write_whole
+from lnnkit.data.files import is_special, write_whole
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -31,7 +31,7 @@ def require_free(path: str | os.PathLike[str], *, force: bool) -> None:
 
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Raises `Error` if a file at ``path`` could not be written."""
-    target = Path(os.path.realpath(path))
+    target = Path(path if is_special(path) else os.path.realpath(path))
     if target.is_dir():
         raise _unwritable(path, "it is a folder")
     if not target.parent.is_dir():

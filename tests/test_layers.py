@@ -8,7 +8,8 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``garbage`` (Python's collector, paused) and ``time_limit``: they import nothing and are imported by ``graph`` and
   what follows.
 - ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
-  themselves but ``flags`` (where flags of a tensor are set); ``formula`` and what follows may import all three, and
+  themselves but ``flags`` (where flags of a tensor are set) and ``elementwise`` (functions whose last bit hangs on
+  their element alone); ``formula`` and what follows may import all three, and
   nothing before, which has to stay free of torch.
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answer_table``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import
@@ -45,7 +46,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
 STAGES = ("syntax", "data", "check", "graph", *CORE, "rows", "explain", "prove", "draw", "learn", "discovery", "kb")
-LEAVES = ("logic", "numeric", "flags")
+LEAVES = ("logic", "numeric", "flags", "elementwise")
 SURFACES = ("cli", "shell", "sklearn", "formula_regressor", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
@@ -58,7 +59,7 @@ for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
 MAY["rows"] |= {"errors", "budget"}
 MAY["kb"] |= {"interchange", "errors", "budget", "computing", "fit", "interrupt", "output"}
-MAY |= {leaf: {leaf, "flags"} for leaf in LEAVES}
+MAY |= {leaf: {leaf, "flags", "elementwise"} for leaf in LEAVES}
 for _stage in STAGES[STAGES.index("graph") :]:
     MAY[_stage] |= {"garbage", "time_limit"}
 MAY["garbage"] = MAY["time_limit"] = set()

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
@@ -16,6 +16,7 @@ from lnnkit.output import require_apart, require_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from io import BufferedReader
 
     from lnnkit.rows.scorer import RowScorer
     from lnnkit.scoring.row_streams import RowStream
@@ -45,7 +46,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         type=_rows,
         metavar="SORT=PATH",
         help="the sort whose entities are decided, and the stream: a Parquet, CSV or TSV file, a folder of them, or - "
-        "for an Arrow stream on standard input",
+        "for Arrow IPC on standard input",
     )
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="the file to write: .parquet, .csv or .arrow"
@@ -151,7 +152,7 @@ def _stream(place: str, header: bool, delimiter: str | None) -> RowStream:
     from lnnkit.scoring.row_streams import STANDARD_INPUT, RowStream
 
     if place == STANDARD_INPUT:
-        return RowStream(Path("-"), standard_input=sys.stdin.buffer)
+        return RowStream(Path("-"), standard_input=cast("BufferedReader", sys.stdin.buffer))
     return RowStream(Path(place), header, delimiter)
 
 
@@ -188,7 +189,7 @@ def _summary(found: Scored, seconds: float) -> list[str]:
         lines[0] += f"; went on from {found.resumed:,} part{'' if found.resumed == 1 else 's'} of an earlier run"
     for name, states in found.states.items():
         counted = ", ".join(f"{count:,} {state.replace('_', ' ')}" for state, count in states.most_common())
-        lines.append(f"  {name}: {counted}")
+        lines += [f"  {name}: {counted}"] if counted else []
     if found.left_out:
         lines.append(f"  {found.left_out:,} bad row{'' if found.left_out == 1 else 's'} left out")
     if found.scattered:

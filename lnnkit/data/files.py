@@ -16,12 +16,18 @@ from lnnkit.syntax.printer import format_string
 _RETURN = re.compile(r"\r(?!\n)")
 
 
+def is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether ``path`` is neither a file nor a folder, but a pipe or a device, as ``/dev/stdout`` is."""
+    place = Path(path)  # not resolved: what stands for a pipe in /proc names nothing
+    return place.exists() and not place.is_file() and not place.is_dir()
+
+
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write ``content`` (text as UTF-8, line ends unchanged) to ``path`` in one step: a reader, or a crash, sees either
     the old file or the new one. A replaced file keeps its mode; for a link its target is replaced. Anything but a
     regular file (a pipe, ``/dev/stdout``) is written in place. Raises ``OSError`` as ``open`` does."""
     data = content.encode() if isinstance(content, str) else content
-    target = Path(os.path.realpath(path))
+    target = Path(path if is_special(path) else os.path.realpath(path))
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return

@@ -31,6 +31,7 @@ from lnnkit.logic.operands import (
     column,
     scalar,
     stack,
+    sum_of_all,
     sum_of_others,
     sums_of_others,
     unstack,
@@ -246,8 +247,8 @@ def _band_of_many(
     boxes = stack(terms)
     weight = column(weights, boxes.lower)
     shares = Bounds(weight * boxes.lower, weight * boxes.upper)
-    empty = sides[0] & (shares.upper.sum(0) < low - tol)
-    empty = empty | (sides[1] & (shares.lower.sum(0) > high + tol))
+    empty = sides[0] & (sum_of_all(shares.upper) < low - tol)
+    empty = empty | (sides[1] & (sum_of_all(shares.lower) > high + tol))
     left_over = Bounds(low - sum_of_others(shares.upper), high - sum_of_others(shares.lower))
     found = unweigh(left_over, weight, 1 + high.abs())
     found = candidate(*found, sides[0] & (weight > 0), sides[1] & (weight > 0))

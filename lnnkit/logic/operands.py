@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -43,6 +44,12 @@ def column(weights: Sequence[Weight], like: Tensor) -> Tensor:
     else:
         flat = torch.tensor(list(weights), dtype=like.dtype, device=like.device)
     return flat.reshape(-1, *[1] * (like.dim() - 1))
+
+
+def sum_of_all(values: Tensor) -> Tensor:
+    """The sum over the first dimension, in order: ``[k, n] -> [n]``. The order of ``Tensor.sum``, and so its last bit,
+    depends on ``n``."""
+    return reduce(torch.add, values.unbind(0))
 
 
 def sum_of_others(values: Tensor) -> Tensor:

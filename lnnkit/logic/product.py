@@ -22,11 +22,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit import elementwise
 from lnnkit.flags import any_set
 from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, misses, rounding, tolerance
 from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
-from lnnkit.logic.operands import column, scalar, stack, sum_of_others, unstack, unweigh
+from lnnkit.logic.operands import column, scalar, stack, sum_of_all, sum_of_others, unstack, unweigh
 from lnnkit.logic.steep import loosened, steadied, steep_rows
 
 
@@ -144,7 +145,7 @@ def _product(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
 
 def _image(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
     excess = bias - 1
-    lower, upper = (_costs(end, weight).sum(0) - excess for end in factors)
+    lower, upper = (sum_of_all(_costs(end, weight)) - excess for end in factors)
     return Bounds(_lower_truth(lower, excess), _upper_truth(upper))
 
 
@@ -167,7 +168,7 @@ def _factors_left(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -
     minimum."""
     asks_lower, excess = asks(node)[0], bias - 1
     costs = Bounds(_costs(factors.upper, weight), _costs(_snapped(factors.lower), weight))
-    empty = misses(Bounds(_truth(costs.upper.sum(0) - excess), _truth(costs.lower.sum(0) - excess)), node)
+    empty = misses(Bounds(_truth(sum_of_all(costs.upper) - excess), _truth(sum_of_all(costs.lower) - excess)), node)
     dearest, cheapest = _generator(node.lower) + excess, _generator(node.upper) + excess
     left_over = Bounds(cheapest - sum_of_others(costs.upper), dearest - sum_of_others(costs.lower))
     cost = unweigh(left_over, weight, 1 + excess.abs() + torch.where(asks_lower, dearest, 0.0).abs())
@@ -226,7 +227,9 @@ def _scale(bias: Weight, like: Tensor) -> Tensor:
 def _power(base: Tensor, exponent: Tensor) -> Tensor:
     """``base^exponent`` with ``0^0 = 1``, and gradients that stay finite at a base of 0."""
     positive = base > 0
-    power = torch.pow(torch.where(positive, base, 1.0), exponent)
+    if exponent.is_cpu and not exponent.requires_grad and float(exponent) == 1:  # a quarter off most programs' time
+        return torch.where(positive, base, 0.0)
+    power = elementwise.power(torch.where(positive, base, 1.0), exponent)
     return torch.where(positive, power, torch.where(exponent > 0, 0.0, 1.0))
 
 

@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor
 
+from lnnkit.elementwise import sigmoid
 from lnnkit.flags import all_set, where_set
 from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.interval import Interval
@@ -189,7 +190,7 @@ def _mixed(added: Interval, product: Interval, opened: Interval) -> Interval:
     lower, upper = [], []
     for end in opened:
         # A weight that rounds to 0 may stand for any tiny factor, so its product with infinity is unknown.
-        gate, rest = torch.sigmoid(end), torch.sigmoid(-end)
+        gate, rest = sigmoid(end), sigmoid(-end)
         lower.append(_sum(gate * added.lower, rest * product.lower, -math.inf))
         upper.append(_sum(gate * added.upper, rest * product.upper, math.inf))
     return Interval(torch.minimum(*lower), torch.maximum(*upper))

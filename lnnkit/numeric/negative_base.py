@@ -15,6 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit import elementwise
 from lnnkit.flags import any_set
 from lnnkit.numeric.arithmetic import negate, not_negative
 from lnnkit.numeric.pieces import Pieces, bounded, joined
@@ -70,8 +71,8 @@ def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[P
     first = first + (is_odd(first) != odd).double()
     last = last - (is_odd(last) != odd).double()
     there = there & (first <= last) & (first < math.inf)
-    least = torch.minimum(*(torch.maximum(r.low, p.low ** (1 / y)) for y in (first, last)))
-    most = torch.maximum(*(torch.minimum(r.high, p.high ** (1 / y)) for y in (first, last)))
+    least = torch.minimum(*(torch.maximum(r.low, elementwise.power(p.low, 1 / y)) for y in (first, last)))
+    most = torch.maximum(*(torch.minimum(r.high, elementwise.power(p.high, 1 / y)) for y in (first, last)))
     least, most = torch.minimum(least, most), torch.maximum(least, most)  # where the numbers differ only by rounding
     return bounded(-most, -least, ~there), bounded(first, last, ~there)
 

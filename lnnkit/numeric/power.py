@@ -11,6 +11,7 @@ import math
 import torch
 from torch import Tensor
 
+from lnnkit import elementwise
 from lnnkit.flags import any_set
 from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal, rising
 from lnnkit.numeric.pieces import (
@@ -32,7 +33,8 @@ from lnnkit.numeric.pieces import (
 def raise_to(base: Pieces, exponent: float) -> Pieces:
     """The exact image of ``x ^ e`` for a fixed exponent."""
     if base.point:
-        value = base.lower**exponent
+        value = elementwise.power(base.lower, abs(exponent))
+        value = value if exponent >= 0 else 1 / value  # as for intervals, to the last bit
         if finite(value) and not lost(value, base.lower):
             return points(value)
     if exponent == 0:
@@ -43,7 +45,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
         base = not_negative(base)
     elif size % 2 == 0:
         base = absolute(base)
-    raised = rising(base, lambda x: x**size)
+    raised = rising(base, lambda x: elementwise.power(x, size))
     return raised if exponent > 0 else reciprocal(raised)
 
 
@@ -55,7 +57,7 @@ def root(power: Pieces, exponent: float) -> Pieces:
     if exponent < 0:
         return root(reciprocal(power), -exponent)
     if exponent != int(exponent):
-        return rising(not_negative(power), lambda x: x ** (1 / exponent))
+        return rising(not_negative(power), lambda x: elementwise.power(x, 1 / exponent))
     if exponent % 2 == 0:
         positive = rising(not_negative(power), lambda x: _root(x, exponent))
         return joined((positive, negate(positive)))
@@ -89,11 +91,11 @@ def _root(value: Tensor, exponent: float) -> Tensor:
     if exponent == 2:
         return value.sqrt()
     # `1 / e` is rounded, which matters for values far from 1; one step of Newton's method corrects it.
-    found = value ** (1 / exponent)
-    missed = (found**exponent / value - 1) / exponent
+    found = elementwise.power(value, 1 / exponent)
+    missed = (elementwise.power(found, exponent) / value - 1) / exponent
     found = torch.where(missed.abs() < 1e-9, found - found * missed, found)
     near = found.round()
-    return torch.where(near**exponent == value, near, found)
+    return torch.where(elementwise.power(near, exponent) == value, near, found)
 
 
 def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,7 +106,7 @@ def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Te
 
 def _corner(value: Tensor, exponent: Tensor) -> Tensor:
     """The power; that of a nonzero value is not zero, but its limit may be."""
-    found = differentiable(torch.pow, value, exponent)
+    found = differentiable(elementwise.power, value, exponent)
     return torch.where(exponent.isinf(), found, regained(found, value))
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.elementwise import atanh, cosh, logit, sigmoid
 from lnnkit.flags import any_set
 from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE
 from lnnkit.numeric.interval import Interval
@@ -138,7 +139,7 @@ def _branches(relation: Relation) -> Sequence[Branch]:
 
 def _bump(x: Tensor) -> Tensor:
     """``1 - tanh^2 x``, without cancellation for large ``x``."""
-    return x.cosh().square().reciprocal()
+    return cosh(x).square().reciprocal()
 
 
 def _off_bump(truth: Tensor) -> Tensor:
@@ -160,7 +161,7 @@ def _mirrored(branch: Branch) -> Branch:
     )
 
 
-_RISING = Branch(-math.inf, math.inf, torch.sigmoid, torch.logit)
+_RISING = Branch(-math.inf, math.inf, sigmoid, logit)
 _FALLING = _mirrored(_RISING)
 _BUMP = Branch(0.0, math.inf, _bump, _off_bump, reached=True)
 _DENT = Branch(0.0, math.inf, _dent, _off_dent, reached=True)
@@ -179,11 +180,11 @@ def _register(relation: Learned) -> Sequence[Branch]:
 
     def truth(x: Tensor) -> Tensor:
         t = x.tanh()
-        return torch.sigmoid(constant + plus * t - 2 * zero * t.square())
+        return sigmoid(constant + plus * t - 2 * zero * t.square())
 
     def only(value: Tensor) -> Tensor:
         """The root of the smaller magnitude, for a quadratic whose extremum is outside."""
-        level = value.logit() - constant
+        level = logit(value) - constant
         spread = (plus**2 - 8 * zero * level).clamp(min=0.0).sqrt()
         return _from_bit(2 * level / (plus + math.copysign(1.0, plus) * spread))
 
@@ -193,14 +194,14 @@ def _register(relation: Learned) -> Sequence[Branch]:
     peak = constant + plus * turn / 2
 
     def side(sign: float) -> Curve:
-        return lambda value: _from_bit(turn + sign * ((peak - value.logit()) / (2 * zero)).clamp(min=0.0).sqrt())
+        return lambda value: _from_bit(turn + sign * ((peak - logit(value)) / (2 * zero)).clamp(min=0.0).sqrt())
 
     at = math.atanh(turn)
     return Branch(-math.inf, at, truth, side(-1.0)), Branch(at, math.inf, truth, side(1.0))
 
 
 def _from_bit(t: Tensor) -> Tensor:
-    return t.clamp(-1.0, 1.0).atanh()
+    return atanh(t.clamp(-1.0, 1.0))
 
 
 def _full(value: float, rows: int) -> Tensor:

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 def repeated(keys: pa.Array | pa.ChunkedArray) -> list[tuple[int, int]]:
     """The rows that repeat the key of an earlier row, each with the first such row."""
     array = one(keys)
-    if len(array) < 2 or is_rising(array):
+    if len(array) < 2 or array.null_count == len(array) or is_rising(array):
         return []
+    there = np.flatnonzero(~nulls(array))  # the code of a null is arbitrary
     coded = array.dictionary_encode()
-    codes = view(coded.indices, np.int32)
-    if len(coded.dictionary) == len(codes):
+    if len(coded.dictionary) == len(there):
         return []
-    first = np.full(len(coded.dictionary), len(codes), np.int64)
-    np.minimum.at(first, codes, np.arange(len(codes)))
-    again = np.flatnonzero(first.take(codes) < np.arange(len(codes)))
-    empty = nulls(array)
-    return [(row, int(first[codes[row]])) for row in again.tolist() if not empty[row]]
+    codes = view(coded.indices, np.int32)[there]
+    first = np.full(len(coded.dictionary), len(array), np.int64)
+    np.minimum.at(first, codes, there)
+    again = first.take(codes) < there
+    return list(zip(there[again].tolist(), first.take(codes[again]).tolist(), strict=True))
 
 
 class Rising(NamedTuple):
     """Whether each key is known to be greater than the one before it, in two orders of texts: by their bytes, and by
-    their lengths first, which is the order of whole numbers. Integers are compared by value."""
+    their lengths first, which is the order of whole numbers. Whole numbers are compared by value."""
 
     by_bytes: bool
     by_length: bool
@@ -44,24 +44,18 @@ def is_rising(keys: pa.Array) -> bool:
 def rising(keys: pa.Array) -> Rising:
     """The orders in which keys rise."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if keys.null_count or len(keys) < 2:
         return Rising(not keys.null_count, not keys.null_count)
-    if pa.types.is_int64(keys.type):
-        values = view(keys, np.int64)
-        greater = bool((values[1:] > values[:-1]).all())
-        return Rising(greater, greater)
-    if pa.types.is_integer(keys.type):
-        try:
-            return rising(keys.cast(pa.int64()))
-        except pa.ArrowInvalid:
-            return Rising(False, False)
-    if pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type):
-        import pyarrow.compute as pc
-
-        less = pc.less(keys.slice(0, len(keys) - 1), keys.slice(1))  # pyright: ignore[reportAttributeAccessIssue]
+    whole = pa.types.is_integer(keys.type) or (pa.types.is_decimal(keys.type) and keys.type.scale == 0)
+    if not (whole or pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
+        return Rising(False, False)
+    less = pc.less(keys.slice(0, len(keys) - 1), keys.slice(1))  # pyright: ignore[reportAttributeAccessIssue]
+    if not whole:
         length = view(pc.binary_length(keys).cast(pa.int64()), np.int64)  # pyright: ignore[reportAttributeAccessIssue]
         after = less.to_numpy(zero_copy_only=False)
         longer, as_long = length[1:] > length[:-1], length[1:] == length[:-1]
         return Rising(bool(after.all()), bool((longer | (as_long & after)).all()))
-    return Rising(False, False)
+    greater = not less.false_count
+    return Rising(greater, greater)

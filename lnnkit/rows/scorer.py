@@ -50,12 +50,16 @@ class RowScorer:
         self._choices: dict[tuple[str, ...], tuple[tuple[Choice, ...], int]] = {}
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The answers for the rows of a batch (for an Arrow table, a table). Raises `DataError` with every bad row."""
+        """The answers for the rows of a batch; for a table or a data frame, an Arrow table. Raises `DataError` with
+        every bad row."""
         import pyarrow as pa
 
-        whole = isinstance(batch, pa.Table)
-        table = batch if whole else pa.Table.from_batches([batch])
-        found, _ = self.scored(arrow_sheet(table, SOURCE), SOURCE)
+        whole = not isinstance(batch, pa.RecordBatch)
+        try:
+            sheet = arrow_sheet(batch if whole else pa.Table.from_batches([batch]), SOURCE)
+        except Unreadable as problem:
+            raise _unread(problem, SOURCE) from None
+        found, _ = self.scored(sheet, SOURCE)
         found = found.cast(pa.schema([pa.field(each.name, _plain(each.type)) for each in found.schema]))
         return pa.Table.from_batches([found]) if whole else found
 
@@ -82,16 +86,16 @@ class RowScorer:
         return tuple(found)
 
     def scored(
-        self, sheet: Sheet, name: str, *, lenient: bool = False, once: bool = False
+        self, sheet: Sheet, name: str, *, lenient: bool = False, once: bool = False, after: int | str | None = None
     ) -> tuple[pa.RecordBatch, list[Diagnostic]]:
         """The answers for the rows of a sheet of the file ``name``. If ``lenient``, bad rows are left out and their
         errors returned; otherwise they are raised as `DataError`. If ``once``, a row that repeats an earlier key is an
-        error."""
+        error; ``after`` is the key before the sheet, which its first row repeats."""
         try:
             strip = read_strip(self._source(sheet, name))
             wrong = self._wrong(strip, lenient=lenient)
             if once:
-                wrong += _repetitions(strip, SHOWN if not lenient else strip.length)
+                wrong += _repetitions(strip, after, SHOWN if not lenient else strip.length)
             if wrong and not lenient:
                 raise DataError(wrong)
             if wrong:
@@ -99,8 +103,7 @@ class RowScorer:
                 keep = np.array([row not in rows for row in strip.grid.rows.tolist()], bool)
                 strip = some_rows(strip, np.flatnonzero(keep))
         except Unreadable as problem:
-            fault = problem.fault
-            raise DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)]) from None
+            raise _unread(problem, name) from None
         return self._table(strip, self.model.compiled.answers(strip, why=self.why)), wrong
 
     def _source(self, sheet: Sheet, name: str) -> StripSource:
@@ -192,16 +195,24 @@ class RowScorer:
         self.__init__(model, alpha, why=bool(state["why"]))
 
 
-def _repetitions(strip: StripGrid, shown: int) -> list[Diagnostic]:
+def _unread(problem: Unreadable, name: str) -> DataError:
+    fault = problem.fault
+    return DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)])
+
+
+def _repetitions(strip: StripGrid, after: int | str | None, shown: int) -> list[Diagnostic]:
     """The errors for rows that repeat an earlier key."""
     keys = _as_written(one(strip.key))
-    again = repeated(keys)
+    again: list[tuple[int, str]] = []
     source, rows = strip.source, strip.grid.rows
+    if after is not None:
+        again += [(row, "the row before it") for row in [keys.to_pylist().index(after)]]
+    again += [(row, f"row {int(rows[first])}") for row, first in repeated(keys)]
     title = source.sheet.title(source.key)
     found: list[Diagnostic] = []
     for row, first in again[:shown]:
-        message = f"{title} is {keys[row].as_py()}, as in row {int(rows[first])}"
-        hint = "a key names one row: leave the others out, or let the key be another column"
+        message = f"{title} is {keys[row].as_py()}, as in {first}"
+        hint = "" if found else "a key names one row: leave the others out, or let the key be another column"
         found.append(Diagnostic("bad-row", message, hint, file=source.name, row=int(rows[row])))
     if len(again) > shown:
         found.append(Diagnostic("bad-row", f"{len(again):,} rows have the key of an earlier one", file=source.name))
@@ -224,9 +235,12 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _as_written(column: pa.Array) -> pa.Array:
-    """The names of rows as in their stream; for a text file, as texts."""
+    """The names of rows as in their stream, in a type that every format can hold."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        return column.cast(pa.string())
-    return column.cast(pa.string()) if pa.types.is_binary(column.type) else column
+        column = column.dictionary_decode()
+    if pa.types.is_large_binary(column.type):
+        return column.cast(pa.large_string())
+    views = pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type)
+    return column.cast(pa.string()) if views or pa.types.is_binary(column.type) else column

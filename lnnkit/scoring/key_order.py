@@ -4,6 +4,7 @@ repeated."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from lnnkit.rows.row_keys import Rising, rising
@@ -58,6 +59,8 @@ class KeyRange:
 
 
 def _plain(key: object) -> Key:
+    if isinstance(key, Decimal) and key == key.to_integral_value():
+        return int(key)
     return key if isinstance(key, int) else str(key)
 
 

@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from lnnkit.data.files import is_special
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.scoring.bad_rows import BadRow
 from lnnkit.scoring.parquet_joining import JoinedParquet
@@ -24,10 +25,19 @@ SUFFIXES = (".parquet", ".pq", ".csv", ".arrow", ".feather")
 
 
 def require_known(path: Path) -> None:
-    """Raises `Unreadable` if the file name has no known suffix."""
+    """Raises `Unreadable` if the file name has no known suffix, or is that of a pipe or a device."""
     if path.suffix.lower() not in SUFFIXES:
         hint = f"its name ends in one of {' '.join(SUFFIXES)}"
         raise Unreadable("unknown-format", f'"{path.name}" cannot be written as a table', hint)
+    if is_special(path):
+        raise Unreadable("unwritable-file", f'"{path}" cannot be written: it is no regular file', "name another file")
+
+
+def move(partial: Path, target: Path) -> None:
+    """Replace a file in one step; the new one keeps its mode."""
+    if target.exists():
+        shutil.copymode(target, partial)
+    os.replace(partial, target)
 
 
 class OutputFile:
@@ -81,7 +91,7 @@ class OutputFile:
             if self._sink is not None:
                 self._sink.close()
                 if kind is None:
-                    os.replace(self._partial, self.path)
+                    move(self._partial, self.path)
         finally:
             self._partial.unlink(missing_ok=True)
 
@@ -133,12 +143,14 @@ class PartWriter:
 
 
 class BadRowsFile:
-    """A CSV of the rows that were left out, moved into place once complete. An ``OSError`` names its ``path``."""
+    """A CSV of the rows that were left out, moved into place once complete; a pipe or a device is written at once. An
+    ``OSError`` names its ``path``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.count = 0
-        self._partial = path.with_name(f".{path.name[:100]}.part")
+        self._target = path if is_special(path) else Path(os.path.realpath(path))
+        self._partial = path if is_special(path) else self._target.with_name(f".{path.name[:100]}.part")
 
     def __enter__(self) -> Self:
         with self._named():
@@ -156,11 +168,12 @@ class BadRowsFile:
         try:
             with self._named() if kind is None else contextlib.suppress(OSError):
                 self._file.close()
-            if kind is None:
+            if kind is None and self._partial != self._target:
                 with self._named():
-                    os.replace(self._partial, self.path)
+                    move(self._partial, self._target)
         finally:
-            self._partial.unlink(missing_ok=True)
+            if self._partial != self._target:
+                self._partial.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:

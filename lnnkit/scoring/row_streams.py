@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.delimited import layout_of, numbered, open_delimited
 from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
@@ -17,10 +17,13 @@ from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     import pyarrow as pa
 
 BATCH = 1 << 17  # rows that are decided at a time
 STANDARD_INPUT = "-"
+_ARROW_FILE = b"ARROW1\0\0"  # its first bytes
 _READ = 1 << 20  # bytes of a column that are read at a time
 
 
@@ -48,11 +51,22 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """Some record batches, in the format of an Arrow stream; ``first`` is the number of their first row."""
+    """Some record batches of a stream; ``first`` is the number of their first row. A worker is sent these rows alone,
+    though they may be a slice of a batch of any size."""
 
-    data: bytes
+    batches: tuple[pa.RecordBatch, ...]
     first: int
     name: str
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _received, (_in_bytes(self.batches), self.first, self.name)
+
+
+def _received(data: pa.Buffer, first: int, name: str) -> Batches:
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(data) as reader:
+        return Batches(tuple(reader), first, name)
 
 
 Unit = RowGroups | Lines | Batches
@@ -67,7 +81,7 @@ class RowStream:
     path: Path
     header: bool = True
     delimiter: str | None = None
-    standard_input: IO[bytes] | None = None
+    standard_input: BufferedReader | None = None
     batch: int = BATCH
     block: int = BLOCK
 
@@ -165,35 +179,37 @@ def _opened(path: Path) -> Any:
         raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
 
 
-def _batches(stream: IO[bytes], size: int) -> Iterator[Batches]:
+def _batches(stream: BufferedReader, size: int) -> Iterator[Batches]:
     import pyarrow as pa
 
     name, first = "standard input", 1
     try:
+        if stream.peek(len(_ARROW_FILE)).startswith(_ARROW_FILE):  # a file is a stream between two of its own parts
+            stream.read(len(_ARROW_FILE))
         with pa.ipc.open_stream(stream) as reader:
             held: list[pa.RecordBatch] = []
             for whole in reader:
                 for start in range(0, whole.num_rows, size):  # one batch may be a table of any size
                     held.append(whole.slice(start, size))
                     if sum(each.num_rows for each in held) >= size:
-                        yield Batches(_in_bytes(held), first, name)
+                        yield Batches(tuple(held), first, name)
                         first += sum(each.num_rows for each in held)
                         held = []
             if held:
-                yield Batches(_in_bytes(held), first, name)
+                yield Batches(tuple(held), first, name)
     except (pa.ArrowException, OSError) as error:
         hint = "a CSV or Parquet file is read by its path: `--rows SORT=rows.csv`"
         raise Unreadable("unreadable-file", f"standard input is not an Arrow stream: {error}", hint) from None
 
 
-def _in_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
+def _in_bytes(batches: Sequence[pa.RecordBatch]) -> pa.Buffer:
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    return sink.getvalue()
 
 
 # --- units -> sheets --------------------------------------------------------------------------------------------------
@@ -213,8 +229,7 @@ def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sh
                 sheet = replace(sheet, names=numbered(sheet.names), named=False)
             yield _numbered(sheet, unit.first - (1 + breaks(top))), str(unit.path)
         case Batches():
-            with pa.ipc.open_stream(unit.data) as reader:
-                table = reader.read_all()
+            table = pa.Table.from_batches(unit.batches)
             yield _numbered(arrow_sheet(table, unit.name), unit.first - 1), unit.name
         case RowGroups():
             yield from _of_row_groups(unit, wanted)

@@ -74,6 +74,7 @@ def score(
     identity = None
     try:
         require_known(output)
+        output = Path(os.path.realpath(output)) if output.is_symlink() else output  # a link stays
         identity = stream.identity
         with Parts.beside(output).lock as lock:
             return _Run(scorer, stream, identity, output, lock, workers, bad_rows).scored(told)
@@ -132,9 +133,11 @@ class _Run:
             whole = stack.enter_context(OutputFile(self.output, parts.folder))
             left = None if self.bad_rows is None else stack.enter_context(BadRowsFile(self.bad_rows))
             keys = KeyRange()
-            for number in _in_order(job, self.stream, self.workers, self.lock):
+            for number, unit in _in_order(job, self.stream, self.workers, self.lock):
                 summary = parts.summary(number)
-                _follow_on(summary, keys)
+                if keys.meets(summary.keys):
+                    job.do(number, unit, keys)
+                    summary = parts.summary(number)
                 keys = keys.then(summary.keys)
                 whole.append(parts.path(number), summary.header)
                 if left is not None:
@@ -168,17 +171,6 @@ def _explained(problem: Unreadable | DataError, stream: RowStream, identity: str
     return DataError([Diagnostic(fault.code, fault.message, fault.hint)])
 
 
-def _follow_on(summary: Summary, keys: KeyRange) -> None:
-    """Raises `Unreadable` if the first key of a part repeats the last key before it."""
-    if keys.meets(summary.keys):
-        raise _repeated(keys)
-
-
-def _repeated(keys: KeyRange) -> Unreadable:
-    message = f"two consecutive rows have the key {keys.last}"
-    return Unreadable("bad-row", message, "a key names one row: leave the others out, or let the key be another column")
-
-
 @dataclass(frozen=True)
 class _Job:
     """The work of a worker: score a unit and write its part."""
@@ -187,46 +179,50 @@ class _Job:
     parts: Parts
     lenient: bool
 
-    def do(self, number: int, unit: Unit) -> int:
-        self.parts.write(number, self._found(unit))
-        return number
+    def do(self, number: int, unit: Unit, before: KeyRange | None = None) -> None:
+        """Write a part; a first row whose key is the last one ``before`` is a bad row."""
+        self.parts.write(number, self._found(unit, before or KeyRange()))
 
-    def _found(self, unit: Unit) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
-        keys = KeyRange()
+    def _found(self, unit: Unit, keys: KeyRange) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
         for sheet, name in sheets(unit, self.scorer.columns):
             batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient, once=True)
             own = KeyRange.of(batch.column(0))
             if keys.meets(own):
-                raise _repeated(keys)
-            keys = own
+                batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient, once=True, after=keys.last)
+                own = KeyRange.of(batch.column(0))
+            keys = own if own.last is not None else keys
             yield batch, sorted(map(BadRow.of, wrong), key=lambda each: each.row)
 
 
-def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> Iterator[int]:
-    """Yields the unit numbers in order, each once its part is written."""
+def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> Iterator[tuple[int, Unit]]:
+    """Yields the units in order, with their numbers, each once its part is written."""
     if workers == 1:
         for number, unit in enumerate(stream.units()):
-            yield number if job.parts.has(number) else job.do(number, unit)
+            if not job.parts.has(number):
+                job.do(number, unit)
+            yield number, unit
         return
     context = prepared()
     held = pickle.dumps(job)
     with ProcessPoolExecutor(workers, context, begin, (lock,)) as pool:
-        waiting: deque[Future[int] | int] = deque()
+        waiting: deque[tuple[int, Unit, Future[None] | None]] = deque()
         try:
             for number, unit in enumerate(stream.units()):
-                waiting.append(number if job.parts.has(number) else pool.submit(_do, held, number, unit))
+                waiting.append((number, unit, None if job.parts.has(number) else pool.submit(_do, held, number, unit)))
                 if len(waiting) >= _AHEAD * workers:
-                    yield _awaited(waiting.popleft())
+                    yield _awaited(*waiting.popleft())
             while waiting:
-                yield _awaited(waiting.popleft())
+                yield _awaited(*waiting.popleft())
         finally:
-            for each in waiting:
-                if isinstance(each, Future):
+            for _, _, each in waiting:
+                if each is not None:
                     each.cancel()
 
 
-def _awaited(each: Future[int] | int) -> int:
-    return each if isinstance(each, int) else each.result()
+def _awaited(number: int, unit: Unit, written: Future[None] | None) -> tuple[int, Unit]:
+    if written is not None:
+        written.result()
+    return number, unit
 
 
 @cache
@@ -238,5 +234,5 @@ def _held(job: bytes) -> _Job:
     return pickle.loads(job)
 
 
-def _do(job: bytes, number: int, unit: Unit) -> int:
-    return _held(job).do(number, unit)
+def _do(job: bytes, number: int, unit: Unit) -> None:
+    _held(job).do(number, unit)

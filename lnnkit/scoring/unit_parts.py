@@ -119,16 +119,19 @@ class Parts:
             summary = Summary()
             with pa.OSFile(str(partial), "wb") as sink:
                 writer: PartWriter | None = None
-                for batch, wrong in found:
-                    if writer is None:
-                        writer = PartWriter(self.output, sink, batch.schema)
-                        summary.header = writer.header
-                    writer.write(batch)
-                    summary.count(batch)
-                    summary.bad += wrong
-                assert writer is not None
-                writer.close()
+                try:
+                    for batch, wrong in found:
+                        if writer is None:
+                            writer = PartWriter(self.output, sink, batch.schema)
+                            summary.header = writer.header
+                        writer.write(batch)
+                        summary.count(batch)
+                        summary.bad += wrong
+                finally:  # before the sink is closed, which the writer would complain about later
+                    if writer is not None:
+                        writer.close()
             told.write_text(summary.text(), encoding="utf-8")
+            self.path(number).unlink(missing_ok=True)  # an earlier one does not belong to this summary
             os.replace(told, self._summary(number))
             os.replace(partial, self.path(number))
         except BaseException:

@@ -10,6 +10,7 @@ import pytest
 
 from lnnkit.data.files import read_program, write_whole
 from lnnkit.data.source import nearest_file
+from lnnkit.output import require_writable
 from tests.full_disk import full_disk
 
 
@@ -53,6 +54,18 @@ def test_missing_folder_and_devices(tmp_path: Path) -> None:
         write_whole(tmp_path, "x")
     write_whole("/dev/null", "x")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs /dev/fd")
+def test_a_pipe_that_dev_names(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    link = tmp_path / "link"  # as /dev/stdout is one
+    link.symlink_to(f"/dev/fd/{writer}")
+    require_writable(link)
+    write_whole(link, "x")
+    assert os.read(reader, 2) == b"x"
+    os.close(reader)
+    os.close(writer)
 
 
 def test_program_texts(tmp_path: Path) -> None:

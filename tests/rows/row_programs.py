@@ -11,24 +11,37 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 LOGICS = ("lukasiewicz", "product", "godel")
+_CURVES = (
+    *("({0})^3", "({0})^-1", "({0})^-3", "({0})^0.5", "abs({0})^1.7", "abs({0})^{1}", "({0})^{1}", "sqrt(abs({0}))"),
+    "nalu({0}, {1}){{weight: [0.6, -0.4], gate: [0.1, 0.2]}}",
+    "inalu({0}, {1}){{add: [1, 0.5], multiply: [0.5, -1], gate: 0.3}}",
+    "npu({0}, {1}){{power: [0.7, -0.5], imaginary: [0.1, 0], gate: [1, 0.6]}}",
+    "realnpu({0}, {1}){{power: [1.5, -0.5], gate: [1, 0.6]}}",
+)
+_RELATIONS = ([0.7, 0.2, -0.1], [-1.5, 0, 0.3], [0.2, 1.5, 0.1])
 REGIONS = ("rome", "oslo", "bern")
 
 
 @dataclass
 class RowProgram:
-    """A program's text, which loads ``loans.parquet``, and that table. ``rounded``: a kernel of it takes powers or
-    sums whose last digit hangs on how many rows are worked out together."""
+    """A program's text, which loads ``loans.parquet``, and that table."""
 
     text: str
     table: pa.Table
-    rounded: bool
 
 
 def generate(
-    seed: int, size: int = 5, rows: int = 40, reference: bool | None = None, *, coarse: bool = False
+    seed: int,
+    size: int = 5,
+    rows: int = 40,
+    reference: bool | None = None,
+    *,
+    coarse: bool = False,
+    curved: bool = False,
 ) -> RowProgram:
-    """With ``coarse``, columns have few values, so that many rows are alike."""
-    return _Generator(random.Random(f"rows {seed} {size}"), size, rows, reference, coarse).build()
+    """With ``coarse``, columns have few values, so that many rows are alike; ``curved`` adds long conjunctions and
+    disjunctions, powers, roots and units."""
+    return _Generator(random.Random(f"rows {seed} {size}"), size, rows, reference, coarse, curved).build()
 
 
 def write(program: RowProgram, folder: Path) -> None:
@@ -36,21 +49,21 @@ def write(program: RowProgram, folder: Path) -> None:
 
 
 class _Generator:
-    def __init__(self, rng: random.Random, size: int, rows: int, reference: bool | None, coarse: bool) -> None:
-        self.coarse = coarse
+    def __init__(
+        self, rng: random.Random, size: int, rows: int, reference: bool | None, coarse: bool, curved: bool
+    ) -> None:
+        self.coarse, self.curved = coarse, curved
         self.rng, self.size, self.rows = rng, size, rows
         self.lines: list[str] = []
         self.columns: dict[str, list[object]] = {"id": [f"l{i:03}" for i in range(rows)]}
         self.reference = rng.random() < 0.25 if reference is None else reference
         self.pool: list[str] = []
         self.comparisons: list[str] = []
-        self.rounded = False
 
     def build(self) -> RowProgram:
         rng = self.rng
         logic = rng.choice(LOGICS)
         self.mixed = rng.random() < 0.15
-        self.rounded = logic == "product" or self.mixed
         self.lines.append(f"logic {logic}")
         self.lines += ["predicate Listed(loan)", 'load Listed from "loans.parquet" (id)']  # each row is an entity
         self.base = [self._base(place) for place in range(rng.choice([2, 3, 4]))]
@@ -77,7 +90,7 @@ class _Generator:
             self.lines.append(f"fact {name}(l003){rng.choice(['', ' = 0.4', ' in [0.1, 0.6]'])}")
         self._queries()
         table = pa.table({name: pa.array(values) for name, values in self.columns.items()})
-        return RowProgram("\n".join(self.lines) + "\n", table, self.rounded)
+        return RowProgram("\n".join(self.lines) + "\n", table)
 
     # --- data ---------------------------------------------------------------------------------------------------------
 
@@ -175,11 +188,10 @@ class _Generator:
         if depth == 0 or rng.random() < 0.1:
             return self._literal(names, plain)
         kind = rng.choice(["&", "&", "&", "|", "|", "xor", "<->", "->"]) if not plain else rng.choice(["&", "|"])
-        count = rng.choice([2, 2, 3]) if kind in ("&", "|") else 2
+        count = rng.choice([3, 5, 7] if self.curved and depth == 1 else [2, 2, 3]) if kind in ("&", "|") else 2
         parts = [self._formula(depth - 1, names, plain) for _ in range(count)]
         weighted = rng.random() < 0.25
         if weighted:
-            self.rounded |= True
             parts = [f"{part}@{rng.choice([0.5, 0.8, 1.3, 0])}" if rng.random() < 0.6 else part for part in parts]
         attributes = []
         if weighted and kind in ("&", "|", "->") and rng.random() < 0.4:
@@ -205,7 +217,9 @@ class _Generator:
         operator = rng.choice([">", ">=", "<", "<=", "=", "!="])
         soft = ""
         if rng.random() < 0.25:
-            soft, self.rounded = f"{{scale: {rng.choice([0.5, 2, 10])}}}", True
+            soft = f"{{scale: {rng.choice([0.5, 2, 10])}}}"
+        if soft and self.curved and rng.random() < 0.3:
+            operator, soft = "<?>", soft.replace("}", f", weight: {rng.choice(_RELATIONS)}}}")
         text = f"{self._term(rng.choice([0, 0, 1, 2]))} {operator} {rng.choice([0, 3, 5, 2.5, self._term(0)])}"
         return f"({text}){soft}" if soft else text
 
@@ -215,6 +229,8 @@ class _Generator:
             return f"{rng.choice(self.numbers)}(X)"
         kind = rng.choice(["+", "-", "*", "/", "/", "abs", "^", "nau"])
         left = self._term(depth - 1)
+        if self.curved and rng.random() < 0.5:
+            return rng.choice(_CURVES).format(left, self._term(0))
         if kind == "abs":
             return f"abs({left})"
         if kind == "^":

@@ -74,7 +74,7 @@ def program(text: str, folder: Path, rows: int = 12) -> RowProgram:
     }
     table = pa.table(columns)
     pq.write_table(table, folder / "loans.parquet")
-    return RowProgram(HEAD + text, table, rounded=False)
+    return RowProgram(HEAD + text, table)
 
 
 def is_dense(found: RowProgram, folder: Path) -> bool:

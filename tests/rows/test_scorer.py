@@ -48,6 +48,14 @@ def test_names_twice_in_what_the_engine_decides() -> None:
     assert found["Grant_lower"] == [0.0, 0.7, 0.5]
 
 
+def test_frames_of_other_libraries_and_what_is_none() -> None:
+    own = scorer()
+    frame = pytest.importorskip("polars").DataFrame(ROWS)
+    assert own(frame).to_pylist() == own(pa.table(ROWS)).to_pylist()
+    with pytest.raises(lnnkit.DataError, match="a dict cannot be read as a table"):
+        own({"id": ["l1"]})  # pyright: ignore[reportArgumentType]
+
+
 def test_whole_numbers_name_rows_and_stay_numbers() -> None:
     found = scorer()(pa.record_batch({**ROWS, "id": pa.array([3, 1, 2])}))
     assert found["id"].to_pylist() == [3, 1, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -30,6 +31,8 @@ def range_of(keys: list[object], parts: int) -> KeyRange:
         ([3, 5, 9, 12, 20], True),
         ([3, 5, 5, 12, 20], False),
         (["1", "2", "2", "10"], False),
+        ([*map(Decimal, (-9, -5, 3, 20))], True),
+        ([*map(Decimal, (-9, -5, -9, 20))], False),
     ],
 )
 def test_keys_that_rise_by_bytes_or_by_length(keys: list[object], rising: bool, parts: int) -> None:

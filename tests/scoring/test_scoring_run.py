@@ -6,12 +6,15 @@ import contextlib
 import io
 import multiprocessing
 import os
+import pickle
 import random
 import shutil
 import signal
+import stat
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -105,11 +108,14 @@ def test_csv_in_blocks_numbers_its_lines(scorer: RowScorer, tmp_path: Path) -> N
     assert pv.read_csv(tmp_path / "out.csv", parse_options=pv.ParseOptions(newlines_in_values=True)).num_rows == 50
 
 
-def test_an_arrow_stream(scorer: RowScorer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_arrow_on_standard_input(scorer: RowScorer, tmp_path: Path, kind: str) -> None:
     sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table().schema) as writer:
+    with (
+        pa.ipc.new_stream(sink, table().schema) if kind == "stream" else pa.ipc.new_file(sink, table().schema) as writer
+    ):
         writer.write_table(table(), max_chunksize=50)
-    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()), batch=64)
+    stream = RowStream(Path("-"), standard_input=io.BufferedReader(io.BytesIO(sink.getvalue())), batch=64)
     score(scorer, stream, tmp_path / "out.parquet")
     assert read(tmp_path / "out.parquet").equals(expected(scorer))
 
@@ -262,24 +268,64 @@ def test_a_column_that_is_not_there(scorer: RowScorer, tmp_path: Path) -> None:
         score(scorer, RowStream(tmp_path / "loans.parquet"), tmp_path / "out.parquet")
 
 
-@pytest.mark.parametrize("order", ["near", "across parts", "apart"])
-def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str) -> None:
-    places = {"near": [0, 1, 2, 1], "across parts": [*range(100), 99, 100], "apart": [*range(100), 100, 5]}[order]
+KEYS = {
+    "view": pa.array([f"k{place:03}" for place in range(100)], pa.string_view()),
+    "bytes": pa.array([b"k%03d" % place for place in range(100)], pa.large_binary()),
+    "dictionary": pa.array(range(100)).dictionary_encode(),
+    "unsigned": pa.array([2**63 + place for place in range(100)], pa.uint64()),
+    "decimal": pa.array(range(100)).cast(pa.decimal128(20, 0)),
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_of_any_type_are_written_and_known_to_rise(
+    scorer: RowScorer, tmp_path: Path, kind: str, suffix: str
+) -> None:
+    rows, sink, output = table(100).set_column(0, "id", KEYS[kind]), io.BytesIO(), tmp_path / f"out{suffix}"
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows, max_chunksize=30)
+    stream = RowStream(Path("-"), standard_input=io.BufferedReader(io.BytesIO(sink.getvalue())), batch=30)
+    assert not score(scorer, stream, output).scattered
+    if suffix == ".csv":
+        names = [line.split(",")[0].strip('"') for line in output.read_text().splitlines()[1:]]
+    else:
+        found = pq.read_table(output) if suffix == ".parquet" else pa.ipc.open_file(output).read_all()
+        names = found["id"].cast(pa.string()).to_pylist()
+    assert names == KEYS[kind].cast(pa.string()).to_pylist()
+
+
+@pytest.mark.parametrize("order", ["near", "across parts", "across batches", "apart"])
+def test_a_repeated_key(scorer: RowScorer, tmp_path: Path, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    across = [*range(100), 99, 100]
+    places = {"near": [0, 1, 2, 1], "apart": [*range(100), 100, 5]}.get(order, across)
     rows = table().take(places)
     keys = pa.array([f"k{place:04}" for place in places])
     pq.write_table(rows.set_column(0, "id", keys), tmp_path / "loans.parquet", row_group_size=100)
     stream, output = RowStream(tmp_path / "loans.parquet", batch=100), tmp_path / "out.parquet"
+    if order == "across batches":
+        stream = replace(stream, batch=1000)
+        monkeypatch.setattr("lnnkit.scoring.row_streams.BATCH", 100)
     if order == "apart":  # what no bounded memory finds is said
         assert score(scorer, stream, output).scattered
         return
     with pytest.raises(lnnkit.DataError, match="k0001" if order == "near" else "k0099") as problem:
         score(scorer, stream, output)
     assert [each.code for each in problem.value.diagnostics] == ["bad-row"]
-    if order == "near":
-        assert problem.value.diagnostics[0].row == 4
-        found = score(scorer, stream, output, bad_rows=tmp_path / "bad.csv")
-        assert (found.rows, found.left_out, found.scattered) == (3, 1, False)
-        assert read(output)["id"].to_pylist() == ["k0000", "k0001", "k0002"]
+    assert problem.value.diagnostics[0].row == (4 if order == "near" else 101)
+    found = score(scorer, stream, output, bad_rows=tmp_path / "bad.csv")
+    assert (found.rows, found.left_out, found.scattered) == (len(places) - 1, 1, False)
+    assert read(output)["id"].to_pylist() == [f"k{place:04}" for place in sorted({*places})]
+    assert ("k0001" if order == "near" else "k0099") in (tmp_path / "bad.csv").read_text()
+
+
+def test_a_row_without_a_key_repeats_none(scorer: RowScorer, tmp_path: Path) -> None:
+    keys = pa.array([None, "k3", None, "k2", "k2"])
+    pq.write_table(table(5).set_column(0, "id", keys), tmp_path / "loans.parquet")
+    found = score(scorer, RowStream(tmp_path / "loans.parquet"), tmp_path / "out.csv", bad_rows=tmp_path / "bad.csv")
+    assert (found.rows, found.left_out) == (2, 3)
+    told = (tmp_path / "bad.csv").read_text().splitlines()
+    assert [line.split(",")[1] for line in told[1:]] == ["1", "3", "5"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".arrow"])
@@ -345,8 +391,16 @@ def test_one_large_batch_of_an_arrow_stream_is_decided_in_pieces() -> None:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table().schema) as writer:
         writer.write_table(table())
-    stream = RowStream(Path("-"), standard_input=io.BytesIO(sink.getvalue()), batch=64)
-    assert len(list(stream.units())) == -(-ROWS // 64)
+    stream = RowStream(Path("-"), standard_input=io.BufferedReader(io.BytesIO(sink.getvalue())), batch=64)
+    units = list(stream.units())
+    assert len(units) == -(-ROWS // 64)
+    sent = pickle.dumps(units[1])
+    assert len(sent) < len(sink.getvalue()) / 2  # the slice, not the batch that it shares
+    ((held, _),), ((got, _),) = sheets(units[1]), sheets(pickle.loads(sent))
+    places = range(len(held.names))
+    assert held.names == got.names
+    assert got.read(places).rows.tolist() == held.read(places).rows.tolist()
+    assert all([*got.read(places).columns[each]] == [*held.read(places).columns[each]] for each in places)
 
 
 def test_what_a_worker_of_a_killed_run_writes_late_is_not_taken(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
@@ -447,3 +501,20 @@ def test_a_second_run_of_an_output_waits_and_then_says_so(
     score(scorer, RowStream(loans, batch=100), output, told=told)
     assert met == ["output-in-use"]
     assert read(output).equals(expected(scorer))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_what_is_no_regular_file_is_not_replaced(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
+    pipe, output, held = tmp_path / "pipe.csv", tmp_path / "out.csv", tmp_path / "held.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(lnnkit.DataError, match="regular"):
+        score(scorer, RowStream(loans), pipe)
+    held.touch(0o640)
+    output.symlink_to(held)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    score(scorer, RowStream(loans), output, bad_rows=pipe)
+    assert os.read(reader, 100) == b"file,row,code,message\r\n"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert output.is_symlink()
+    assert (held.stat().st_mode & 0o777, len(held.read_bytes().splitlines())) == (0o640, ROWS + 1)
