@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-SHARE = 3  # with all of them the slow run takes 40 minutes on two cores, with half of them 25
+SHARE = 4  # with all of them the slow run takes 40 minutes on two cores, with a third of them 22
 
 
 def in_blocks(seeds: range, size: int, plain: int) -> list[object]:
