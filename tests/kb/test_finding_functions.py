@@ -395,4 +395,4 @@ def test_labels_of_truths_tell_nothing_of_a_function() -> None:
     kb = lnnkit.loads(HEAD + facts(table) + rule + LAW + labels)
     with pytest.raises(lnnkit.ProgramError, match="no row tells of") as problem:
         kb.fit()
-    assert "truths tell none" in (problem.value.diagnostics[0].hint or "")
+    assert "labels of truths do not count" in (problem.value.diagnostics[0].hint or "")
