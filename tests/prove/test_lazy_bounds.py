@@ -16,7 +16,7 @@ from tests.programs import formula_text, to_text
 from tests.prove.exact_comparison import drawn
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 300, 4, 25
+ALL, PLAIN, BLOCK = 150, 4, 25
 SAME = 1e-7
 
 
@@ -48,6 +48,23 @@ def test_bounds_are_those_of_the_whole_translation(block: range, logic: str, mon
             assert whole.lower == pytest.approx(found.lower, abs=SAME), context
             assert whole.upper == pytest.approx(found.upper, abs=SAME), context
     assert made
+
+
+def test_a_settled_completion_bounds_what_its_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = lnnkit.loads(
+        """
+        logic product
+        predicate D(entity) closed
+        predicate P
+        fact Known(anna)
+        rule P -> D(X)
+        axiom exists X: D(X) in [0, 0.9]
+        axiom forall X: D(X) in [0.9, 1]
+        """
+    )
+    monkeypatch.setattr(proving, "Ground", partial(Ground, eager=-1))
+    found = kb.prove("P", reading="exact", timeout=20)
+    assert (found.lower, found.upper) == pytest.approx((0.9, 0.9), abs=1e-6)
 
 
 LEAK = """

@@ -28,7 +28,7 @@ def differences(kb: lnnkit.KnowledgeBase, other: lnnkit.KnowledgeBase) -> list[s
     if expected.status != "converged":
         return []
     found = [] if outcome.status == "converged" else [str(outcome)]
-    if outcome.rounds != expected.rounds:
+    if abs(outcome.rounds - expected.rounds) > 1:  # a gain near what counts as none may take a round more
         found.append(f"{outcome}, {expected}")
     if outcome.contradictions != expected.contradictions:
         found.append(f"{len(outcome.contradictions)} contradictions, {len(expected.contradictions)}")

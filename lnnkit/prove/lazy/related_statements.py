@@ -60,11 +60,17 @@ class Related:
 
     @cached_property
     def without_completion(self) -> bool:
-        """Whether no statement, nor the question, reads a completed predicate that is not settled."""
+        """Whether no statement, nor the question, reads a completed predicate that is not settled, or whose rules read
+        one that is not: its completion then bounds what they read."""
         completed = frozenset[str]().union(*self._ground.program.strata)
         parts = [each.part for each in self.statements]
-        names = {leaf.name for part in (*parts, self._question.part) for leaf in part.leaves}
-        return all(self._ground.known.is_settled(name) for name in names & completed)
+        names = {leaf.name for part in (*parts, self._question.part) for leaf in part.leaves} & completed
+        read = {leaf.name for name in names for stated in self._defining(name) for leaf in stated.part.leaves}
+        return all(map(self._ground.known.is_settled, names | read))
+
+    def _defining(self, name: str) -> Iterator[Stated]:
+        index = self._ground.index
+        return (each for each in index.mentioning(name) if name in {head.name for head in index.defined(each)})
 
     def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
         if part.kind == "same":
