@@ -100,6 +100,7 @@ def test_the_proof_names_a_quantified_statement() -> None:
     assert "#" not in str([step.bindings for step in explanation.proof.steps])
 
 
+@pytest.mark.slow
 def test_a_long_chain() -> None:
     """Each model shows one link more, so after some the whole chain is translated."""
     text = ["axiom A0 | B0", *(f"axiom {each}{n} -> {each}{n + 1}" for n in range(300) for each in "AB")]

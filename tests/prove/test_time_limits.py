@@ -73,7 +73,7 @@ def test_a_timeout_is_kept_while_a_core_is_made_minimal(monkeypatch: pytest.Monk
     assert not proved.minimal
 
 
-@pytest.mark.parametrize("reading", ["classical", "exact"])
+@pytest.mark.parametrize("reading", ["classical", pytest.param("exact", marks=pytest.mark.slow)])
 def test_a_timeout_is_kept_while_inference_is_prepared(reading: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes two seconds. Time is that of this process, so that others do not matter, and the collector is paused,
     for which earlier tests have left work."""
