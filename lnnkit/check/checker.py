@@ -125,11 +125,8 @@ def ordered(findings: Sequence[Diagnostic], paths: Iterable[str]) -> list[Diagno
     def key(finding: Diagnostic) -> tuple[int, int, int]:
         if finding.span is None:
             return len(files), 0, finding.row or 0
-        return (
-            files[finding.span.source.path],
-            finding.span.start,
-            0,
-        )  # the findings about a table's rows stay in their groups
+        # The findings about a table's rows stay in their groups
+        return files[finding.span.source.path], finding.span.start, 0
 
     return sorted(findings, key=key)
 

@@ -9,7 +9,7 @@ B)`` is fine next to ``fact Edge(a, b)``. Unknown entities in queries are report
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.check.findings import error, warning
@@ -32,12 +32,10 @@ SEARCHES = 40
 def entities(symbols: Symbols) -> list[Diagnostic]:
     constants = {mention.name for formula in symbols.formulas for mention in _unsure(formula)}
     unknown = {name for name in constants - known(symbols, constants) if not symbols.doubtful(name)}
-    alike = _but_for_case((each.text for each in suspects(symbols.formulas)), symbols.texts, _named(symbols))
     concluded = {mention.name for formula in symbols.formulas for mention in _concluded(formula)}
-    found: list[Diagnostic] = []
+    found = clashes(suspects(symbols.formulas), symbols.texts, _named(symbols))
     seen: set[str] = set()
     for formula in symbols.formulas:
-        found += _clashes(suspects([formula]), alike)
         letters: set[str] = set()
         for mention in _unsure(formula):
             if mention.name in unknown:
@@ -56,10 +54,7 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
 def clashes(suspects: Collection[Span], texts: Collection[str], tables: Sequence[Names]) -> list[Diagnostic]:
     """The errors for those of a program's suspect variables that differ only in case from one of some new entities:
     ``texts``, and the names of ``tables``."""
-    return _clashes(suspects, _but_for_case((each.text for each in suspects), texts, tables))
-
-
-def _clashes(suspects: Iterable[Span], alike: Mapping[str, str]) -> list[Diagnostic]:
+    alike = _but_for_case((each.text for each in suspects), texts, tables)
     return [_variable_like_entity(each, alike[each.text]) for each in suspects if each.text in alike]
 
 

@@ -128,11 +128,13 @@ def _table(found: Discovered, names: Sequence[str], target: str) -> str:
 
 def _far(rows: Sequence[int], count: int) -> str:
     """``2 of 40 rows are far from the chosen formula (data rows 3, 17): see whether they are errors``"""
+    from lnnkit.discovery.outlying_rows import MOST
+
     shown = ", ".join(str(row + 1) for row in rows[:_SHOWN]) + (", ..." if len(rows) > _SHOWN else "")
     word = "row" if len(rows) == 1 else "rows"
     verb = "is" if len(rows) == 1 else "are"
     named = f"{len(rows)} of {count} rows {verb} far from the chosen formula (data {word} {shown})"
-    if len(rows) > _MOST_FAR * count:
+    if len(rows) > MOST * count:
         return f"{named}: it does not hold for them, or holds nearly"
     return f"{named}: see whether {'it is an error' if len(rows) == 1 else 'they are errors'}"
 
@@ -162,7 +164,6 @@ def _json(found: Discovered, names: Sequence[str], target: str) -> str:
 
 
 _SHOWN = 5  # rows or columns that the message names
-_MOST_FAR = 0.3  # the share of rows that may be outliers: `outlying_rows`
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
 

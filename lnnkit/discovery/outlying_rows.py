@@ -24,7 +24,7 @@ _FAR = 8.0  # spreads of the polynomial's residuals, beyond which a row is left 
 _FARTHER = 10.0  # the same of formulas': 98 % of wrong rows and 1.5 % of right ones, at 25 95 % and 0.4 %
 _ROUNDING = 1e-6  # of the target's size: an exact formula is as near as this; no value changes the figures
 _SHARE = 0.1  # of a row's value: of right rows 0.2 % are named, at 0.02 1 %
-_MOST = 0.3  # the share of rows that may be outliers: a quarter of the rows are tried, at 0.25 some are kept
+MOST = 0.3  # the share of rows that may be outliers: a quarter of the rows are tried, at 0.25 some are kept
 _ROUNDS = 60  # at 20 78 % of wrong rows are left out
 _FEWEST = 12  # rows of which some may be left out; at 24 of regions 6 %, but nothing of 20 rows
 _POLYNOMIAL = 90  # terms of the polynomial at most
@@ -65,7 +65,7 @@ def _near(basis: np.ndarray, target: np.ndarray, fitted: np.ndarray, far: float)
     for _ in range(6):
         rest = np.abs(target - fitted)
         found = rest <= far * spread(rest[kept])
-        if found.mean() < 1 - _MOST:
+        if found.mean() < 1 - MOST:
             return np.ones(len(target), dtype=bool)
         if (found == kept).all():
             break
@@ -82,7 +82,7 @@ def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: 
     good = [each for each, middle in zip(residuals, medians, strict=True) if middle <= max(2 * min(medians), floor)]
     least = np.min(good, axis=0)
     found = least > max(_FARTHER * spread(least), floor)
-    return found if found.mean() <= _MOST and scattered(found, table) else np.zeros(len(least), dtype=bool)
+    return found if found.mean() <= MOST and scattered(found, table) else np.zeros(len(least), dtype=bool)
 
 
 def far_rows(residuals: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -24,10 +24,12 @@ REGIONS = ("rome", "oslo", "bern")
 
 @dataclass
 class RowProgram:
-    """A program's text, which loads ``loans.parquet``, and that table."""
+    """A program's text, which loads ``loans.parquet``, and that table. ``rounded``: it has weights, soft comparisons,
+    mixed logics or product logic, in which a gain may be near what counts as none."""
 
     text: str
     table: pa.Table
+    rounded: bool = True
 
 
 def generate(
@@ -64,6 +66,7 @@ class _Generator:
         rng = self.rng
         logic = rng.choice(LOGICS)
         self.mixed = rng.random() < 0.15
+        self.rounded = logic == "product" or self.mixed
         self.lines.append(f"logic {logic}")
         self.lines += ["predicate Listed(loan)", 'load Listed from "loans.parquet" (id)']  # each row is an entity
         self.base = [self._base(place) for place in range(rng.choice([2, 3, 4]))]
@@ -90,7 +93,7 @@ class _Generator:
             self.lines.append(f"fact {name}(l003){rng.choice(['', ' = 0.4', ' in [0.1, 0.6]'])}")
         self._queries()
         table = pa.table({name: pa.array(values) for name, values in self.columns.items()})
-        return RowProgram("\n".join(self.lines) + "\n", table)
+        return RowProgram("\n".join(self.lines) + "\n", table, self.rounded)
 
     # --- data ---------------------------------------------------------------------------------------------------------
 
@@ -192,6 +195,7 @@ class _Generator:
         parts = [self._formula(depth - 1, names, plain) for _ in range(count)]
         weighted = rng.random() < 0.25
         if weighted:
+            self.rounded = True
             parts = [f"{part}@{rng.choice([0.5, 0.8, 1.3, 0])}" if rng.random() < 0.6 else part for part in parts]
         attributes = []
         if weighted and kind in ("&", "|", "->") and rng.random() < 0.4:
@@ -217,7 +221,7 @@ class _Generator:
         operator = rng.choice([">", ">=", "<", "<=", "=", "!="])
         soft = ""
         if rng.random() < 0.25:
-            soft = f"{{scale: {rng.choice([0.5, 2, 10])}}}"
+            soft, self.rounded = f"{{scale: {rng.choice([0.5, 2, 10])}}}", True
         if soft and self.curved and rng.random() < 0.3:
             operator, soft = "<?>", soft.replace("}", f", weight: {rng.choice(_RELATIONS)}}}")
         text = f"{self._term(rng.choice([0, 0, 1, 2]))} {operator} {rng.choice([0, 3, 5, 2.5, self._term(0)])}"
