@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 import lnnkit
-from lnnkit.analysis import causes, families, needs, supports, upward_supports
+from lnnkit.analysis import causes, families, upward_supports
 from lnnkit.join import join_index, literal_join, natural_join, pointwise, triggers
 from lnnkit.rows.dense import distinct_rows
 from lnnkit.store import canonical_rows, key_index, layout
@@ -26,12 +26,7 @@ from lnnkit.store import canonical_rows, key_index, layout
 _HUGE = 1 << 40
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (causes, "_EXHAUSTIVE"): ("wide", (3, 6, 10, 14)),
-    (causes, "_COUNTS"): ("wide", (32, 128, 512, 2048)),
-    (causes, "_WIDE"): ("wide", (16, 64, 256, 1024)),
-    (causes, "_CHOICES"): ("wide", (4, 8, 32, 128)),
     (families, "_PRODUCT"): ("wide", (16, 64, 256, 1024)),
-    (needs, "_JOINED"): ("wide", (3, 6, 12, 48)),
-    (supports, "NARROW"): ("wide", (6, 12, 24, 96)),
     (upward_supports, "_FALLS"): ("equal", (1, 3, 6, 9)),
     (literal_join, "CHUNK"): ("triangles", (2**13, 2**15, 2**17, 2**19, 2**21)),
     (literal_join, "_TRIED"): ("triangles", (2, 3, 6, 12)),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from lnnkit.analysis.causes import Cause, Port
-from lnnkit.analysis.supports import NARROW, Analysis
+from lnnkit.analysis.supports import Analysis
 from lnnkit.formula.shape import shape
 from lnnkit.formula.unfolding import Formula
 
@@ -53,9 +53,6 @@ class Analyses:
             tuple(self.defaults[formula.neurons[leaf].source] for leaf in formula.leaves),
             tuple(sorted(vacant.items())),
             doubtful,
-            tuple(n.arguments for n in formula.neurons)
-            if any(len(n.operands) > NARROW for n in formula.neurons)
-            else (),
         )
         found = self.known.analyses.get(key)
         if found is None:

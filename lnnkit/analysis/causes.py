@@ -7,9 +7,8 @@ sound.
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -28,12 +27,9 @@ Moves = tuple[tuple[bool, bool], tuple[bool, bool]]  # for the lower and the upp
 NODE = -1
 _EPS = tolerance(torch.float64)
 _GRID = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
-# Limits of work. From a quarter to four times each, rules of 6 to 30 literals take 313 to 393 CPU ms, which is noise,
-# and have the same answers (`python -m benchmarks.inference_constants wide`).
-_EXHAUSTIVE = 10  # up to this many ports are tried in all combinations
-_COUNTS = 512  # combinations of counts of interchangeable ports
-_WIDE = 256  # ports for which counts are combined
-_CHOICES = 32  # subsets of interchangeable ports that are distinguished
+# Up to this many ports are tried in all combinations. With 3 to 14, rules of 6 to 30 literals take 242 to 319 CPU ms,
+# which is noise, and have the same answers (`python -m benchmarks.inference_constants wide`).
+_EXHAUSTIVE = 10
 
 
 def convex(neuron: Neuron) -> bool:
@@ -113,7 +109,7 @@ def _causes(
     alike: object,
 ) -> list[Cause]:
     """The minimal sets of ports, each at its best, for which a monotone ``test`` holds. ``alike`` identifies the test
-    up to exchange of interchangeable operands; ports of such operands are counted rather than enumerated."""
+    up to exchange of interchangeable operands."""
     memory = _found(_bare(neuron), tuple(bases), tuple(bests))
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
 
@@ -135,7 +131,7 @@ def _causes(
 
     kinds: list[object] = [(neuron.weights[p], end, bases[p], bests[p], rising(neuron, p)) for p, end in ports]
     if len(ports) > _EXHAUSTIVE:
-        return _counted(ports, kinds, run, memory, alike)
+        return _coarse(ports, kinds, run, memory, alike)
     key = (alike, tuple(kinds))
     if key not in memory:
         memory[key] = _least_codes(len(ports), run)
@@ -185,78 +181,30 @@ def _masks(codes: Tensor, count: int) -> Tensor:
     return (codes.unsqueeze(1) >> torch.arange(count).unsqueeze(0) & 1).bool()
 
 
-def _counted(
+def _coarse(
     ports: Sequence[Port],
-    each: Sequence[object],
+    kinds: Sequence[object],
     run: Callable[[Tensor], list[bool]],
     memory: dict[object, object],
     alike: object,
 ) -> list[Cause]:
-    """As `_causes`, for many ports; ``each`` gives the kind of each port."""
-    kinds: dict[object, list[int]] = {}
-    for column, kind in enumerate(each):
-        kinds.setdefault(kind, []).append(column)
-    key = (alike, frozenset((kind, len(group)) for kind, group in kinds.items()))
+    """As `_causes`, for many ports; ``kinds`` gives the kind of each. One cause has all ports without any one of which
+    the test fails; if there are none, each port is a cause."""
+    key = (alike, frozenset(Counter(kinds).items()))
     if key not in memory:
-        memory[key] = [dict(zip(kinds, vector, strict=True)) for vector in _least_counts(list(kinds.values()), run)]
-    found = cast("list[dict[object, int]]", memory[key])
-    return [
-        frozenset(ports[column] for column in columns)
-        for counts in found
-        for columns in _chosen(list(kinds.values()), [counts[kind] for kind in kinds])
-    ]
-
-
-def _least_counts(groups: Sequence[Sequence[int]], run: Callable[[Tensor], list[bool]]) -> list[tuple[int, ...]]:
-    """The minimal numbers of ports of each group for which the test holds."""
-    width = sum(map(len, groups))
-
-    def holds(counts: Iterable[Sequence[int]]) -> list[bool]:
-        rows = list(counts)
-        masks = torch.zeros(len(rows), width, dtype=torch.bool)
-        for row, count in enumerate(rows):
-            for group, number in zip(groups, count, strict=True):
-                masks[row, list(group[:number])] = True
-        return run(masks)
-
-    full = [len(group) for group in groups]
-    if not holds([full])[0]:
-        return []
-    if width <= _WIDE and math.prod(size + 1 for size in full) <= _COUNTS:
-        vectors = list(itertools.product(*(range(size + 1) for size in full)))
-        good = [v for v, hit in zip(vectors, holds(vectors), strict=True) if hit]
-        return [v for v in good if not any(o != v and all(a <= b for a, b in zip(o, v, strict=True)) for o in good)]
-    if len(groups) == 1:
-        return [(_fewest(holds, full, 0),)]
-    # The least number from each group that is necessary even if all other ports are present.
-    return [tuple(_fewest(holds, full, group) for group in range(len(groups)))]
-
-
-def _fewest(holds: Callable[[Iterable[Sequence[int]]], list[bool]], full: Sequence[int], group: int) -> int:
-    low, high = 0, full[group]
-    while low < high:
-        middle = (low + high) // 2
-        if holds([[*full[:group], middle, *full[group + 1 :]]])[0]:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _chosen(groups: Sequence[Sequence[int]], vector: Sequence[int]) -> Iterable[list[int]]:
-    """The sets of columns with these numbers from each group; if there are too many, those with at most one from
-    each."""
-    options: list[list[tuple[int, ...]]] = []
-    for group, count in zip(groups, vector, strict=True):
-        if math.comb(len(group), count) <= _CHOICES:
-            options.append(list(itertools.combinations(group, count)))
-        else:
-            options.append([(column,) for column in group] if count else [()])
-    if math.prod(map(len, options)) > max(_CHOICES, *map(len, options)):
-        longest = max(options, key=lambda option: (len(option[0]) > 0, -len(option)))
-        options = [longest]
-    for parts in itertools.product(*options):
-        yield [column for part in parts for column in part]
+        firsts = [kinds.index(kind) for kind in dict.fromkeys(kinds)]
+        masks = torch.ones(2 + len(firsts), len(ports), dtype=torch.bool)
+        masks[0] = False
+        masks[range(2, 2 + len(firsts)), firsts] = False
+        always, ever, *without = run(masks)
+        needed = {kinds[first] for first, holds in zip(firsts, without, strict=True) if not holds}
+        memory[key] = always, ever, needed
+    always, ever, needed = cast("tuple[bool, bool, set[object]]", memory[key])
+    if always or not ever:
+        return [frozenset()] if always else []
+    if needed:
+        return [frozenset(port for port, kind in zip(ports, kinds, strict=True) if kind in needed)]
+    return [frozenset({port}) for port in ports]
 
 
 # --- non-monotone neurons: their kernels are evaluated on a grid of boxes ---------------------------------------------

@@ -18,7 +18,6 @@ from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.time_limit import check_time
 
 EQUAL = "="  # the table of the literal that two entities are equal
-_JOINED = 12  # literals joined for an instance; 3 and 48 change no time: 325 to 337 ms, as in analysis/causes.py
 
 Column = OneOf["lower", "upper", "either", "listed", "given"]
 
@@ -103,36 +102,15 @@ class NeedFinder:
         for send in self.analysis.sends:
             for support in send.supports:
                 if self.relevance.available(self.reading, support):
-                    found.extend(self._sends(send, self._core(support)))
+                    found.extend(self._sends(send, self._distinct(support)))
         for support in self.analysis.contradictions():
             if self.relevance.available(self.reading, support):
-                found.append(Need(0, self._literals(self._core(support))))
+                found.append(Need(0, self._literals(self._distinct(support))))
         for neuron, family in self.reading.observed.items():
             for support in family:
                 if self.relevance.available(self.reading, support):
-                    found.extend(self._at(neuron, None, self._literals(self._core(support))))
+                    found.extend(self._at(neuron, None, self._literals(self._distinct(support))))
         return Needs(minimal_needs(found), self._fills(), frozenset(self._expands), frozenset(self._last))
-
-    def _core(self, elements: frozenset[Element]) -> frozenset[Element]:
-        """A subset of the elements that is selective enough to join, and covers every variable twice: a wide formula
-        needs only some. Heads that facts must list come first, then the elements that link most variables, preferably
-        to those chosen before."""
-        elements = self._distinct(elements)
-        if len(elements) <= _JOINED:
-            return elements
-        ordered = sorted(elements, key=lambda each: (-len(self._variables(each)), each))
-        core = [each for each in ordered if each.leaf in self.formula.heads]
-        for _ in range(2):  # A need may be a core without one of its elements.
-            bound: set[int] = set()
-            while more := [e for e in ordered if e not in core and not bound.issuperset(self._variables(e))]:
-                best = next((each for each in more if bound & self._variables(each)), more[0])
-                core.append(best)
-                bound |= self._variables(best)
-        core += [element for element in ordered if element not in core][: max(0, _JOINED - len(core))]
-        return frozenset(core)
-
-    def _variables(self, element: Element) -> set[int]:
-        return variables(self._literal(element.leaf, element.end).arguments)
 
     def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
         """Drop the upper ends of atoms that are false by default if their lower ends are present: raising the lower end

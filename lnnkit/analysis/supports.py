@@ -31,14 +31,10 @@ from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
 from lnnkit.flags import any_set
 from lnnkit.formula.passes import least_heads
-from lnnkit.formula.unfolding import AUXILIARY, Formula, Neuron
+from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
 from lnnkit.time_limit import check_time
-
-# A cause with more ports is narrowed by the formula's variables; 6 and 96 change no time: 314 to 329 ms, as in
-# causes.py.
-NARROW = 24
 
 _EPS = tolerance(torch.float64)
 
@@ -142,9 +138,7 @@ class Analysis:
                 at = int(side == "upper")
                 for lost, own in ((bases[place][at], ALWAYS), (outs[operand][at], loose[operand][at])):
                     if own:
-                        causes = self._narrow(
-                            neuron, message_causes(neuron, bases, goals, demand.end, demand.level, place, lost)
-                        )
+                        causes = message_causes(neuron, bases, goals, demand.end, demand.level, place, lost)
                         family = product([demand.supports, own, self.upward.family(causes, families)])
                         found.setdefault(side, []).append(family)
             for side, passed in found.items():
@@ -172,26 +166,6 @@ class Analysis:
         family = union(told)
         for operand in neuron.operands if family else ():
             demands[operand] += [_Demand("lower", math.inf, family), _Demand("upper", -math.inf, family)]
-
-    def _narrow(self, neuron: Neuron, causes: Sequence[Cause]) -> Sequence[Cause]:
-        """For causes wider than a join is worth: the ports that together mention every variable."""
-        if all(len(cause) <= NARROW for cause in causes):
-            return causes
-        keepers = self._keepers(neuron)
-        return [cause if len(cause) <= NARROW else frozenset(p for p in cause if p[0] in keepers) for cause in causes]
-
-    def _keepers(self, neuron: Neuron) -> frozenset[int]:
-        """Operands in which each variable occurs twice if it can; at least `NARROW` operands if there are as many."""
-        kept: list[int] = []
-        for _ in range(2):
-            bound: set[int | str] = set()
-            for place, operand in enumerate(neuron.operands):
-                arguments = self.formula.neurons[operand].arguments
-                if place not in kept and not bound.issuperset(arguments):
-                    kept.append(place)
-                    bound.update(arguments)
-        kept += [place for place in range(len(neuron.operands)) if place not in kept][: max(0, NARROW - len(kept))]
-        return frozenset(kept)
 
     def _pass_through_gaps(self, index: int, demands: list[list[_Demand]]) -> None:
         neuron = self.formula.neurons[index]

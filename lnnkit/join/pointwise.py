@@ -1,9 +1,8 @@
 """Needs whose literals all have exactly the formula's variables as arguments: evaluated as set operations, without
 a join.
 
-Assignments are tuples of the tables, so these are aligned to one order: that of the largest table, if the others
-have the same tuples or a subset, or that of the entities, for one variable. A table's list then is a column of
-flags.
+Assignments are tuples of the tables, so these are aligned to the order of the largest table, if the others have the
+same tuples or a subset. A table's list then is a column of flags.
 """
 
 from __future__ import annotations
@@ -38,9 +37,7 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
     if not all(joins.pattern((each.table, each.arguments)).plain for each in literals):
         return None
     places = _places([joins.atoms.tables[each.table] for each in literals])
-    if places is not None:
-        return _aligned(joins, needs, literals, places)
-    return _of_one_variable(joins, needs, literals) if len(variables) == 1 else None
+    return None if places is None else _aligned(joins, needs, literals, places)
 
 
 class _Places(NamedTuple):
@@ -66,22 +63,6 @@ def _places(tables: Sequence[AtomTable]) -> _Places | None:
             return None
         among[table.name] = place
     return _Places(base, among)
-
-
-def _of_one_variable(joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal]) -> Iterator[Bindings]:
-    """The entities for which all literals of some need are satisfied."""
-    flags: dict[Literal, Array] = {}
-    for each in literals:
-        (ids,) = joins.atoms.tables[each.table].tuples.columns
-        flags[each] = np.zeros(joins.radix, bool)
-        flags[each][ids.take(joins.listing(each))] = True
-    ids = np.flatnonzero(_any_need(joins, needs, flags)).astype(np.int32)
-    joins.counted(Path(0), len(ids))
-    (variable,) = joins.formula.blocks[0].variables
-    known = NOTHING.bind(frozenset((variable,)))
-    for start in range(0, len(ids), joining.CHUNK):
-        part = ids[start : start + joining.CHUNK]
-        yield Bindings(len(part), known, {variable: part})
 
 
 def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, Array]) -> Array:
