@@ -12,11 +12,9 @@ import torch
 from torch import Tensor
 
 from lnnkit.analysis.relevance import ALL, SIDES
-from lnnkit.answers.atomic_queries import Evaluated, about, atomic, differ
-from lnnkit.answers.row_order import arranged
 from lnnkit.answers.spoken_atoms import Marks, leaf_ids, marked
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.contested import defaulted, doubted
+from lnnkit.engine.contested import Flags, defaulted, doubted
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
 from lnnkit.engine.response.respond import Read, constant, entering
 from lnnkit.engine.response.sweep import View, reader, whole
@@ -27,13 +25,14 @@ from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
-from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.graph.relatives import Kin
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import asked_constants
 
 
@@ -47,6 +46,16 @@ class Rows:
     columns: tuple[Tensor, ...]
     lower: Tensor
     upper: Tensor
+    contested: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """Bindings of a query's variables with their bounds; they include all that differ from the query's default."""
+
+    columns: tuple[Tensor, ...]
+    value: Bounds
+    default: Bounds
     contested: Tensor
 
 
@@ -87,7 +96,7 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budge
 def _answer(
     prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard
 ) -> Rows:
-    found = atomic(prepared, None if marks is None else marks.flags, lifted, root)
+    found = _atomic(prepared, None if marks is None else marks.flags, lifted, root)
     if found is None:
         found = _joined(prepared, marks, lifted, root, guard)
     value, default = found.value, found.default
@@ -96,19 +105,52 @@ def _answer(
         value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
     if negated:
         value, default = complement(value), complement(default)
-    differs = differ(value, default)
+    differs = _differ(value, default)
     if not root.variables:
         differs[:] = True
     *columns, lower, upper, contested = _picked([*found.columns, value.lower, value.upper, found.contested], differs)
-    order = arranged(columns)
+    order = arranged([column.numpy() for column in columns])
     if order is not None:
         *columns, lower, upper, contested = (
-            column.index_select(0, order) for column in (*columns, lower, upper, contested)
+            column.index_select(0, torch.from_numpy(order)) for column in (*columns, lower, upper, contested)
         )
     return Rows(root.variables, tuple(columns), lower, upper, contested)
 
 
-def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard) -> Evaluated:
+def _atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: Root) -> _Evaluated | None:
+    """The atoms of ``P(X, Y)``, read from their table without a join; None if the query is of another form, or has a
+    constant or a repeated variable."""
+    node, arguments = root.reference.node, root.reference.arguments
+    if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER) or not 0 < len(arguments) == len(root.variables):
+        return None  # Every variable occurs, so an equal number of arguments means that each occurs once.
+    state, atoms = prepared.state, prepared.grounding.atoms
+    table = atoms.tables[node]
+    places = {argument: place for place, argument in enumerate(arguments)}
+    columns = tuple(torch.from_numpy(table.tuples.columns[places[variable]]) for variable in range(len(arguments)))
+    rows = table.rows
+    value = state.bounds(rows)
+    contested = torch.zeros(len(rows), dtype=torch.bool)
+    if flags is not None:
+        contested |= _about(flags, torch.from_numpy(rows))
+        for other in (doubted(state, flags), defaulted(state, flags, atoms)):
+            contested |= _differ(value, other.bounds(rows))
+    low, high = prepared.shared.untold.get(node, table.default)
+    default = Bounds(*(torch.tensor(end, dtype=state.dtype).expand(len(rows)) for end in (low, high)))
+    return _Evaluated(columns, value, default, contested)
+
+
+def _about(flags: Flags, rows: Tensor) -> Tensor:
+    """A mask of rows whose atoms are contested, whatever their bounds."""
+    return flags[0].index_select(0, rows) & flags[1].index_select(0, rows)
+
+
+def _differ(one: Bounds, other: Bounds) -> Tensor:
+    """A mask of rows where either end differs by more than the tolerance."""
+    eps = tolerance(one.lower.dtype)
+    return ((one.lower - other.lower).abs() > eps) | ((one.upper - other.upper).abs() > eps)
+
+
+def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard) -> _Evaluated:
     """The bindings that the query's needs find, evaluated."""
     state, atoms = prepared.state, prepared.grounding.atoms
     world = prepared.grounding.domain
@@ -131,7 +173,7 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     length = len(batch.blocks[0])
     if not length:
         nothing = torch.empty(0, dtype=state.dtype)
-        return Evaluated(tuple(ids), Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
+        return _Evaluated(tuple(ids), Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
     view = whole(batch)
     told = [_rows(prepared, each, ids, length) for each in heard]
     implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
@@ -141,11 +183,11 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
         named = _named(view, rows, atoms, marks)
         unknown = _value(view, doubted(state, marks.flags), atoms, told, implied, named)
         plain = _value(view, defaulted(state, marks.flags, atoms), atoms, told, implied)
-        contested = differ(value, unknown) | differ(value, plain)
+        contested = _differ(value, unknown) | _differ(value, plain)
         if formula.neurons[formula.top].kind == LEAF:  # the answer is about one atom
-            contested |= about(marks.flags, view.column(formula.top)) | named.get(formula.top, contested)
+            contested |= _about(marks.flags, view.column(formula.top)) | named.get(formula.top, contested)
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
-    return Evaluated(tuple(ids), value, default, contested)
+    return _Evaluated(tuple(ids), value, default, contested)
 
 
 def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:

@@ -9,17 +9,15 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.delta import Delta, changes, note, note_new
-from lnnkit.engine.gathering import gather, largest_gain
 from lnnkit.engine.merge import Inbox
-from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
-from lnnkit.engine.response.sweep import moved, propose, reader, silent
+from lnnkit.engine.response.sweep import Dirty, moved, propose, reader, silent
 from lnnkit.engine.round import Round
 from lnnkit.engine.start.comparison_start import catch_up
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch, goes_on
-from lnnkit.engine.worklist import Worklist
+from lnnkit.engine.worklist import Worklist, gather, largest_gain
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.arrays import Array, arrays, spelled_out
 from lnnkit.time_limit import TimedOut

@@ -1,15 +1,25 @@
-"""The worklist: the rules due in a round, which are new or read what moved in the last round."""
+"""The worklist, the rules due in a round, and the first half of that: they join the delta, respond, and leave their
+proposals in the inbox."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
+from lnnkit.engine.bounds_state import State
 from lnnkit.engine.delta import Delta
+from lnnkit.engine.merge import Inbox
 from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.response.sweep import Dirty
+from lnnkit.engine.round import Round
+from lnnkit.engine.workspace import Workspace
+from lnnkit.time_limit import check_time
 
 
 class Worklist:
-    """The rules of a schedule, indexed by the tables and sides that they read."""
+    """The rules of a schedule, which are due when they are new or read what moved in the last round: indexed by the
+    tables and sides that they read."""
 
     def __init__(self, responses: Mapping[int, RuleResponse]) -> None:
         self._responses = responses
@@ -41,3 +51,46 @@ class Worklist:
             members = {member for each in where for member in self._listening.get(each, ())}
             due = self._due[where] = [self._responses[member] for member in sorted(members)]
         return due
+
+
+Sweep = Callable[[int, Workspace, Dirty, Round], None]  # evaluates the kept instances of one batch
+
+
+def gather(
+    space: Workspace,
+    members: Sequence[int],
+    kept: Sequence[int],
+    worklist: Worklist,
+    delta: Delta,
+    dirty: Dirty,
+    sweep: Sweep,
+) -> Round:
+    """The proposals of ``members``: rules without kept instances join the ``delta``, the ``kept`` batches evaluate the
+    rows that are ``dirty``."""
+    atoms = space.grounding.atoms
+    space.state.step()
+    now = Round(atoms, space.state, space.encoded, delta)
+    for response in worklist.due(delta):
+        check_time()
+        for found in response.rule.assignments(delta):
+            now.instances += found.length
+            response.propose(found, now)
+    if kept:
+        space.grounding.extend(members)
+        space.state.extend(atoms)
+        space.encoded.extend()
+        dirty.extend(len(atoms))
+        for number in kept:
+            sweep(number, space, dirty, now)
+    space.progress.instances += now.instances
+    return now
+
+
+def largest_gain(state: State, inbox: Inbox) -> float:
+    """The greatest gain of any bound from the inbox."""
+    most = 0.0
+    for side in (0, 1):
+        for proposal in inbox.sides[side]:
+            gains = np.abs(proposal.values - state.ends(side).values.take(proposal.row))
+            most = max(most, float(gains.max()))
+    return most

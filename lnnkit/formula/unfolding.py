@@ -8,8 +8,8 @@ variables form a group: one instance of the quantifier. Block 0 is the formula i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
@@ -236,6 +236,29 @@ def unfold(
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
     ends = root.lower, root.upper
     return Formula(tuple(neurons), tuple(blocks), tuple(sorts), *ends, auxiliary, root, heads, written=written)
+
+
+def in_rounds(lifted: LiftedGraph, shared: Iterable[Formula]) -> list[Formula]:
+    """The statements that are not shared neurons, and the definitions of the ``shared`` ones, in canonical order."""
+    statements = (
+        replace(unfold(lifted, root), key=root.origin.span.text)
+        for root in lifted.statements
+        if not lifted.graph.nodes[root.reference.node]["shared"]
+    )
+    return sorted((*statements, *shared), key=lambda formula: formula.key)
+
+
+def of_strata(lifted: LiftedGraph) -> list[list[Formula]]:
+    """The defining statements of each stratum, unfolded as their completion reads them: through shared neurons."""
+    strata = lifted.program.strata
+    places = {name: place for place, stratum in enumerate(strata) for name in stratum}
+    found: list[list[Formula]] = [[] for _ in strata]
+    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
+        for place in {places[name] for name in root.defines if name in places}:
+            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
+            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
+            found[place].append(replace(formula, heads=heads, key=root.origin.span.text))
+    return found
 
 
 def _strict(neuron: Neuron) -> Neuron:

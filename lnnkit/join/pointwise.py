@@ -18,8 +18,7 @@ from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Literals
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.columns.alike import alike
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.arrays import Array, alike
 
 _PART = 8  # chunks: where tables are aligned, assignments take no memory of their own
 

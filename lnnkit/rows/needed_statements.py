@@ -11,8 +11,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.asked import consequents, positive_queries, reading
 from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
 from lnnkit.engine.start.speaking import comparing, speaking
-from lnnkit.engine.start.unfolded_statements import in_rounds, of_strata
-from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
+from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, of_strata, unfold
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.join.instances.grounding import Grounding, Use

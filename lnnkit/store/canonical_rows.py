@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.store.columns.alike import alike
-from lnnkit.store.columns.sorting import in_order
+from lnnkit.store.columns.arrays import alike
+from lnnkit.store.columns.sorting import BITS, in_order, packed
 
 Part = tuple[np.ndarray, ...]
 """Columns of one length: entity ids (int32), then lower and upper bounds (float64)."""
 
-_BITS = 63
 _BLOCK = 2**16  # keys decoded at a time, a limit of memory; 2 ** 12 to 2 ** 20 differ by noise (inference_constants.py)
 
 
@@ -50,7 +49,7 @@ def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
         order = np.lexsort((upper, lower))
         return (lower.take(order), upper.take(order))
     bits = max(entities - 1, 1).bit_length()
-    if bits * len(ids) > _BITS:
+    if bits * len(ids) > BITS:
         order = np.lexsort((upper, lower, *reversed(ids)))
         return tuple(column.take(order) for column in columns)
     return _by_key(ids, lower, upper, bits, before)
@@ -59,7 +58,7 @@ def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
 def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> Part:
     """The rows, sorted with the ids of a row packed into one integer."""
     if _one_value(lower) and _one_value(upper):  # crisp facts: rows with equal ids are equal
-        key = _key(ids, bits)
+        key = packed(ids, [bits] * len(ids))
         if not (key[1:] >= key[:-1]).all():
             ids = _unpacked(np.sort(key), len(ids), bits)
         return (*ids, lower, upper)
@@ -70,28 +69,20 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
     if len(rows):
         if found.order is None:
             lower, upper = lower.copy(), upper.copy()
-        group = _key([column.take(rows) for column in found.ids], bits)
+        group = packed([column.take(rows) for column in found.ids], [bits] * len(ids))
         resorted = rows.take(np.lexsort((upper.take(rows), lower.take(rows), group)))
         lower[rows], upper[rows] = lower.take(resorted), upper.take(resorted)
     return (*found.ids, lower, upper)
 
 
 def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
-    key, order = _key(ids, bits), None
+    key, order = packed(ids, [bits] * len(ids)), None
     if not (key[1:] >= key[:-1]).all():
         order, key = in_order(key, 1 << bits * len(ids))
         ids = _unpacked(key, len(ids), bits)
     same = key[1:] == key[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if same.any() else np.empty(0, np.int64)
     return _Sorted(ids, order, tied)
-
-
-def _key(ids: Sequence[np.ndarray], bits: int) -> np.ndarray:
-    key = ids[0].astype(np.int64)
-    for column in ids[1:]:
-        key <<= bits
-        key |= column
-    return key
 
 
 def _one_value(values: np.ndarray) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lnnkit.store.columns.sorting import in_order
+from lnnkit.store.columns.sorting import arranged, in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
 
@@ -25,3 +25,23 @@ def test_equal_keys_keep_their_order(length: int, size: int, dtype: type[np.sign
     assert ordered.tolist() == [int(before[place]) for place in wanted]
     assert ordered.dtype == dtype
     assert np.array_equal(key, before)
+
+
+@pytest.mark.parametrize("largest", [1, 3, 2**10, 2**31 - 1])
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+def test_rows_as_python_sorts_them(width: int, largest: int) -> None:
+    rng = np.random.default_rng(width)
+    for length in (1, 2, 50):
+        columns = [rng.integers(0, 4, length, dtype=np.int32) for _ in range(width)]
+        columns[-1][0] = largest
+        rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        order = arranged(columns)
+        expected = sorted(range(length), key=rows.__getitem__)
+        assert (list(range(length)) if order is None else order.tolist()) == expected
+        ready = [column[expected] for column in columns]
+        assert arranged(ready) is None or sum(int(column.max()).bit_length() for column in ready) > 63
+
+
+def test_no_rows_to_sort() -> None:
+    assert arranged([]) is None
+    assert arranged([np.empty(0, np.int32)]) is None

@@ -16,19 +16,17 @@ from lnnkit.engine.bounds_state import distinct, no_rows
 from lnnkit.engine.completing.exact import Inexact, exact_inputs, respond_by
 from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
 from lnnkit.engine.delta import Delta, rise, rise_new
-from lnnkit.engine.gathering import gather, largest_gain
 from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing
-from lnnkit.engine.response.sweep import moved, reader
+from lnnkit.engine.response.sweep import Dirty, moved, reader
 from lnnkit.engine.round import Round
 from lnnkit.engine.start.comparison_start import catch_up
 from lnnkit.engine.start.prepare import completed
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch, goes_on
-from lnnkit.engine.worklist import Worklist
+from lnnkit.engine.worklist import Worklist, gather, largest_gain
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut

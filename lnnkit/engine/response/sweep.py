@@ -13,7 +13,6 @@ from torch import Tensor
 from lnnkit.analysis.relevance import ALL, LISTED
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.engine.response.dirty import Dirty
 from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.quantified_rows import Grouping, path
@@ -22,6 +21,26 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.growing import Growing
+
+
+class Dirty:
+    """Flags of the atom rows whose lower and upper ends moved in the last round. Marking clears the previous marks."""
+
+    def __init__(self) -> None:
+        self.flags = (Growing(np.bool_), Growing(np.bool_))
+        self._marked = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    def extend(self, length: int) -> None:
+        """Have a flag for each of ``length`` rows."""
+        for flags in self.flags:
+            flags.append(np.zeros(length - len(flags), dtype=bool))
+
+    def mark(self, lower: Array, upper: Array) -> None:
+        for flags, old, new in zip(self.flags, self._marked, (lower, upper), strict=True):
+            flags.values[old] = False
+            flags.values[new] = True
+        self._marked = (lower, upper)
 
 
 class View(NamedTuple):

@@ -9,8 +9,7 @@ import torch
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.alike import alike
-from lnnkit.store.columns.arrays import Array, Ends, real, spelled_out
+from lnnkit.store.columns.arrays import Array, Ends, alike, real, spelled_out
 from lnnkit.store.layout import Given
 
 

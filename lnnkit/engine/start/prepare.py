@@ -25,8 +25,7 @@ from lnnkit.engine.start.shared_neurons import (
     initialise,
 )
 from lnnkit.engine.start.speaking import comparing
-from lnnkit.engine.start.unfolded_statements import in_rounds, of_strata
-from lnnkit.formula.unfolding import LEAF, Formula, unfold
+from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, of_strata, unfold
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes

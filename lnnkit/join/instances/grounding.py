@@ -11,6 +11,7 @@ import numpy as np
 from lnnkit.analysis.needs import EQUAL, Needs
 from lnnkit.analysis.relevance import SIDES, sides
 from lnnkit.analysis.supports import Analysis
+from lnnkit.check.program import ENTITY
 from lnnkit.formula.shape import Modes, shape
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
@@ -20,7 +21,6 @@ from lnnkit.join.join_plan import Recorder
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
-from lnnkit.store.equality import add_equality
 from lnnkit.time_limit import check_time
 
 Use = Literal["joined", "kept", "evaluated"]  # how instances are evaluated and stored: determines their memory
@@ -64,7 +64,7 @@ class Grounding:
         not stored unless the formula requires it; otherwise they are only evaluated. Returns the batch's number."""
         check_time()
         if any(literal.table == EQUAL for literal in needs.literals):
-            add_equality(self.atoms, self.domain)
+            _add_equality(self.atoms, self.domain)
         key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)
@@ -162,6 +162,17 @@ class Grounding:
         if not found:  # an observed neuron, or the upper end of a completed head: everything that the instance reads
             found = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
         return [(other, tuple(sorted(ends))) for other, ends in found.items()]
+
+
+def _add_equality(atoms: Atoms, domain: Domain) -> None:
+    """Add equality of entities as a table of pairs (e, e), unless it exists: joins treat ``X = Z`` as any literal. Its
+    bounds are never read; its rows are listed as deviating on the lower end."""
+    if EQUAL in atoms.tables:
+        return
+    table = atoms.add_table(EQUAL, (ENTITY, ENTITY), (0.0, 0.0))
+    entities = domain.sorts[ENTITY]
+    rows = atoms.add_new(table, (entities, entities), len(entities))
+    atoms.deviate_new(table, "lower", rows.start, range(len(entities)))
 
 
 def sources(formula: Formula) -> set[str]:

@@ -1,10 +1,34 @@
-"""Sorting of integer keys."""
+"""Sorting of integer keys, and of rows of ids by keys into which they are packed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from lnnkit.store.columns.arrays import Array
+
+BITS = 63  # of a key
+
+
+def packed(columns: Sequence[Array], bits: Sequence[int]) -> Array:
+    """(n,) int64, the numbers of each row in one, the leftmost highest; a column has numbers of so many ``bits``."""
+    key = columns[0].astype(np.int64)
+    for column, width in zip(columns[1:], bits[1:], strict=True):
+        key <<= width
+        key |= column
+    return key
+
+
+def arranged(columns: Sequence[Array]) -> Array | None:
+    """The stable permutation that sorts rows by their columns of ids from the left; None if they are sorted."""
+    if not columns or not len(columns[0]):
+        return None
+    sizes = [int(column.max()).bit_length() for column in columns]
+    if sum(sizes) > BITS:
+        return np.lexsort(columns[::-1])
+    key = packed(columns, sizes)
+    return None if (key[1:] >= key[:-1]).all() else in_order(key, 1 << sum(sizes))[0]
 
 
 def in_order(key: Array, size: int) -> tuple[Array, Array]:
