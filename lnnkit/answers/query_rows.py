@@ -169,11 +169,11 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     state.extend(atoms)
     batch, rows = scratch.batches[number], scratch.members[0]
     assert isinstance(rows, KeptInstances)
-    ids = rows.variables(0)
+    ids = tuple(map(torch.from_numpy, rows.variables(0)))
     length = len(batch.blocks[0])
     if not length:
         nothing = torch.empty(0, dtype=state.dtype)
-        return _Evaluated(tuple(ids), Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
+        return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
     view = whole(batch)
     told = [_rows(prepared, each, ids, length) for each in heard]
     implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
@@ -187,7 +187,7 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
         if formula.neurons[formula.top].kind == LEAF:  # the answer is about one atom
             contested |= _about(marks.flags, view.column(formula.top)) | named.get(formula.top, contested)
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
-    return _Evaluated(tuple(ids), value, default, contested)
+    return _Evaluated(ids, value, default, contested)
 
 
 def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:

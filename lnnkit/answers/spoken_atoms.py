@@ -177,7 +177,7 @@ def leaf_ids(member: KeptInstances, leaf: int, local: Array) -> list[Array]:
     neuron = member.formula.neurons[leaf]
     variables, columns = member.formula.blocks[neuron.block].variables, member.variables(neuron.block)
     return [
-        columns[variables.index(each)].numpy().take(local)
+        columns[variables.index(each)].take(local)
         if isinstance(each, int)
         else np.full(len(local), member.domain.index[each], np.int32)
         for each in neuron.arguments

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.store.columns.sorting import in_order
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.sorting import first_places, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Relation:
     """Rows over distinct ``variables``, one int column each; duplicates are allowed."""
 
     variables: tuple[int, ...]
-    columns: tuple[Tensor, ...]
+    columns: tuple[Array, ...]
     length: int
     origin: tuple[int, ...] = ()  # for the plan: the places of the relations that it was joined from
 
@@ -30,6 +30,7 @@ Guard = Callable[[int], None]  # raises if this many rows would exceed the budge
 # Of up to this many relations any two may be joined first; of more, the smallest is one of them. 2 to 12 take 31 to 32
 # ms (`python -m benchmarks.inference_constants quantified`).
 _TRIED = 6
+_LIMIT = 2**62  # keys stay below this
 
 
 def join(
@@ -57,7 +58,7 @@ def join(
     parts += rest
     if not all(part.length for part in parts):  # The result is empty.
         names = tuple(dict.fromkeys(v for part in parts for v in part.variables))
-        return Relation(names, tuple(torch.empty(0, dtype=torch.int32) for _ in names), 0)
+        return Relation(names, tuple(np.empty(0, np.int32) for _ in names), 0)
     if len(parts) > 2:
         guard(math.prod(part.length for part in parts))  # check the whole size before the first product
     result, *others = sorted(parts, key=lambda part: part.length)
@@ -103,16 +104,10 @@ def narrowed(relation: Relation, wanted: Sequence[int], others: Sequence[Relatio
     columns = [relation.columns[place] for place in kept]
     if not columns:
         return Relation((), (), min(relation.length, 1), relation.origin)
-    rows = _distinct_rows(columns)
-    return Relation(variables, tuple(column[rows] for column in columns), len(rows), relation.origin)
-
-
-def _distinct_rows(columns: Sequence[Tensor]) -> Tensor:
-    """The first row of each combination of values, in order."""
-    number = _numbered([column.long() for column in columns])
-    first = torch.full((int(number.max()) + 1 if len(number) else 0,), len(number))
-    first.scatter_reduce_(0, number, torch.arange(len(number)), "amin")
-    return first.sort().values
+    rows = first_places(*_keys(columns))
+    if rows is not None:
+        columns = [column.take(rows) for column in columns]
+    return Relation(variables, tuple(columns), len(columns[0]), relation.origin)
 
 
 class _Match(NamedTuple):
@@ -121,9 +116,9 @@ class _Match(NamedTuple):
     left: Relation
     right: Relation
     total: int
-    left_key: Tensor | None = None  # None where no variable is shared
-    right_key: Tensor | None = None
-    counts: Tensor | None = None  # the number of rows on the right, by key
+    left_key: Array | None = None  # None where no variable is shared
+    right_key: Array | None = None
+    counts: Array | None = None  # the number of rows on the right, by key
 
 
 def _least(rest: Sequence[Relation], places: Iterable[tuple[int, int]]) -> tuple[_Match, tuple[int, int]] | None:
@@ -145,12 +140,14 @@ def _match(left: Relation, right: Relation) -> _Match:
     shared = [v for v in right.variables if v in left.variables]
     if not shared:
         return _Match(left, right, left.length * right.length)
-    left_key, right_key, size = _dense_keys(
-        [left.columns[left.variables.index(v)] for v in shared],
-        [right.columns[right.variables.index(v)] for v in shared],
-    )
-    counts = torch.bincount(right_key, minlength=size)
-    return _Match(left, right, int(counts.index_select(0, left_key).sum()), left_key, right_key, counts)
+    sides = [[each.columns[each.variables.index(v)] for v in shared] for each in (left, right)]
+    key, size = _keys([np.concatenate(both) for both in zip(*sides, strict=True)])
+    if size > 4 * len(key) + 2**16:
+        key = np.unique(key, return_inverse=True)[1]
+        size = len(key)
+    left_key, right_key = key[: left.length], key[left.length :]
+    counts = np.bincount(right_key, minlength=size)
+    return _Match(left, right, int(counts.take(left_key).sum()), left_key, right_key, counts)
 
 
 def _made(match: _Match, guard: Guard, made: Made | None) -> Relation:
@@ -159,40 +156,37 @@ def _made(match: _Match, guard: Guard, made: Made | None) -> Relation:
     if made is not None:
         made(left, right, total)
     if match.left_key is None or match.right_key is None or match.counts is None:
-        left_rows = torch.arange(left.length).repeat_interleave(right.length)
-        right_rows = torch.arange(right.length).repeat(left.length)
+        left_rows = np.arange(left.length).repeat(right.length)
+        right_rows = np.tile(np.arange(right.length), left.length)
     else:
-        order = torch.from_numpy(in_order(match.right_key.numpy(), len(match.counts))[0])
-        starts = match.counts.cumsum(0) - match.counts
-        matches = match.counts.index_select(0, match.left_key)
-        left_rows = torch.arange(left.length).repeat_interleave(matches, output_size=total)
-        within = torch.arange(total) - (matches.cumsum(0) - matches).index_select(0, left_rows)
-        first = starts.index_select(0, match.left_key).index_select(0, left_rows)
-        right_rows = order.index_select(0, first + within)
+        order = in_order(match.right_key, len(match.counts))[0]
+        starts = match.counts.cumsum() - match.counts
+        matches = match.counts.take(match.left_key)
+        left_rows = np.arange(left.length).repeat(matches)
+        within = np.arange(total) - (matches.cumsum() - matches).take(left_rows)
+        right_rows = order.take(starts.take(match.left_key).take(left_rows) + within)
     added = [i for i, v in enumerate(right.variables) if v not in left.variables]
     return Relation(
         left.variables + tuple(right.variables[i] for i in added),
-        tuple(column.index_select(0, left_rows) for column in left.columns)
-        + tuple(right.columns[i].index_select(0, right_rows) for i in added),
+        tuple(column.take(left_rows) for column in left.columns)
+        + tuple(right.columns[i].take(right_rows) for i in added),
         len(left_rows),
         left.origin + right.origin,
     )
 
 
-def _dense_keys(left: Sequence[Tensor], right: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
-    """One dense int key for the shared columns of both sides, and its upper bound."""
-    if len(left) == 1:
-        size = 1 + max((int(column.max()) for column in (left[0], right[0]) if len(column)), default=0)
-        if size <= 4 * (len(left[0]) + len(right[0])) + 65536:
-            return left[0].long(), right[0].long(), size
-    number = _numbered([torch.cat([a, b]).long() for a, b in zip(left, right, strict=True)])
-    return number[: len(left[0])], number[len(left[0]) :], int(number.max()) + 1 if len(number) else 1
-
-
-def _numbered(columns: Sequence[Tensor]) -> Tensor:
-    """A number for each row's combination of values, from 0 on."""
-    key = columns[0]
+def _keys(columns: Sequence[Array]) -> tuple[Array, int]:
+    """A key for each row's combination of values, and a number above all keys."""
+    key, size = columns[0].astype(np.int64), _above(columns[0])
     for column in columns[1:]:
-        key = torch.unique(key, return_inverse=True)[1]
-        key = key * (int(column.max()) + 1 if len(column) else 1) + column
-    return torch.unique(key, return_inverse=True)[1]
+        radix = _above(column)
+        if size * radix > _LIMIT:
+            key = np.unique(key, return_inverse=True)[1]
+            size = len(key)
+        key, size = key * radix + column, size * radix
+    return key, size
+
+
+def _above(column: Array) -> int:
+    """A number above all of a column's values, which are not negative."""
+    return int(column.max()) + 1 if len(column) else 1

@@ -83,9 +83,9 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         root = neuron_root(lifted, node)
         formula = unfold(lifted, root)
         domains = [grounding.domain.sorts[sort] for sort in root.sorts]
-        columns = [Relation((i,), (torch.from_numpy(ids),), len(ids)) for i, ids in enumerate(domains)]
+        columns = [Relation((i,), (ids,), len(ids)) for i, ids in enumerate(domains)]
         rows = join(columns, lambda count, formula=formula: grounding.guard(formula, count))
-        ordered = [rows.columns[rows.variables.index(i)].numpy() for i in range(len(columns))]
+        ordered = [rows.columns[rows.variables.index(i)] for i in range(len(columns))]
         numbers = grounding.atoms.materialise(grounding.atoms.tables[node], ordered, rows.length)
         state.extend(grounding.atoms)
         state.step()

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.formula.unfolding import Formula
@@ -121,5 +120,5 @@ def _matching(
         else:
             fresh[argument] = column
     rows = np.flatnonzero(fits)
-    columns = tuple(torch.from_numpy(column.take(rows)) for column in fresh.values())
+    columns = tuple(column.take(rows) for column in fresh.values())
     return Relation(tuple(fresh), columns, len(rows))

@@ -131,7 +131,7 @@ class Grounding:
                 found.append((member.formula, mine, self.variables(number, member, some)))
             else:
                 local = own.local.take(some)
-                found.append((member.formula, mine, [c.numpy().take(local) for c in member.variables(0)]))
+                found.append((member.formula, mine, [column.take(local) for column in member.variables(0)]))
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:

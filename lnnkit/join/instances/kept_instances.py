@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.analysis.needs import Literal, Needs
 from lnnkit.check.program import ENTITY
-from lnnkit.flags import where_set
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import PARENTS, Reads, Recorder, Trace
 from lnnkit.join.natural_join import Relation, join, narrowed
+from lnnkit.join.pattern import pattern
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.growing import Growing
 from lnnkit.store.domain import Domain
-from lnnkit.store.tensors import GrowingTensor, TensorTuples
+from lnnkit.store.tuple_set import TupleSet
 
 
 class _Listed:
@@ -38,32 +39,12 @@ class _Listed:
 
     def read(self, owner: KeptInstances, start: int, stop: int) -> Relation:
         """The rows from ``start`` to below ``stop``."""
-        table, formula = self._table, owner.formula
-        local = table.deviating[self._literal.column].tensor[start:stop]
-        names: list[int] = []
-        columns: list[Tensor] = []
-        keep: Tensor | None = None
-        for argument, column, sort in zip(self._literal.arguments, table.tuples.columns, table.sorts, strict=True):
-            ids = torch.from_numpy(column).index_select(0, local)
-            if isinstance(argument, int) and formula.sorts[argument] not in (sort, ENTITY):
-                inside = torch.from_numpy(owner.domain.members(formula.sorts[argument])).index_select(0, ids)
-                keep = inside if keep is None else keep & inside
-            if isinstance(argument, str):
-                same = ids == owner.domain.index[argument]
-            elif argument in names:
-                same = ids == columns[names.index(argument)]
-            else:
-                names.append(argument)
-                columns.append(ids)
-                continue
-            keep = same if keep is None else keep & same
-        if self._carrier is not None:
-            names.append(self._carrier)
-            columns.append(torch.from_numpy(table.row(local.numpy())))
-        if keep is not None:
-            columns = [column[keep] for column in columns]
-        length = int(keep.sum()) if keep is not None else len(local)
-        return Relation(tuple(names), tuple(columns), length)
+        own = pattern(self._table, self._literal.arguments, owner.formula, owner.domain)
+        local = own.fitting(self._table.deviating[self._literal.column].values[start:stop])
+        columns = [self._table.tuples.columns[place].take(local) for place in own.places.values()]
+        if self._carrier is None:
+            return Relation(tuple(own.places), tuple(columns), len(local))
+        return Relation((*own.places, self._carrier), (*columns, self._table.row(local)), len(local))
 
 
 class _Parents:
@@ -111,25 +92,25 @@ class KeptInstances:
         self._kept = kept
         self._observers = observers
         self._guard = partial(guard, formula)
-        self._tuples = tuple(TensorTuples(len(block.variables), domain.generic + 2) for block in formula.blocks)
+        self._tuples = tuple(TupleSet(len(block.variables), domain.generic + 2) for block in formula.blocks)
         self._grouped = {  # the groups of grouped blocks; for other blocks, the rows of the enclosing block
-            index: TensorTuples(len(block.free), domain.generic + 2)
+            index: TupleSet(len(block.free), domain.generic + 2)
             for index, block in enumerate(formula.blocks)
             if block.grouped
         }
-        self.rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # local row -> row of the batch's block
+        self.rows = tuple(Growing(np.int64) for _ in formula.blocks)  # local row -> row of the batch's block
         # Local group -> group of the batch
-        self._group_rows = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)
+        self._group_rows = tuple(Growing(np.int64) for _ in formula.blocks)
         # Row of the block enclosing a grouped one -> group
-        self._of = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)
-        self._counts = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # real rows of the block, by group
-        self._default = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # the group's virtual row, or -1
+        self._of = tuple(Growing(np.int64) for _ in formula.blocks)
+        self._counts = tuple(Growing(np.int64) for _ in formula.blocks)  # real rows of the block, by group
+        self._default = tuple(Growing(np.int64) for _ in formula.blocks)  # the group's virtual row, or -1
         # Whether the group has a row for an unnamed individual
-        self._strangers = tuple(GrowingTensor(torch.bool) for _ in formula.blocks)
+        self._strangers = tuple(Growing(np.bool_) for _ in formula.blocks)
         self._distinct = _finds_each_once(formula, needs)
         self._carried: dict[int, int] = {}  # leaf -> the column of a result that holds its atom's row
         self._expands = needs.expands
-        self._group = tuple(GrowingTensor(torch.int64) for _ in formula.blocks)  # a row's group, numbered locally
+        self._group = tuple(Growing(np.int64) for _ in formula.blocks)  # a row's group, numbered locally
         self._needs = [
             (need.block, [self._source(lit, carry) for carry, lit in enumerate(sorted(need.literals, key=repr))])
             for need in needs.rows
@@ -159,11 +140,11 @@ class KeptInstances:
         """The number of rows of a block."""
         return len(self._tuples[block])
 
-    def variables(self, block: int) -> tuple[Tensor, ...]:
+    def variables(self, block: int) -> tuple[Array, ...]:
         """The columns of entity ids of a block's rows."""
         return self._tuples[block].columns
 
-    def groups(self, block: int) -> TensorTuples:
+    def groups(self, block: int) -> TupleSet:
         """The groups of an inner block, as columns of the variables that are free there."""
         own = self._grouped.get(block)
         return self._tuples[self.formula.blocks[block].parent] if own is None else own
@@ -255,7 +236,7 @@ class KeptInstances:
         parts = [found if set(wanted) <= set(found.variables) else narrowed(found, wanted, ())]
         for variable in wanted:
             if variable not in found.variables:
-                ids = torch.from_numpy(self.domain.sorts[self.formula.sorts[variable]])
+                ids = self.domain.sorts[self.formula.sorts[variable]]
                 origin = () if trace is None else trace.place(variable, len(ids))
                 parts.append(Relation((variable,), (ids,), len(ids), origin))
         size = math.prod(part.length for part in parts)
@@ -274,90 +255,84 @@ class KeptInstances:
         chain = [block]
         while chain[-1] > 0 and not self.formula.blocks[chain[-1]].grouped:
             chain.append(self.formula.blocks[chain[-1]].parent)
-        group = torch.zeros(found.length, dtype=torch.int64)
+        group = np.zeros(found.length, np.int32)
         for index in reversed(chain):
             own = self.formula.blocks[index]
             columns = [found.columns[found.variables.index(v)] for v in own.variables]
             if own.grouped:  # A group exists before any row requests it; an empty domain has none.
-                group = self._grouped[index].find(columns[: len(own.free)], found.length).long()
-                asked = where_set(group >= 0)
+                group = self._grouped[index].find(columns[: len(own.free)], found.length)
+                asked = np.flatnonzero(group >= 0)
                 if len(asked) < found.length:
-                    kept = tuple(column.index_select(0, asked) for column in found.columns)
+                    kept = tuple(column.take(asked) for column in found.columns)
                     found = Relation(found.variables, kept, len(asked))
                     columns = [found.columns[found.variables.index(v)] for v in own.variables]
-                    group = group.index_select(0, asked)
+                    group = group.take(asked)
             numbers, fresh = self._tuples[index].add(columns, found.length)
             self._guard(len(self._tuples[index]))
             if len(fresh):
-                new = [column.index_select(0, fresh) for column in columns]
-                self._append(index, new, group.index_select(0, fresh), len(fresh))
+                new = [column.take(fresh) for column in columns]
+                self._append(index, new, group.take(fresh), len(fresh))
             group = numbers
 
     def _append(
         self,
         block: int,
-        columns: Sequence[Tensor],
-        group: Tensor | None,
+        columns: Sequence[Array],
+        group: Array | None,
         length: int,
-        carried: Mapping[int, Tensor] | None = None,
+        carried: Mapping[int, Array] | None = None,
     ) -> None:
         bound = self.formula.blocks[block].bound
         variables = self.formula.blocks[block].variables
-        virtual = torch.zeros(length, dtype=torch.bool)
-        stranger = torch.zeros(length, dtype=torch.bool)
+        virtual = np.zeros(length, bool)
+        stranger = np.zeros(length, bool)
         for variable in bound:
             virtual = virtual | (columns[variables.index(variable)] >= self.domain.generic)
             stranger = stranger | (columns[variables.index(variable)] == self.domain.stranger)
-        own = self.batch.blocks[block].columns
-        atoms = {
+        rows = {
             index: carried[index]
             if carried and index in carried
             else self._rows(index, variables, columns, length, real=bool(carried) or not bound)
-            for index in own
+            for index in self.batch.blocks[block].columns
         }
-        rows = {index: column.numpy() for index, column in atoms.items()}
         if block == 0:
             added = self.batch.append(0, rows, self.member, len(self.rows[0]), length)
-            numbers = torch.arange(added.start, added.stop)
         else:
             assert group is not None
             around = self._group_rows[block] if block in self._grouped else self.rows[self.formula.blocks[block].parent]
-            unnamed = torch.zeros(length, dtype=torch.bool)
+            unnamed = np.zeros(length, bool)
             for column in columns:
                 unnamed |= column >= self.domain.generic
-            ends = [each.numpy() for each in (around.values.index_select(0, group), unnamed, stranger)]
+            ends = around.values.take(group), unnamed, stranger
             added = self.batch.append(block, rows, self.member, len(self.rows[block]), length, *ends)
-            numbers = torch.arange(added.start, added.stop)
             self._group[block].append(group)
             self._grow(block)
-            real = group[~virtual]
-            self._counts[block].values.index_add_(0, real, torch.ones(len(real), dtype=torch.int64))
-            self._default[block].values[group[virtual & ~stranger]] = numbers[virtual & ~stranger].long()
+            np.add.at(self._counts[block].values, group[~virtual], 1)
+            self._default[block].values[group[virtual & ~stranger]] = np.flatnonzero(virtual & ~stranger) + added.start
             self._strangers[block].values[group[stranger]] = True
-        self.rows[block].append(numbers)
+        self.rows[block].append(np.arange(added.start, added.stop))
         for inner in self._grouped:
             if self.formula.blocks[inner].parent == block:
                 self._belong(inner, variables, columns, length)
 
-    def _belong(self, block: int, variables: Sequence[int], columns: Sequence[Tensor], length: int) -> None:
+    def _belong(self, block: int, variables: Sequence[int], columns: Sequence[Array], length: int) -> None:
         """Assign groups to new rows of the block that encloses a grouped one."""
         free = [columns[variables.index(v)] for v in self.formula.blocks[block].free]
         numbers, fresh = self._grouped[block].add(free, length)
         if len(fresh):
             added = self.batch.grow(block, len(fresh))
-            self._group_rows[block].append(torch.arange(added.start, added.stop))
+            self._group_rows[block].append(np.arange(added.start, added.stop))
         self._of[block].append(numbers)
-        self.batch.belong(block, self._group_rows[block].values.index_select(0, numbers).numpy())
+        self.batch.belong(block, self._group_rows[block].values.take(numbers))
 
     def _grow(self, block: int) -> None:
         missing = len(self.groups(block)) - len(self._counts[block])
-        self._counts[block].append(torch.zeros(missing, dtype=torch.int64))
-        self._default[block].append(torch.full((missing,), -1))
-        self._strangers[block].append(torch.zeros(missing, dtype=torch.bool))
+        for flags, value in ((self._counts, 0), (self._default, -1), (self._strangers, False)):
+            flags[block].extend(missing, value)
 
     def _rows(
-        self, index: int, variables: Sequence[int], columns: Sequence[Tensor], length: int, *, real: bool
-    ) -> Tensor:
+        self, index: int, variables: Sequence[int], columns: Sequence[Array], length: int, *, real: bool
+    ) -> Array:
         """The atom rows of one leaf, constant or observed neuron for a block's new rows. ``real`` rows contain no
         virtual entity."""
         if index == AUXILIARY:
@@ -370,42 +345,38 @@ class KeptInstances:
             arguments = neuron.arguments
             table = self.atoms.tables[neuron.source] if neuron.kind == LEAF else None
         values = [
-            torch.full((length,), self.domain.index[a], dtype=torch.int32)
-            if isinstance(a, str)
-            else columns[variables.index(a)]
+            np.full(length, self.domain.index[a], np.int32) if isinstance(a, str) else columns[variables.index(a)]
             for a in arguments
         ]
         if real and table is not None:
             return self._look_up(table, index, values, length)
-        virtual = torch.zeros(length, dtype=torch.bool)
-        stranger = torch.zeros(length, dtype=torch.bool)
+        virtual = np.zeros(length, bool)
+        stranger = np.zeros(length, bool)
         for value in values:
             virtual = virtual | (value >= self.domain.generic)
             stranger = stranger | (value == self.domain.stranger)
         if table is None:
             if arguments[0] == arguments[1]:
-                return torch.full((length,), TRUE, dtype=torch.int32)
+                return np.full(length, TRUE, np.int32)
             one = values[0] == values[1]
             # A pair of generic entities stands for distinct ones: pairs of equal ones have rows of their own
-            rows = torch.where(one & (values[0] != self.domain.generic), TRUE, FALSE)
+            rows = np.where(one & (values[0] != self.domain.generic), np.int32(TRUE), np.int32(FALSE))
             rows[one & (values[0] == self.domain.stranger)] = UNKNOWN  # several unnamed individuals are possible
             if self.domain.lacks((ENTITY, ENTITY), arguments):  # one of them may be the entity that a query names
                 rows[(values[0] == self.domain.stranger) ^ (values[1] == self.domain.stranger)] = UNKNOWN
-            return rows.int()
-        rows = torch.full((length,), table.default_row, dtype=torch.int32)
+            return rows
+        rows = np.full(length, table.default_row, np.int32)
         if not table.predictable:
             rows[stranger] = UNKNOWN
-        named = where_set(~virtual)
-        picked = [value.index_select(0, named) for value in values]
+        named = np.flatnonzero(~virtual)
+        picked = [value.take(named) for value in values]
         rows[named] = self._look_up(table, index, picked, len(named))
         return rows
 
-    def _look_up(self, table: AtomTable, index: int, columns: Sequence[Tensor], length: int) -> Tensor:
+    def _look_up(self, table: AtomTable, index: int, columns: Sequence[Array], length: int) -> Array:
         """The rows of atoms; in a table that inference may extend, missing atoms are added."""
-        ids = [column.numpy() for column in columns]
-        if index in self._observers or self._kept[table.name]:
-            return torch.from_numpy(self.atoms.materialise(table, ids, length))
-        return torch.from_numpy(self.atoms.find(table, ids, length))
+        make = index in self._observers or self._kept[table.name]
+        return (self.atoms.materialise if make else self.atoms.find)(table, columns, length)
 
     def _fill(self, block: int) -> None:
         """Give every group its rows: those that differ, and one virtual row for the rest, if any."""
@@ -421,30 +392,30 @@ class KeptInstances:
         bound = self.formula.blocks[block].bound
         total = self._total(block)
         counts = self._counts[block].values
-        last = where_set(counts == total - 1)
+        last = np.flatnonzero(counts == total - 1)
         if len(last):
             self._add(block, self._complete(self._group_keys(block, last), variables))
         counts, default = self._counts[block].values, self._default[block].values
         retired = default[(counts == total) & (default >= 0)]
         if len(retired):
-            self.batch.blocks[block].group.tensor[retired] = -1
+            self.batch.blocks[block].group.values[retired] = -1
             default[counts == total] = -1
-        self._stand_in(block, where_set((default < 0) & (counts < total)), self.domain.generic)
+        self._stand_in(block, np.flatnonzero((default < 0) & (counts < total)), self.domain.generic)
         if any(self.formula.sorts[v] in self.domain.open_sorts for v in bound):
-            lacking = where_set(~self._strangers[block].values)
+            lacking = np.flatnonzero(~self._strangers[block].values)
             self._stand_in(block, lacking, self.domain.stranger)
 
     def _expand(self, block: int) -> None:
         """For every row whose siblings are complete, including the last candidate, add all its inner rows."""
         above = self.formula.blocks[block].parent
         variables = self.formula.blocks[above].variables
-        virtual = torch.zeros(len(self._tuples[above]), dtype=torch.bool)
+        virtual = np.zeros(len(self._tuples[above]), bool)
         for variable in self.formula.blocks[above].bound:
             virtual |= self._tuples[above].columns[variables.index(variable)] >= self.domain.generic
         complete = self._counts[above].values == self._total(above)
-        rows = where_set(~virtual & complete.index_select(0, self._group[above].values))
-        groups = self._of[block].values.index_select(0, rows).unique() if block in self._grouped else rows
-        lacking = groups[self._counts[block].values.index_select(0, groups) < self._total(block)]
+        rows = np.flatnonzero(~virtual & complete.take(self._group[above].values))
+        groups = np.unique(self._of[block].values.take(rows)) if block in self._grouped else rows
+        lacking = groups[self._counts[block].values.take(groups) < self._total(block)]
         if len(lacking):
             self._add(block, self._complete(self._group_keys(block, lacking), self.formula.blocks[block].variables))
 
@@ -452,16 +423,16 @@ class KeptInstances:
         """The greatest number of rows in a group of a block."""
         return math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in self.formula.blocks[block].bound)
 
-    def _stand_in(self, block: int, groups: Tensor, entity: int) -> None:
+    def _stand_in(self, block: int, groups: Array, entity: int) -> None:
         """Add a virtual row for ``entity`` to each of these groups."""
         if len(groups):
             rows = self._group_keys(block, groups)
             bound = self.formula.blocks[block].bound
-            ids = torch.full((rows.length,), entity, dtype=torch.int32)
+            ids = np.full(rows.length, entity, np.int32)
             self._add(block, Relation(rows.variables + bound, rows.columns + (ids,) * len(bound), rows.length))
 
-    def _group_keys(self, block: int, numbers: Tensor) -> Relation:
-        columns = tuple(column.index_select(0, numbers) for column in self.groups(block).columns)
+    def _group_keys(self, block: int, numbers: Array) -> Relation:
+        columns = tuple(column.take(numbers) for column in self.groups(block).columns)
         return Relation(self.formula.blocks[block].free, columns, len(numbers))
 
 
