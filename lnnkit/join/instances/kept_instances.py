@@ -24,15 +24,13 @@ from lnnkit.store.tuple_set import TupleSet
 
 
 class _Listed:
-    """The rows of a table that satisfy a literal, joined incrementally: the first ``seen`` are done. With a
-    ``carrier``, each result also carries its atom's row, as a variable of that number."""
+    """The rows of a table that satisfy a literal, joined incrementally: the first ``seen`` are done."""
 
-    def __init__(self, table: AtomTable, literal: Literal, carrier: int | None) -> None:
+    def __init__(self, table: AtomTable, literal: Literal) -> None:
         self.reads: Reads = literal  # what it reads, for the recorder of plans
         self.seen = 0
         self._table = table
         self._literal = literal
-        self._carrier = carrier
 
     def length(self, owner: KeptInstances) -> int:
         return len(owner.atoms.listing(self._table, self._literal.column))
@@ -42,9 +40,7 @@ class _Listed:
         own = pattern(self._table, self._literal.arguments, owner.formula, owner.domain)
         local = own.fitting(self._table.deviating[self._literal.column].values[start:stop])
         columns = [self._table.tuples.columns[place].take(local) for place in own.places.values()]
-        if self._carrier is None:
-            return Relation(tuple(own.places), tuple(columns), len(local))
-        return Relation((*own.places, self._carrier), (*columns, self._table.row(local)), len(local))
+        return Relation(tuple(own.places), tuple(columns), len(local))
 
 
 class _Parents:
@@ -107,25 +103,16 @@ class KeptInstances:
         self._default = tuple(Growing(np.int64) for _ in formula.blocks)  # the group's virtual row, or -1
         # Whether the group has a row for an unnamed individual
         self._strangers = tuple(Growing(np.bool_) for _ in formula.blocks)
-        self._distinct = _finds_each_once(formula, needs)
-        self._carried: dict[int, int] = {}  # leaf -> the column of a result that holds its atom's row
         self._expands = needs.expands
         self._group = tuple(Growing(np.int64) for _ in formula.blocks)  # a row's group, numbered locally
         self._needs = [
-            (need.block, [self._source(lit, carry) for carry, lit in enumerate(sorted(need.literals, key=repr))])
-            for need in needs.rows
+            (need.block, [self._source(literal) for literal in sorted(need.literals, key=repr)]) for need in needs.rows
         ]
-        if self._distinct:
-            for carry, literal in enumerate(sorted(needs.rows[0].literals, key=repr)):
-                for leaf in formula.leaves:
-                    neuron = formula.neurons[leaf]
-                    if (neuron.source, neuron.arguments) == (literal.table, literal.arguments):
-                        self._carried[leaf] = _carrier(carry)
         self._fills = {
             block: [
                 [
                     _Parents(block),
-                    *(self._source(lit) for lit in sorted(literals, key=repr)),
+                    *(self._source(literal) for literal in sorted(literals, key=repr)),
                 ]
                 for literals in families
             ]
@@ -154,16 +141,8 @@ class KeptInstances:
         for number, (block, sources) in enumerate(self._needs):
             starts = self._starts(block)
             for found in self._delta(number, sources, [self.formula.blocks[each].variables for each in starts]):
-                if self._distinct:
-                    (rows,) = found
-                    self._guard(len(self) + rows.length)
-                    columns = [rows.columns[rows.variables.index(v)] for v in self.formula.blocks[0].variables]
-                    carried = {leaf: rows.columns[rows.variables.index(c)] for leaf, c in self._carried.items()}
-                    self._tuples[0].append(columns, rows.length)
-                    self._append(0, columns, None, rows.length, carried)
-                else:
-                    for each, rows in zip(starts, found, strict=True):
-                        self._add(each, rows)
+                for each, rows in zip(starts, found, strict=True):
+                    self._add(each, rows)
         for block in range(1, len(self.formula.blocks)):
             self._fill(block)
 
@@ -181,53 +160,34 @@ class KeptInstances:
     def _delta(self, number: int, sources: Sequence[_Source], wanted: Sequence[Sequence[int]]) -> list[list[Relation]]:
         """The new results of a join (semi-naive): for each part, the values of several sets of ``wanted`` variables."""
         if not sources:
-            if number in self._started:
-                return []
+            fresh = number not in self._started
             self._started.add(number)
-            trace = None if self._recorder is None else Trace()
-            found = [self._complete(Relation((), (), 1), each, trace) for each in wanted]
-            if self._recorder is not None and trace is not None:
-                self._recorder.joined(self.member, number, trace.finished())
-            return [found]
-        lengths = [source.length(self) for source in sources]
-        if all(length == source.seen for length, source in zip(lengths, sources, strict=True)):
-            return []
+            return [[self._joined(number, (), (), each) for each in wanted]] if fresh else []
+        lengths, seen = [source.length(self) for source in sources], [source.seen for source in sources]
         parts: list[list[Relation]] = []
-        if all(lengths):
-            for i, source in enumerate(sources):
-                # No result is repeated: its first new literal is the i-th.
-                if source.seen == lengths[i] or any(other.seen == 0 for other in sources[:i]):
-                    continue
-                new = source.read(self, source.seen, lengths[i])
-                if new.length == 0:
-                    continue
-                old = [other.read(self, 0, other.seen) for other in sources[:i]]
-                rest = [other.read(self, 0, lengths[j]) for j, other in enumerate(sources) if j > i]
-                relations = [new, *old, *rest]
-                if self._recorder is None:
-                    parts.append(
-                        [self._complete(join(relations, self._guard, None, self._only(each)), each) for each in wanted]
-                    )
-                else:
-                    order = (source, *sources[:i], *sources[i + 1 :])
-                    reads: list[Reads] = [each.reads for each in order]
-                    parts.append([self._recorded(number, reads, relations, each) for each in wanted])
+        for i, source in enumerate(sources) if all(lengths) else ():
+            if seen[i] == lengths[i] or 0 in seen[:i]:  # no result is repeated: its first new literal is the i-th
+                continue
+            order = source, *sources[:i], *sources[i + 1 :]
+            starts = seen[i], *(0 for _ in order[1:])
+            stops = lengths[i], *seen[:i], *lengths[i + 1 :]
+            relations = [each.read(self, *span) for each, *span in zip(order, starts, stops, strict=True)]
+            if relations[0].length:
+                reads: list[Reads] = [each.reads for each in order]
+                parts.append([self._joined(number, reads, relations, each) for each in wanted])
         for source, length in zip(sources, lengths, strict=True):
             source.seen = length
         return parts
 
-    def _only(self, wanted: Sequence[int]) -> Sequence[int] | None:
-        """The variables whose values a join must return; None for all, where results carry rows of atoms too."""
-        return None if self._distinct else wanted
-
-    def _recorded(
+    def _joined(
         self, number: int, reads: Sequence[Reads], relations: Sequence[Relation], wanted: Sequence[int]
     ) -> Relation:
         """Join and complete, reporting to the recorder."""
-        assert self._recorder is not None
+        if self._recorder is None:
+            return self._complete(join(relations, self._guard, None, wanted), wanted)
         trace = Trace()
         placed = [replace(r, origin=trace.place(what, r.length)) for what, r in zip(reads, relations, strict=True)]
-        found = self._complete(join(placed, self._guard, trace.made, self._only(wanted)), wanted, trace)
+        found = self._complete(join(placed, self._guard, trace.made, wanted), wanted, trace)
         self._recorder.joined(self.member, number, trace.finished())
         return found
 
@@ -243,9 +203,8 @@ class KeptInstances:
         self._guard(size)
         return join(parts, self._guard, None if trace is None else trace.made)
 
-    def _source(self, literal: Literal, carry: int | None = None) -> _Source:
-        carrier = _carrier(carry) if self._distinct and carry is not None else None
-        return _Listed(self.atoms.tables[literal.table], literal, carrier)
+    def _source(self, literal: Literal) -> _Source:
+        return _Listed(self.atoms.tables[literal.table], literal)
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
@@ -280,7 +239,6 @@ class KeptInstances:
         columns: Sequence[Array],
         group: Array | None,
         length: int,
-        carried: Mapping[int, Array] | None = None,
     ) -> None:
         bound = self.formula.blocks[block].bound
         variables = self.formula.blocks[block].variables
@@ -290,9 +248,7 @@ class KeptInstances:
             virtual = virtual | (columns[variables.index(variable)] >= self.domain.generic)
             stranger = stranger | (columns[variables.index(variable)] == self.domain.stranger)
         rows = {
-            index: carried[index]
-            if carried and index in carried
-            else self._rows(index, variables, columns, length, real=bool(carried) or not bound)
+            index: self._rows(index, variables, columns, length, real=not bound)
             for index in self.batch.blocks[block].columns
         }
         if block == 0:
@@ -434,18 +390,3 @@ class KeptInstances:
     def _group_keys(self, block: int, numbers: Array) -> Relation:
         columns = tuple(column.take(numbers) for column in self.groups(block).columns)
         return Relation(self.formula.blocks[block].free, columns, len(numbers))
-
-
-def _carrier(number: int) -> int:
-    """The pseudo-variable under which a result carries the atom row of a need's literal; no real variable has its
-    number."""
-    return -1 - number
-
-
-def _finds_each_once(formula: Formula, needs: Needs) -> bool:
-    """Whether a single join binds all variables, so that no instance is repeated."""
-    (block, *inner), needed = formula.blocks, needs.rows
-    if inner or len(needed) != 1:
-        return False
-    bound = {a for literal in needed[0].literals for a in literal.arguments if isinstance(a, int)}
-    return bound == set(block.variables) and bool(needed[0].literals)
