@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from lnnkit.analysis.causes import Cause, Port
 from lnnkit.analysis.supports import Analysis
 from lnnkit.formula.shape import shape
 from lnnkit.formula.unfolding import Formula
@@ -18,7 +17,6 @@ class Known:
     """A cache of results by shape of formula. They do not depend on facts, so the cache outlives an inference."""
 
     analyses: dict[object, Analysis] = field(default_factory=dict)
-    neurons: dict[object, dict[Port, list[Cause]]] = field(default_factory=dict)
 
 
 class Analyses:
@@ -56,7 +54,7 @@ class Analyses:
         )
         found = self.known.analyses.get(key)
         if found is None:
-            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful, self.known.neurons)
+            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful)
         return found
 
     def _vacant(self, formula: Formula) -> dict[int, Bounds]:

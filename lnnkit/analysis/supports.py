@@ -16,8 +16,6 @@ import torch
 
 from lnnkit.analysis.causes import (
     Box,
-    Cause,
-    Port,
     convex,
     gap_message_causes,
     heard_boxes,
@@ -59,8 +57,7 @@ class _Demand(NamedTuple):
 
 class Analysis:
     """The supports of one formula, given the default bounds of its tables (and of its auxiliary). ``vacant`` has the
-    value of each quantifier over an empty sort; ``doubtful`` ones may be unknown because of an unnamed individual.
-    ``memory`` caches the causes of single neurons across formulas."""
+    value of each quantifier over an empty sort; ``doubtful`` ones may be unknown because of an unnamed individual."""
 
     def __init__(
         self,
@@ -68,11 +65,9 @@ class Analysis:
         defaults: Mapping[str, Box],
         vacant: Mapping[int, Box],
         doubtful: frozenset[int],
-        memory: dict[object, dict[Port, list[Cause]]],
     ) -> None:
         self.formula = formula
         self.vacant = vacant
-        self._memory = memory
         self.defaults: dict[int, Box] = {
             leaf: (0.0, 1.0) if leaf in formula.heads else defaults[formula.neurons[leaf].source]
             for leaf in formula.leaves
@@ -178,11 +173,7 @@ class Analysis:
         # A shared neuron's own row may be looser than the default that its table starts from.
         node = heard_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
         movable = [change[0] for change in changes]
-        name = neuron.logic.name if neuron.logic is not None else ""
-        key = (neuron.kind, name, neuron.weights, neuron.bias, tuple(bases), tuple(movable), tuple(node))
-        if key not in self._memory:
-            self._memory[key] = gap_message_causes(neuron, bases, movable, node)
-        for (place, side), causes in self._memory[key].items():
+        for (place, side), causes in gap_message_causes(neuron, bases, movable, node).items():
             family = self.upward.family(causes, [change[1] for change in changes], told)
             if family:
                 demands[neuron.operands[place]].append(_Demand(side, float(side == "lower"), family))
