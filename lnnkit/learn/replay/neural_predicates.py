@@ -83,7 +83,8 @@ class Binding:
 
 def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
     """The program with the facts that its bindings supply now."""
-    return replace(program, tables=(*program.tables, *(each.table() for each in bindings)))
+    more = tuple(each.table() for each in bindings)
+    return replace(program, tables=(*program.tables, *more)) if more else program
 
 
 def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:

@@ -10,7 +10,6 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.engine.bounds_state import State
 from lnnkit.flags import all_set, chosen, where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
@@ -91,11 +90,14 @@ class Replayer:
     @cached_property
     def initial(self) -> tuple[Tensor, Tensor]:
         """The lower and the upper ends of all atom rows before the first event."""
-        plain = State()
-        plain.extend(self.atoms)
-        for end, start in zip((plain.lower, plain.upper), self.start, strict=True):
-            end.tensor[: len(start)] = start
-        return plain.lower.tensor, plain.upper.tensor
+        lower, upper = ([start] for start in self.start)
+        stop = 0
+        for owner, count, _ in self.atoms.additions:
+            stop += count
+            if stop > len(lower[0]):
+                for parts, end in zip((lower, upper), self.atoms.numbered[owner].default, strict=True):
+                    parts.append(torch.full((count,), end, dtype=parts[0].dtype))
+        return torch.cat(lower), torch.cat(upper)
 
     def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
         """The replay of the bounds that ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys``
