@@ -19,7 +19,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set
+from lnnkit.flags import above, all_set, any_set, below, chosen, where_set
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.logic.bounds import tolerance
 from lnnkit.logic.lukasiewicz import Lukasiewicz
@@ -264,20 +264,22 @@ def _clamp(values: Tensor) -> Tensor:
 class _ClampThrough(torch.autograd.Function):
     @staticmethod
     def forward(ctx: torch.autograd.function.FunctionCtx, values: Tensor) -> Tensor:
-        plain = values.detach().numpy()
-        if plain.min(initial=1.0) >= 0 and plain.max(initial=0.0) <= 1:
+        plain = values.detach()
+        cut = where_set(below(plain, 0.0) | above(plain, 1.0))
+        if not len(cut):
             return values
-        cut = values.clamp(0.0, 1.0)
-        ctx.save_for_backward(values - cut)
-        return cut
+        outside = plain.index_select(0, cut)
+        ctx.save_for_backward(cut, outside - _clamp(outside))
+        return _clamp(values)
 
     @staticmethod
     def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> Tensor:
         saved = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
         if not saved:  # nothing is clamped
             return gradients[0]
-        beyond = saved[0]
-        return torch.where(beyond * gradients[0] < 0, 0.0, gradients[0])  # a step would lead further out
+        cut, beyond = saved
+        outwards = below(beyond * gradients[0].index_select(0, cut), 0.0)  # a step would lead further out
+        return gradients[0].index_fill(0, chosen(outwards, cut), 0.0)
 
 
 def clamp_through(values: Tensor) -> Tensor:
