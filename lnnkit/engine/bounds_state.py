@@ -12,6 +12,7 @@ from torch import Tensor
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
+from lnnkit.store.columns import sorting
 from lnnkit.store.columns.arrays import Array, Ends, real
 from lnnkit.store.columns.growing import Growing
 from lnnkit.trail.events import NOBODY, Kind, Trail
@@ -35,7 +36,7 @@ def distinct(rows: Sequence[Array], count: int) -> Array:
     if not some:
         return no_rows()
     if sum(map(len, some)) < count // 32:
-        return np.unique(np.concatenate(some))
+        return sorting.distinct(np.concatenate(some))
     flags = np.zeros(count, dtype=bool)
     for each in some:
         flags[each] = True

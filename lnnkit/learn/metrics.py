@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set
+from lnnkit.flags import any_set, where_set
 from lnnkit.learn.labels import Labels, Told
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.logic.bounds import tolerance
@@ -19,20 +21,39 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
     """The scores of a fixpoint for its labels, or for the labels with the indices ``which``."""
     predicates: dict[str, Score] = {}
     numbers: dict[str, NumberScore] = {}
-    for number, name in enumerate(own.names):
-        mine = own.predicate == number
-        if which is not None:
-            chosen = torch.zeros(len(own), dtype=torch.bool)
-            chosen[which] = True
-            mine &= chosen
-        if any_set(mine):
-            bounds = told.lower[mine], told.upper[mine]
-            if any_set(own.numeric[mine]):
-                numbers[name] = number_score(bounds, (own.lower[mine], own.upper[mine]))
-                continue
-            wanted = own.lower[mine], own.upper[mine]
+    for name, mine in _by_name(own, which):
+        bounds, wanted = _bounds(told, mine), _bounds(own, mine)
+        if any_set(own.numeric.index_select(0, mine)):
+            numbers[name] = number_score(bounds, wanted)
+        else:
             predicates[name] = score(bounds, wanted, truth_of(found, name, *bounds), truth_of(found, name, *wanted))
     return Scores(predicates, contradiction_count(found), numbers)
+
+
+def accuracy(found: Trace, own: Labels, told: Told, which: Tensor) -> float | None:
+    """The accuracy that `scores` have for the labels with the indices ``which``; None if all are of numbers."""
+    right, total = 0.0, 0
+    for name, mine in _by_name(own, which):
+        if not any_set(own.numeric.index_select(0, mine)):
+            true, wanted = (truth_of(found, name, *_bounds(each, mine)) > 0.5 for each in (told, own))
+            right += float((true == wanted).double().mean()) * len(mine)
+            total += len(mine)
+    return right / total if total else None
+
+
+def _by_name(own: Labels, which: Tensor | None) -> Iterator[tuple[str, Tensor]]:
+    """The predicates and numbers that have labels, with the indices of these."""
+    chosen = torch.full((len(own),), which is None)
+    if which is not None:
+        chosen[which] = True
+    for number, name in enumerate(own.names):
+        mine = where_set((own.predicate == number) & chosen)
+        if len(mine):
+            yield name, mine
+
+
+def _bounds(of: Labels | Told, which: Tensor) -> tuple[Tensor, Tensor]:
+    return of.lower.index_select(0, which), of.upper.index_select(0, which)
 
 
 def truths(found: Trace, own: Labels, told: Told) -> Tensor:

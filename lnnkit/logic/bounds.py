@@ -15,6 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lnnkit.flags import any_set
+
 
 class Bounds(NamedTuple):
     """Lower and upper ends of the same shape, one entry for each row."""
@@ -68,7 +70,7 @@ def enter_lower(lower: Tensor) -> Tensor:
 
 def enter_upper(upper: Tensor) -> Tensor:
     """Upper ends as a neuron reads them, given that none is below its lower end."""
-    return torch.where(upper >= 1 - tolerance(upper.dtype), 1.0, upper.clamp(0.0, 1.0))
+    return -torch.threshold(-upper.clamp(0.0, 1.0), tolerance(upper.dtype) - 1, -1.0)
 
 
 def complement(bounds: Bounds) -> Bounds:
@@ -101,6 +103,8 @@ def negative(bounds: Bounds) -> Bounds:
 def ordered(lower: Tensor, upper: Tensor) -> Bounds:
     """The two ends, swapped where rounding made them cross."""
     crossed = lower > upper
+    if not any_set(crossed):
+        return Bounds(lower, upper)
     return Bounds(torch.where(crossed, upper, lower), torch.where(crossed, lower, upper))
 
 

@@ -85,9 +85,11 @@ class _Column:
         return len(self._plain) * self._dtype.itemsize + len(self._first) * self._first.itemsize
 
     def expanded(self, lengths: Array, start: Array) -> Array:
-        """All numbers, expanded."""
+        """All numbers, expanded; read-only."""
         first = np.array(self._first)
         plain = np.isnan(first)
+        if plain.all():
+            return self._plain.values
         found = np.where(plain, 0, first).astype(self._dtype).repeat(lengths)
         if self._step:
             found += (np.arange(len(found)) - start.repeat(lengths)).astype(self._dtype)

@@ -19,7 +19,7 @@ from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, t
 from lnnkit.learn.fitting.objective import Objective, decay
 from lnnkit.learn.fitting.validation_split import Split, split
 from lnnkit.learn.labels import Labels, Told, labels, told_of
-from lnnkit.learn.metrics import scores, truths
+from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound
@@ -29,6 +29,7 @@ from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solve
 from lnnkit.learn.starting.comparison_examples import nearest
 from lnnkit.learn.starting.threshold_starts import Start, starts
 from lnnkit.scores import Scores
+from lnnkit.store.stated_facts import Gathering
 
 # Of its spread, what a threshold moves while a weight moves by 1. Accuracies as in gradient_descent.py, of thresholds
 # that start far off and of placed ones: 0.730 and 0.953; with 0.1, 0.723 and 0.953; with 1.0, 0.810 and 0.945.
@@ -125,6 +126,7 @@ class Fitting:
         self.bindings = tuple(bindings)
         self._budget = budget
         self._known = Known()
+        self._gathering = Gathering()
         self._supplied = [each.predicate for each in bindings if each.numeric]
         self._widely = settings.soft or bool(self._supplied)
         program = bound(program, bindings)
@@ -200,6 +202,7 @@ class Fitting:
             budget=self._budget,
             round_limit=self.settings.max_rounds,
             known=self._known,
+            gathering=self._gathering,
             through=True,
             softness=Softness(softness, self._placed),
             supplied=self._supplied,
@@ -287,6 +290,13 @@ class Fitting:
         train, held = self.split.train, self.split.validation
         validation = scores(found.trace, self.labels, found.told, held) if len(held) else None
         return scores(found.trace, self.labels, found.told, train), validation
+
+    def accuracies(self, found: Inferred) -> tuple[float | None, float | None]:
+        """The accuracy on the training and on the validation labels; None where no truth is labelled."""
+        train, held = (
+            accuracy(found.trace, self.labels, found.told, of) for of in (self.split.train, self.split.validation)
+        )
+        return train, held
 
     def truths(self, found: Inferred) -> Tensor:
         """The answers for all labels, as single numbers."""

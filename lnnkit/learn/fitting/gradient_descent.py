@@ -126,8 +126,7 @@ class _Descent:
             each.module.load_state_dict(state)
         idle = unreached(self._fitting, self._best.values, self._constraints)
         values = restored(self._fitting, self._best.values, start, self._constraints, idle)
-        values = self._rounded(self._hardened(values, start), idle)
-        found = self._fitting.infer(values, self._constraints)
+        values, found = self._rounded(*self._hardened(values, start), idle)
         after, history = self._standing(found), tuple(self._history)
         return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
 
@@ -254,17 +253,15 @@ class _Descent:
         return total + others
 
     def _tell(self, restart: int, epoch: int, found: Inferred, values: Tensor) -> bool:
-        standing = self._standing(found)
-        self._before = self._before or standing
-        losses, seen = found.losses, standing.validation or standing.train
-        accuracy = seen.accuracy if seen.predicates else None
+        self._before = self._before or self._standing(found)
+        losses, accuracy = found.losses, self._fitting.accuracies(found)[found.losses.validation is not None]
         named = {each.name: value for each, value in zip(self._fitting.parameters, values.tolist(), strict=True)}
         self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
         return self._listen is None or self._listen(self._history[-1]) is not False
 
-    def _hardened(self, values: Tensor, start: Tensor) -> Tensor:
-        """The values with the weights of units rounded, one comparison at a time, if that is no worse. An integral
-        start is tried too."""
+    def _hardened(self, values: Tensor, start: Tensor) -> tuple[Tensor, Inferred]:
+        """The values with the weights of units rounded, one comparison at a time, if that is no worse; and inference
+        there. An integral start is tried too."""
         found = self._fitting.infer(values, self._constraints)
         for _, comparison in sorted(found.trace.replayer.comparisons.items()):
             for hard in whole_weights(values, start, self._fitting.parameters, comparison):
@@ -273,12 +270,13 @@ class _Descent:
                     if no_worse(self._fitting, tried, found):
                         values, found = hard, tried
                         break
-        return values
+        return values, found
 
-    def _rounded(self, values: Tensor, idle: Tensor) -> Tensor:
+    def _rounded(self, values: Tensor, found: Inferred, idle: Tensor) -> tuple[Tensor, Inferred]:
         """The values, except ``idle`` ones, with as few digits as possible at no cost: constraints hold, neither loss
-        grows measurably, and no fewer atoms are right. Thresholds are rounded first, one by one if they are few."""
-        exact = self._measures(values)
+        grows measurably, and no fewer atoms are right; and inference there. Thresholds are rounded first, one by one if
+        they are few."""
+        exact = self._measures(found)
         places = where_set(~idle).tolist()
         thresholds = [place for place in places if self._fitting.parameters[place].kind == "value"]
         others = [place for place in places if place not in thresholds]
@@ -288,18 +286,20 @@ class _Descent:
                 step = 10.0**-digits * 10.0 ** torch.floor(torch.log10(self._units[group]))
                 fewer = values.clone()
                 fewer[group] = torch.round(torch.round(values[group] / step) * step, decimals=12)
-                if self._constraints.holds(fewer) and all(
+                if not self._constraints.holds(fewer):
+                    continue
+                tried = self._fitting.infer(fewer, self._constraints)
+                if all(
                     now <= before * (1 + _COSTS_NOTHING) + _NOTHING
-                    for now, before in zip(self._measures(fewer), exact, strict=True)
+                    for now, before in zip(self._measures(tried), exact, strict=True)
                 ):
-                    values = fewer
+                    values, found = fewer, tried
                     break
-        return values
+        return values, found
 
-    def _measures(self, values: Tensor) -> list[float]:
-        found = self._fitting.infer(values, self._constraints)
+    def _measures(self, found: Inferred) -> list[float]:
         losses = [found.losses.total, found.losses.validation]
-        wrong = [1 - each.accuracy for each in self._fitting.scores(found) if each is not None]
+        wrong = [1 - each for each in self._fitting.accuracies(found) if each is not None]
         return [*(each for each in losses if each is not None), *wrong]
 
 

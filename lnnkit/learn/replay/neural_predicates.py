@@ -83,7 +83,8 @@ class Binding:
 
 def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
     """The program with the facts that its bindings supply now."""
-    return replace(program, tables=(*program.tables, *(each.table() for each in bindings)))
+    more = tuple(each.table() for each in bindings)
+    return replace(program, tables=(*program.tables, *more)) if more else program
 
 
 def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
@@ -115,7 +116,7 @@ def bound_atoms(binding: Binding, found: Trace) -> Tensor:
 def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces | None:
     """The places where a replay reads a binding's output; None if it reads none. ``which`` are its `bound_atoms`."""
     width = max(1, len(binding.classes))
-    own = which[replay.sources // 2]
+    own = which.repeat_interleave(2) if replay.sources is None else which[replay.sources // 2]
     places = where_set(own >= 0)
     if not len(places):
         return None

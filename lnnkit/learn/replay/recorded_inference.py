@@ -18,7 +18,7 @@ from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.parameters.rule_parameters import at
 from lnnkit.learn.replay.replayer import Replayer
 from lnnkit.store.layout import asked_constants, constants
-from lnnkit.store.stated_facts import given_facts, unnamed
+from lnnkit.store.stated_facts import Gathering, unnamed
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 from lnnkit.trail.events import Trace as Traced
@@ -41,6 +41,7 @@ def trace(
     budget: Budget,
     round_limit: int,
     known: Known | None = None,
+    gathering: Gathering | None = None,
     watch: Watch | None = None,
     through: bool = False,
     softness: Softness | None = None,
@@ -58,7 +59,7 @@ def trace(
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     stated = {text for texts in constants(lifted).values() for text in texts}
     asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
-    index, given, labelled = given_facts(lifted.program, stated | asked)
+    index, given, labelled = (gathering or Gathering()).facts(program, stated | asked)
     fixpoint = infer(
         lifted,
         index,

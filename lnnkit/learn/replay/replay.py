@@ -24,10 +24,10 @@ from lnnkit.learn.replay.replay_steps import Reads, Step
 @dataclass(frozen=True)
 class Replay:
     """``initial`` are the bounds that no event set; the values of the ``steps`` follow, level by level. ``places`` (n,)
-    has the position of each requested bound, ``sources`` the keys of the initial ones."""
+    has the position of each requested bound, ``sources`` the keys of the initial ones (None: every key, in order)."""
 
     initial: Tensor
-    sources: Tensor
+    sources: Tensor | None
     steps: tuple[Step, ...]
     places: Tensor
 

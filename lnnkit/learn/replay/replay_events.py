@@ -8,10 +8,12 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set, where_set
+from lnnkit.flags import any_set, count_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.learn.replay.instance_bounds import CROSSING
 from lnnkit.trail.events import NOBODY, Kind, Trail
+
+_NONE = torch.full((1,), -1)
 
 Group = tuple[int, int, int]  # a batch, a leaf, and the side of the leaf that instances of the batch set
 
@@ -50,15 +52,17 @@ class EventIndex:
             instances.append(torch.from_numpy(each.rows).long())
             values.append(torch.from_numpy(each.roots.lower - each.roots.upper).double())
         self.groups = list(numbers)
-        self.key, self.tick, self.group, self.instance, self.value = map(
-            torch.cat, (keys, ticks, groups, instances, values)
+        self.key, self.tick, self.group, self.instance, self.value = (
+            each[0] if len(each) == 1 else torch.cat(each) for each in (keys, ticks, groups, instances, values)
         )
         self.crossings = torch.arange(count, len(self.key))
         self.entered = len(self.key)
         self._span = history.tick + 2
-        self._touched = torch.zeros(int(self.key.max()) + 2 if len(self.key) else 1, dtype=torch.bool)
-        self._touched[self.key[:count]] = True
-        self._once = int(self._touched.count_nonzero()) == count
+        own = self.key[:count]
+        self._least, most = (int(own.min()), int(own.max())) if count else (0, 0)
+        self._number = torch.full((most + 1 - self._least,), -1)  # an event of each key from the least on; -1: none
+        self._number[own - self._least] = torch.arange(count)
+        self._once = count_set(self._number >= 0) == count
         self.source = self._traced(kinds)
 
     def __len__(self) -> int:
@@ -80,14 +84,20 @@ class EventIndex:
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
         """(n,) the last event that set each bound before a tick; -1 if there is none. A restored value is traced to the
         event that first set it. The result is read-only: it may be a broadcast constant."""
-        within = keys < len(self._touched)
-        if not any_set(within & self._touched[torch.where(within, keys, 0)]):
-            return torch.full((1,), -1).expand(len(keys))
+        places, span = keys - self._least, len(self._number)
+        least, most = places.numpy().min(initial=span), places.numpy().max(initial=-1)
+        if most < 0 or least >= span:
+            return _NONE.expand(len(keys))
+        found = self._number.index_select(0, places.clamp(0, span - 1))
+        known = found >= 0
+        if least < 0 or most >= span:
+            known &= (places >= 0) & (places < span)
+        if not any_set(known):
+            return _NONE.expand(len(keys))
         if self._once:
-            least, numbers = self._number
-            found = numbers.index_select(0, (keys - least).clamp(0, len(numbers) - 1))
-            wanted = (found >= 0) & (self.key[found] == keys) & (self.tick[found] < ticks)
-            return torch.where(wanted, self.source[found], -1)
+            event = found.clamp(min=0)
+            known &= self.tick.index_select(0, event) < ticks
+            return torch.where(known, self.source.index_select(0, event), -1)
         place = torch.searchsorted(self._sorted, keys * self._span + ticks) - 1
         event = self._order[place.clamp(min=0)]
         return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
@@ -101,15 +111,6 @@ class EventIndex:
         place = self._place[events] - 1
         event = self._order[place.clamp(min=0)]
         return torch.where((place >= 0) & (self.key[event] == self.key[events]), self.source[event], -1)
-
-    @cached_property
-    def _number(self) -> tuple[int, Tensor]:
-        """The least key, and for each key from there on its event if it has exactly one."""
-        keys = self.key[self.key >= 0]
-        least = int(keys.min())
-        numbers = torch.full((int(keys.max()) + 1 - least,), -1)
-        numbers[keys - least] = torch.arange(len(keys))
-        return least, numbers
 
     @cached_property
     def _ordered(self) -> tuple[Tensor, Tensor]:

@@ -169,4 +169,4 @@ class ClauseStep:
         ):
             return False
         pairs = zip(self.ends.values(), other.ends.values(), strict=True)
-        return all(torch.equal(initial[one], initial[two]) for one, two in pairs)
+        return all(torch.equal(*(initial.index_select(0, end) for end in pair)) for pair in pairs)

@@ -10,8 +10,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.engine.bounds_state import State
-from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.flags import all_set, chosen, where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
@@ -26,6 +25,7 @@ from lnnkit.learn.replay.replay_events import EventIndex
 from lnnkit.learn.replay.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
 from lnnkit.numeric import Interval
 from lnnkit.store.atoms import UNKNOWN, Atoms
+from lnnkit.store.columns.sorting import distinct
 from lnnkit.trail.events import ROOT, Trail
 
 
@@ -90,20 +90,24 @@ class Replayer:
     @cached_property
     def initial(self) -> tuple[Tensor, Tensor]:
         """The lower and the upper ends of all atom rows before the first event."""
-        plain = State()
-        plain.extend(self.atoms)
-        for end, start in zip((plain.lower, plain.upper), self.start, strict=True):
-            end.tensor[: len(start)] = start
-        return plain.lower.tensor, plain.upper.tensor
+        lower, upper = ([start] for start in self.start)
+        stop = 0
+        for owner, count, _ in self.atoms.additions:
+            stop += count
+            if stop > len(lower[0]):
+                for parts, end in zip((lower, upper), self.atoms.numbered[owner].default, strict=True):
+                    parts.append(torch.full((count,), end, dtype=parts[0].dtype))
+        return torch.cat(lower), torch.cat(upper)
 
     def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
         """The replay of the bounds that ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys``
         (n,). If ``spare``, it may include initial bounds that nothing reads, which is faster to build."""
         needed = self._closure(events[events >= 0])
-        groups = self.events.group[needed]
-        given, told, of = needed[groups < 0], needed[groups >= 0], groups[groups >= 0]
-        codes = self._levels(needed)[groups >= 0] * (len(self.events.groups) + 1) + of
-        parts = [(code % (len(self.events.groups) + 1), told[codes == code]) for code in _present(codes)]
+        groups = self.events.group.index_select(0, needed)
+        given, proposed = chosen(groups < 0, needed), where_set(groups >= 0)
+        told, of = needed.index_select(0, proposed), groups.index_select(0, proposed)
+        codes = self._levels(needed).index_select(0, proposed) * (len(self.events.groups) + 1) + of
+        parts = [(code % (len(self.events.groups) + 1), chosen(codes == code, told)) for code in _present(codes)]
         readings = [self._reading(group, some) for group, some in parts]
         reads = [read for reading in readings for read in reading.ends.values()]
         if spare and sum(len(read.keys) for read in reads) >= len(self.initial[0]):
@@ -112,8 +116,8 @@ class Replayer:
             unset = [read.keys[read.events < 0] if len(read.before) else read.keys for read in reads]
             sources = _Sources(self.initial, [*unset, keys[events < 0]])
         place = torch.full((len(self.events) + 1,), -1)  # the position of each event among the values
-        start = len(sources.keys) + len(given)
-        place[given] = torch.arange(len(sources.keys), start)
+        start = len(sources.values) + len(given)
+        place[given] = torch.arange(len(sources.values), start)
         starts: list[int] = []
         for _, some in parts:
             starts.append(start)
@@ -124,14 +128,15 @@ class Replayer:
             set_ = found >= 0
             if all_set(set_):
                 return place.index_select(0, found)
-            if not any_set(set_):
-                return sources.places(wanted)
             return torch.where(set_, place[found], sources.places(wanted))
 
         initial = torch.cat([sources.values, self.events.value[given]]) if len(given) else sources.values
         steps: list[Step] = []
         for (group, some), reading, begin in zip(parts, readings, starts, strict=True):
-            ends = {end: places(read.events, read.keys) for end, read in reading.ends.items()}
+            ends = {
+                end: places(read.events, read.keys) if len(read.before) else sources.places(read.keys)
+                for end, read in reading.ends.items()
+            }
             step = self._step(group, some, reading, ends, begin)
             same = next((each for each in steps if _alike(step, each, initial)), None)
             if same is None:
@@ -215,28 +220,28 @@ class Replayer:
     def _closure(self, events: Tensor) -> Tensor:
         """The events and all events that they depend on."""
         seen = torch.zeros(len(self.events), dtype=torch.bool)
-        frontier = events.unique()
+        frontier = _distinct(events)
         while len(frontier):
             seen[frontier] = True
             found: list[Tensor] = []
             for group, some in self._by_group(frontier):
                 found += [read.before for read in self._reading(group, some).ends.values()]
-            frontier = torch.cat(found).unique() if found else events[:0]
+            frontier = _distinct(torch.cat(found)) if found else events[:0]
             frontier = frontier[~seen[frontier]]
         return where_set(seen)
 
     def _by_group(self, events: Tensor) -> Iterator[tuple[int, Tensor]]:
         """The events of instances, by group."""
-        groups = self.events.group[events]
-        for group in _present(groups[groups >= 0]):
-            yield group, events[groups == group]
+        groups = self.events.group.index_select(0, events)
+        for group in _present(chosen(groups >= 0, groups)):
+            yield group, chosen(groups == group, events)
 
     def _levels(self, needed: Tensor) -> Tensor:
         """One more than the greatest level of an event's reads; initial bounds have level 0."""
         level = torch.zeros(len(self.events), dtype=torch.int64)
-        ticks = self.events.tick[needed]
+        ticks = self.events.tick.index_select(0, needed)
         for tick in _present(ticks):  # reads precede the event
-            for group, some in self._by_group(needed[ticks == tick]):
+            for group, some in self._by_group(chosen(ticks == tick, needed)):
                 greatest = torch.zeros(len(some), dtype=torch.int64)
                 reading = self._reading(group, some)
                 for read in reading.ends.values():
@@ -248,7 +253,7 @@ class Replayer:
                     most = torch.zeros_like(greatest).scatter_reduce_(0, reading.kinds, greatest, "amax")
                     greatest = most.index_select(0, reading.kinds)
                 level[some] = greatest + 1
-        return level[needed]
+        return level.index_select(0, needed)
 
     def _reading(self, group: int, events: Tensor) -> _Reading:
         """The reads of the events of one group; cached, since the same events mostly recur."""
@@ -289,7 +294,7 @@ class Replayer:
                 for side in wanted:
                     keys = rows * 2 + side
                     before = self.events.before(keys, when)
-                    ends[index, side] = _Read(before, keys, owner, before[before >= 0])
+                    ends[index, side] = _Read(before, keys, owner, chosen(before >= 0, before))
         lengths = tuple(len(rows) for rows in unrolled.rows)
         out = None if which is None else unrolled.places(block, path, which)
         return _Reading(ends, lengths, unrolled.groupings, out, kinds)
@@ -298,6 +303,10 @@ class Replayer:
 def _alike(one: Step, other: Step, initial: Tensor) -> bool:
     """Whether both ends of the same atoms get equal bounds, as in completion of a closed predicate from exact facts."""
     return isinstance(one, ClauseStep) and isinstance(other, ClauseStep) and one.alike(other, initial)
+
+
+def _distinct(events: Tensor) -> Tensor:
+    return torch.from_numpy(distinct(events.numpy()))
 
 
 def _present(numbers: Tensor) -> list[int]:
@@ -325,7 +334,7 @@ class _AllSources:
 
     def __init__(self, ends: tuple[Tensor, Tensor]) -> None:
         self.values = _interleaved(ends)
-        self.keys = torch.arange(len(self.values))
+        self.keys = None
 
     def places(self, keys: Tensor) -> Tensor:
         return keys.clamp(min=0) if len(keys) and int(keys.min()) < 0 else keys
