@@ -73,11 +73,10 @@ def facts(
         doubts.append(_Doubt(empty, _key_fault(texts, sheet, position), f"where {title} is empty"))
         if texts.faults:
             doubts.append(_Doubt(wrong & ~empty, _key_fault(texts, sheet, position), f"where {title} is not an entity"))
+    keep, mask = np.broadcast_to(np.True_, total), None  # takes no memory
     if doubts or verdicts or grid.spoiled:
         doubts, keep = _kept(doubts, verdicts, grid)
-    else:
-        keep = np.broadcast_to(np.True_, total)  # takes no memory
-    mask = None if keep.all() else keep
+        mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]

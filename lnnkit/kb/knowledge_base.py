@@ -158,8 +158,9 @@ class KnowledgeBase:
         from lnnkit.kb.telling import told, with_told, without_denials
 
         found, findings = told(self._checked, name, table, trust)
-        denied = len(found) > 0 and float(found.upper.min()) < 1
-        self.warnings = (*(without_denials(self.warnings, name) if denied else self.warnings), *findings)
+        fewer = without_denials(self.warnings, name)
+        denied = fewer != self.warnings and len(found) > 0 and float(found.upper.min()) < 1
+        self.warnings = (*(fewer if denied else self.warnings), *findings)
         self._session.change(with_told(self._checked, found))
         self._told = (*self._told, found)
 

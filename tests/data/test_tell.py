@@ -97,6 +97,45 @@ def test_numbers() -> None:
     assert tell(frame, 1, numeric=True).facts == [("x", 1.5, 1.5), ("y", -INF, INF)]
 
 
+@pytest.mark.parametrize("first", [[3, 4, 5, 6], [3, 4, 5, 7], [3, 5], []])
+@pytest.mark.parametrize(
+    "own",
+    [[3, 4, 5, 6], [3, 4, 6, 5], [2, 3, 4, 5], [3, 5, 4, 6], [3, 4, 4, 6], [3, 4, 5, 7], [3, 4, 6, 7], [3, 5], []],
+)
+def test_only_the_same_entities_in_order_share_names(first: list[int], own: list[int]) -> None:
+    like, _ = told_table("P", 1, False, {"a": np.array(first, np.int64)})
+    table, _ = told_table("Q", 1, False, {"a": np.array(own, np.int64)}, like=like)
+    assert like is not None
+    assert table is not None
+    assert list(table.columns[0]) == list(map(str, own))
+    assert (table.names is like.names) == (own == first)
+
+
+@pytest.mark.parametrize("count", [2, 100_000, 600_000])
+def test_arrays_that_change_afterwards(count: int) -> None:
+    """600,000 numbers are copied into huge pages."""
+    rng = np.random.default_rng(0)
+    names, upper = np.arange(count), rng.uniform(0.5, 1, count)
+    lower = np.where(upper < 0.6, -0.0, upper / 2)
+    table, _ = told_table("P", 1, False, {"row": names, "lower": lower, "upper": upper})
+    assert table is not None
+    before = names.copy(), lower.copy(), upper.copy()
+    for own in (names, lower, upper):
+        own[:] = 7
+    np.testing.assert_array_equal(table.names.numbers_in_numpy[table.columns[0].codes], before[0])
+    np.testing.assert_array_equal(table.lower, before[1])
+    np.testing.assert_array_equal(table.upper, before[2])
+    assert not np.signbit(table.lower).any()
+
+
+@pytest.mark.parametrize("row", [0, 99_999, 600_000])
+@pytest.mark.parametrize("value", [math.nan, -0.5, 1.5])
+def test_one_bad_number_in_a_large_array(row: int, value: float) -> None:
+    truths = np.full(600_001, 0.5)
+    truths[row] = value
+    assert tell({"row": np.arange(len(truths)), "truth": truths}, 1).errors == [("bad-truth", row + 1)]
+
+
 def test_bad_rows() -> None:
     odd = [("a", None), ("a", 1.5), ("a", ""), (pd.NA, "b"), ("a", "\ud800"), ("a", [1]), ("a",), "ab", ("a", b"b")]
     got = tell([("a", "b"), *odd, ("a", datetime.date(2024, 1, 15)), ("a", True), ("a", 1), ("a", "cafe\u0301")])

@@ -12,7 +12,10 @@ BITS = 63  # of a key
 
 
 def packed(columns: Sequence[Array], bits: Sequence[int]) -> Array:
-    """(n,) int64, the numbers of each row in one, the leftmost highest; a column has numbers of so many ``bits``."""
+    """(n,) the numbers of each row in one int64, the leftmost highest; a column has numbers of so many ``bits``. A
+    single column is returned as it is."""
+    if len(columns) == 1:
+        return columns[0]
     key = columns[0].astype(np.int64)
     for column, width in zip(columns[1:], bits[1:], strict=True):
         key <<= width
@@ -38,14 +41,14 @@ def in_order(key: Array, size: int) -> tuple[Array, Array]:
     if size.bit_length() + bits > 63:
         order = np.argsort(key, kind="stable").astype(np.int32)
         return order, key.take(order)
-    packed = key.astype(np.int64)
-    packed <<= bits
-    packed |= np.arange(len(packed))
-    packed.sort()
-    order = packed.astype(np.int32)
+    placed = key.astype(np.int64)
+    placed <<= bits
+    placed |= np.arange(len(placed))
+    placed.sort()
+    order = placed.astype(np.int32)
     order &= np.int32((1 << min(bits, 31)) - 1)
-    packed >>= bits
-    return order, packed.astype(key.dtype, copy=False)
+    placed >>= bits
+    return order, placed.astype(key.dtype, copy=False)
 
 
 def distinct(values: Array) -> Array:
