@@ -93,5 +93,7 @@ def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
     if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
-    rows = table.row(atoms.listing(table, one.column).values)
-    return bool(atoms.flags(other.column).take(rows).all())
+    some, others = (atoms.listing(table, each.column) for each in (one, other))
+    if len(others) < len(some) or len(others) == len(table.tuples):
+        return len(others) >= len(some)
+    return bool(atoms.flags(other.column).take(table.row(some.values)).all())
