@@ -260,8 +260,8 @@ class Joins:
                 if part.length:
                     yield part
                 continue
-            for left, rows in _parts(hit):
-                yield from self.joined(self._expanded(found, link, left, rows), then, path)
+            for start, stop, left, rows in _parts(hit):
+                yield from self.joined(self._expanded(found.slice(start, stop), link, left, rows), then, path)
 
     def _fewest(self, found: Bindings, links: list[_Link]) -> tuple[_Link, list[Hits], int]:
         """The link with the fewest results, its hits, and their number."""
@@ -344,10 +344,11 @@ class Joins:
             yield from self._enumerated(one, path)
 
 
-def _parts(hits: Hits) -> Iterator[tuple[Array | None, Array]]:
-    """The (key position, row) pairs of hits, about `CHUNK` at a time; positions are None where each key occurs once."""
+def _parts(hits: Hits) -> Iterator[tuple[int, int, Array | None, Array]]:
+    """The (key position, row) pairs of hits, about `CHUNK` at a time, for the keys from a first one on to another;
+    positions, from the first key on, are None where each key occurs once."""
     if hits.total <= 2 * CHUNK:
-        yield hits.expand()
+        yield 0, len(hits.counts), *hits.expand()
         return
     ends = hits.counts.cumsum(dtype=np.int64)
     start = 0
@@ -356,10 +357,8 @@ def _parts(hits: Hits) -> Iterator[tuple[Array | None, Array]]:
         stop = max(start + 1, int(ends.searchsorted(done + CHUNK, side="right")))
         total = int(ends[stop - 1]) - done
         if total:
-            left, rows = Hits(
-                hits.counts[start:stop], hits.starts[start:stop], hits.rows, hits.base, total, hits.single
-            ).expand()
-            yield np.arange(start, stop) if left is None else left + start if start else left, rows
+            counts, starts = hits.counts[start:stop], hits.starts[start:stop]
+            yield start, stop, *Hits(counts, starts, hits.rows, hits.base, total, hits.single).expand()
         start = stop
 
 
