@@ -61,7 +61,7 @@ def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: Enc
     arrested rows."""
     delta = Delta()
     single = not len(lowered)
-    changed = raised if single else distinct([raised, lowered], len(atoms))
+    changed = raised if single else distinct([raised, lowered])
     arrested: list[Array] = []
     for table, rows in _by_table(changed, atoms):
         bounds = state.read(rows)
@@ -117,7 +117,7 @@ def _told_new(
 def rise(raised: Array, lifted: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> Delta:
     """As ``note``, for a completion, whose ends both rise: until it is done they may cross."""
     delta = Delta()
-    for table, rows in _by_table(distinct([raised, lifted], len(atoms)), atoms):
+    for table, rows in _by_table(distinct([raised, lifted]), atoms):
         enter(table, rows, state.read(rows), atoms, encoded)
     delta.add_all(raised, (0,), atoms)
     delta.add_all(lifted, (1,), atoms)

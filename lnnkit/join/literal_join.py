@@ -20,9 +20,10 @@ from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 
-# Assignments made at a time, a limit of memory. A join of 2,000,000 takes 377 CPU ms, with 2 ** 13 471, with 2 ** 21
-# 293 (`python -m benchmarks.inference_constants triangles`).
-CHUNK = 2**17
+# Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
+# 2,000,000 takes 377 CPU ms with 2 ** 17, 471 with 2 ** 13, 293 with 2 ** 21 (`python -m benchmarks.inference_constants
+# triangles`); a million smokers with Friends open 468 with 2 ** 17, 438 with 2 ** 18, 418 with 2 ** 19.
+CHUNK = 2**18
 _TRIED = 6  # up to this many literals any may come first, of more the shortest; 2 to 12 take 334 to 382 ms
 
 

@@ -22,7 +22,7 @@ from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.alike import alike
 from lnnkit.store.columns.arrays import Array
 
-_PART = 8  # chunks: where tables are aligned, assignments take no memory of their own
+_PART = 4  # chunks: where tables are aligned, assignments take no memory of their own
 
 
 def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:
