@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions
-from lnnkit.store.columns.arrays import Ends, tensors
+from lnnkit.store.columns.arrays import Array, Ends, tensors
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
@@ -31,15 +31,20 @@ _NOWHERE = Span(Source("", ""), 0, 0)
 
 @dataclass(frozen=True)
 class _Group:
-    """Contradictions of one kind: ``columns`` of entity ids, and the bounds that crossed."""
+    """Contradictions of one kind: what finds their columns of entity ids, and the bounds that crossed."""
 
     key: tuple[object, ...]  # the sort key of groups
-    columns: Sequence[Tensor]
+    entities: Callable[[], Sequence[Array]]
     bounds: Bounds
     shown: Callable[[Sequence[str], float, float], Contradiction]
 
     def __len__(self) -> int:
         return len(self.bounds.lower)
+
+    @cached_property
+    def columns(self) -> Sequence[Tensor]:
+        """The entity ids of each place; found when an entry is read."""
+        return [torch.from_numpy(column) for column in self.entities()]
 
     @cached_property
     def order(self) -> Tensor:
@@ -78,12 +83,16 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
     return [
         _Group(
             key,
-            [torch.cat(parts) for parts in zip(*(group.columns for group in same), strict=True)],
+            partial(_together, same),
             Bounds(torch.cat([g.bounds.lower for g in same]), torch.cat([g.bounds.upper for g in same])),
             same[0].shown,
         )
         for key, same in sorted(found.items(), key=lambda item: item[0])
     ]
+
+
+def _together(groups: Sequence[_Group]) -> Sequence[Array]:
+    return [np.concatenate(parts) for parts in zip(*(group.entities() for group in groups), strict=True)]
 
 
 def _atoms(prepared: Prepared) -> Iterator[_Group]:
@@ -94,14 +103,14 @@ def _atoms(prepared: Prepared) -> Iterator[_Group]:
             continue
         at = np.arange(len(crossed)) if mine is None else mine
         local = atoms.local(crossed.rows.values.take(at))
-        columns = [torch.from_numpy(column.take(local)) for column in table.tuples.columns]
+        columns = [column.take(local) for column in table.tuples.columns]
         bounds = tensors(Ends(crossed.lower.values.take(at), crossed.upper.values.take(at)))
         kind = prepared.lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
-            yield _Group((0, table.name), columns, bounds, _atom(table.name, kind == NUMBER))
+            yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, kind == NUMBER))
         else:
             whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
-            yield _Group((0, as_text(whole, {})), columns, bounds, _neuron(whole))
+            yield _Group((0, as_text(whole, {})), partial(list[Array], columns), bounds, _neuron(whole))
 
 
 def _atom(predicate: str, numeric: bool) -> Callable[[Sequence[str], float, float], Contradiction]:
@@ -134,20 +143,19 @@ def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
     prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
         for formula, mine, ids in prepared.grounding.assignments(found.batch, found.rows):
-            columns = [torch.from_numpy(column) for column in ids]
             bounds = tensors(Ends(found.roots.lower.take(mine), found.roots.upper.take(mine)))
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             if formula.auxiliary is not None:
-                yield _Group((1, "", 0, formula.key), columns, bounds, _neuron(whole))
+                yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
                 continue
             origin = formula.root.origin
             assert isinstance(origin, Assertion)
             if isinstance(origin, Law):
-                yield _Group((1, "", 0, formula.key), columns, bounds, _neuron(whole))
+                yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
                 continue
             key = (1, origin.span.source.path, origin.span.line, formula.key)
-            yield _Group(key, columns, bounds, _statement(whole, origin))
+            yield _Group(key, ids, bounds, _statement(whole, origin))
 
 
 def _everywhere(prepared: Prepared) -> Iterator[_Group]:
@@ -164,7 +172,7 @@ def _everywhere(prepared: Prepared) -> Iterator[_Group]:
             kind, text = "neuron", found.what.span.text
         bounds = Bounds(*(torch.tensor([end], dtype=torch.float64) for end in found.bounds))
         told = Contradiction(kind, text, None, None, *found.bounds, numeric=isinstance(found.what, str))
-        yield _Group((0, text, "everywhere"), (), bounds, _of_all(told))
+        yield _Group((0, text, "everywhere"), list[Array], bounds, _of_all(told))
 
 
 def _of_all(told: Contradiction) -> Callable[[Sequence[str], float, float], Contradiction]:

@@ -99,7 +99,8 @@ def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
     yield from _of_all(fixpoint.prepared)
     prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
-        for formula, _, ids in prepared.grounding.assignments(found.batch, found.rows):
+        for formula, _, entities in prepared.grounding.assignments(found.batch, found.rows):
+            ids = entities()
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             yield from _named(prepared, whole, ids, len(ids[0]) if ids else 1)

@@ -30,17 +30,18 @@ def one_value(values: Array) -> float | None:
     return None
 
 
-def distinct(rows: Sequence[Array], count: int) -> Array:
-    """The distinct ``rows``, all below ``count``, ascending."""
+def distinct(rows: Sequence[Array]) -> Array:
+    """The distinct ``rows``, ascending."""
     some = [each for each in rows if len(each)]
     if not some:
         return no_rows()
-    if sum(map(len, some)) < count // 32:
+    first, last = min(int(each.min()) for each in some), max(int(each.max()) for each in some)
+    if sum(map(len, some)) < (last - first) // 32:
         return sorting.distinct(np.concatenate(some))
-    flags = np.zeros(count, dtype=bool)
+    flags = np.zeros(last - first + 1, dtype=bool)
     for each in some:
-        flags[each] = True
-    return np.flatnonzero(flags).astype(np.int32)
+        flags[each - first] = True
+    return np.flatnonzero(flags).astype(np.int32) + np.int32(first)
 
 
 class State:

@@ -61,14 +61,14 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
                     state.put(side, row, tighter, Kind.STATED)
                     space.winners.record(side, row, NOBODY, UNSET, np.zeros(1, np.int32))
                     moved[side].append(row)
-        rows = [distinct(each, len(atoms)) for each in moved]
+        rows = [distinct(each) for each in moved]
         arrested = len(state.crossed), len(space.progress.arrested)
         delta, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
         if len(crossed):
             return None
         catch_up(space, delta)
         space.progress.status = Status.CONVERGED
-        run(space, prepared.inference, round_limit, distinct(rows, len(atoms)))
+        run(space, prepared.inference, round_limit, distinct(rows))
         if (len(state.crossed), len(space.progress.arrested)) != arrested:
             return None
         return Fixpoint(prepared, space)

@@ -57,10 +57,11 @@ def _by_table(rows: Array, atoms: Atoms) -> Iterator[tuple[AtomTable, Array]]:
 
 def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> tuple[Delta, Array]:
     """Arrest rows among those raised or lowered whose bounds crossed, and enter all of them into the lists of deviating
-    rows and the delta. Returns the delta and the arrested rows."""
+    rows, the others into the delta: from atoms that read as unknown nothing new follows. Returns the delta and the
+    arrested rows."""
     delta = Delta()
     single = not len(lowered)
-    changed = raised if single else distinct([raised, lowered], len(atoms))
+    changed = raised if single else distinct([raised, lowered])
     arrested: list[Array] = []
     for table, rows in _by_table(changed, atoms):
         bounds = state.read(rows)
@@ -69,14 +70,14 @@ def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: Enc
             arrested.append(crossed)
             bounds = state.read(rows)
         enter(table, rows, bounds, atoms, encoded)
-        if single:
+        if single and not len(crossed):
             delta.add(table, 0, atoms.local(rows))
     if single and not arrested:
         return delta, no_rows()
     crossed = np.concatenate(arrested) if arrested else no_rows()
     atoms.enlist(crossed)
     for side, rows in enumerate((raised, lowered)):
-        delta.add_all(distinct([rows, crossed], len(atoms)) if arrested else rows, (side,), atoms)
+        delta.add_all(rows[~state.frozen.take(rows)] if arrested else rows, (side,), atoms)
     return delta, crossed
 
 
@@ -116,7 +117,7 @@ def _told_new(
 def rise(raised: Array, lifted: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> Delta:
     """As ``note``, for a completion, whose ends both rise: until it is done they may cross."""
     delta = Delta()
-    for table, rows in _by_table(distinct([raised, lifted], len(atoms)), atoms):
+    for table, rows in _by_table(distinct([raised, lifted]), atoms):
         enter(table, rows, state.read(rows), atoms, encoded)
     delta.add_all(raised, (0,), atoms)
     delta.add_all(lifted, (1,), atoms)

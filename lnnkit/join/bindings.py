@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -38,7 +39,7 @@ NOWHERE: Mapping[int, int] = {}
 
 class Bindings:
     """``length`` assignments. Each layer holds the variables that were bound last; ``under`` is the layer beneath, with
-    the others, and ``via`` maps the assignments of this layer to those of that one.
+    the others, and ``via`` maps the assignments of this layer, in order, to those of that one.
 
     A layer has ``columns`` of entity ids, or reads variables from the atoms ``matched`` last: ``rows`` are these atoms'
     rows in their table, whose columns are ``sources``, and ``places`` has the column of each variable. ``column(v)``
@@ -57,7 +58,7 @@ class Bindings:
         rows: Array | range | None = None,
         matched: Iterable[Matched] = (),
         under: Bindings | None = None,
-        via: Array | None = None,
+        via: Array | range | None = None,
     ) -> None:
         self.length = length
         self.known = known
@@ -81,8 +82,7 @@ class Bindings:
                 found = own[at.start : at.stop] if isinstance(at, range) else own.take(at)
             else:
                 assert self._under is not None
-                found = self._under.column(variable)
-                found = found if self._via is None else found.take(self._via)
+                found = _taken(self._under.column(variable), self._via)
             self._columns[variable] = found
         return found
 
@@ -97,9 +97,9 @@ class Bindings:
             under, via = self._under, self._via
             assert under is not None
             if some is None:
-                some = via
+                some = None if via is None else spelled_out(via)
             elif via is not None:
-                some = via.take(some)
+                some = some + via.start if isinstance(via, range) else via.take(some)
             return under.rows(matched, table, some)
         if isinstance(local, range):
             if shift is not None and some is None:
@@ -115,11 +115,21 @@ class Bindings:
         found = self._rows.get(matched)
         if found is None:
             assert self._under is not None
-            found = self._under._local(matched)
-            if self._via is not None:
-                found = self._via + found.start if isinstance(found, range) else found.take(self._via)
-            self._rows[matched] = found
+            found = self._rows[matched] = _taken(self._under._local(matched), self._via)
         return found
+
+    def once(self, matched: Matched) -> tuple[Array, Array | None]:
+        """The rows of a matched atom in its table with fewer repetitions than in ``local``, and the positions among
+        them that make it (None: all of them)."""
+        under = self._under
+        if (
+            matched in self._rows
+            or under is None
+            or under.length >= self.length
+            or not isinstance(self._via, np.ndarray)
+        ):
+            return self.local(matched), None
+        return under.local(matched), self._via
 
     def at(self, positions: Array) -> Bindings:
         """The assignments at these positions."""
@@ -129,4 +139,17 @@ class Bindings:
         """The assignments from ``start`` to ``stop``."""
         if (start, stop) == (0, self.length):
             return self
-        return self.at(np.arange(start, stop))
+        return Bindings(stop - start, self.known, under=self, via=range(start, stop))
+
+
+@overload
+def _taken(values: Array, via: Array | range | None) -> Array: ...
+@overload
+def _taken(values: Array | range, via: Array | range | None) -> Array | range: ...
+def _taken(values: Array | range, via: Array | range | None) -> Array | range:
+    """The values at some positions (None: all)."""
+    if via is None:
+        return values
+    if isinstance(via, range):
+        return values[via.start : via.stop]
+    return via + values.start if isinstance(values, range) else values.take(via)

@@ -20,7 +20,7 @@ from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.pattern import Pattern
 from lnnkit.join.pointwise import at_once
-from lnnkit.join.triggers import Trigger, find_triggers
+from lnnkit.join.triggers import Trigger, find_triggers, found_anyway
 from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.growing import Growing
@@ -207,6 +207,8 @@ class DeltaRule:
             yield from ((0, found) for found in together)
         else:
             for number, literals in enumerate(self._needs):
+                if found_anyway(joins.atoms, self._needs, number):
+                    continue
                 yield from ((number, found) for found in joins.whole(literals, Path(number)))
         for trigger in self.found_triggers():
             self._fresh_rows(trigger)

@@ -20,9 +20,10 @@ from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.arrays import Array
 from lnnkit.store.domain import Domain
 
-# Assignments made at a time, a limit of memory. A join of 2,000,000 takes 377 CPU ms, with 2 ** 13 471, with 2 ** 21
-# 293 (`python -m benchmarks.inference_constants triangles`).
-CHUNK = 2**17
+# Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
+# 2,000,000 takes 377 CPU ms with 2 ** 17, 471 with 2 ** 13, 293 with 2 ** 21 (`python -m benchmarks.inference_constants
+# triangles`); a million smokers with Friends open 468 with 2 ** 17, 438 with 2 ** 18, 418 with 2 ** 19.
+CHUNK = 2**18
 _TRIED = 6  # up to this many literals any may come first, of more the shortest; 2 to 12 take 334 to 382 ms
 
 
@@ -260,8 +261,8 @@ class Joins:
                 if part.length:
                     yield part
                 continue
-            for left, rows in _parts(hit):
-                yield from self.joined(self._expanded(found, link, left, rows), then, path)
+            for start, stop, left, rows in _parts(hit):
+                yield from self.joined(self._expanded(found.slice(start, stop), link, left, rows), then, path)
 
     def _fewest(self, found: Bindings, links: list[_Link]) -> tuple[_Link, list[Hits], int]:
         """The link with the fewest results, its hits, and their number."""
@@ -344,10 +345,11 @@ class Joins:
             yield from self._enumerated(one, path)
 
 
-def _parts(hits: Hits) -> Iterator[tuple[Array | None, Array]]:
-    """The (key position, row) pairs of hits, about `CHUNK` at a time; positions are None where each key occurs once."""
+def _parts(hits: Hits) -> Iterator[tuple[int, int, Array | None, Array]]:
+    """The (key position, row) pairs of hits, about `CHUNK` at a time, for the keys from a first one on to another;
+    positions, from the first key on, are None where each key occurs once."""
     if hits.total <= 2 * CHUNK:
-        yield hits.expand()
+        yield 0, len(hits.counts), *hits.expand()
         return
     ends = hits.counts.cumsum(dtype=np.int64)
     start = 0
@@ -356,10 +358,8 @@ def _parts(hits: Hits) -> Iterator[tuple[Array | None, Array]]:
         stop = max(start + 1, int(ends.searchsorted(done + CHUNK, side="right")))
         total = int(ends[stop - 1]) - done
         if total:
-            left, rows = Hits(
-                hits.counts[start:stop], hits.starts[start:stop], hits.rows, hits.base, total, hits.single
-            ).expand()
-            yield np.arange(start, stop) if left is None else left + start if start else left, rows
+            counts, starts = hits.counts[start:stop], hits.starts[start:stop]
+            yield start, stop, *Hits(counts, starts, hits.rows, hits.base, total, hits.single).expand()
         start = stop
 
 

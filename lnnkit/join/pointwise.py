@@ -20,7 +20,7 @@ from lnnkit.join.triggers import Literals
 from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.arrays import Array, alike
 
-_PART = 8  # chunks: where tables are aligned, assignments take no memory of their own
+_PART = 4  # chunks: where tables are aligned, assignments take no memory of their own
 
 
 def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:

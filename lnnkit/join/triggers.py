@@ -53,7 +53,7 @@ def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[
             found.append(Trigger(need or 0, pattern, side, (), None if need is None else own))
             continue
         for number, literals in enumerate(needs):
-            if len(needs) > _COMPARED or not _found_anyway(joins.atoms, needs, number, own):
+            if not found_anyway(joins.atoms, needs, number, own):
                 rest = tuple(each for each in literals if each != own)
                 found.append(Trigger(number, pattern, side, rest, own if own in literals else None))
     places = {(each.need, each.pattern, each.side): each for each in found}
@@ -64,11 +64,14 @@ def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[
     return found
 
 
-def _found_anyway(atoms: Atoms, needs: Sequence[Literals], number: int, trigger: Literal) -> bool:
-    """Whether another need, joined from the same trigger, finds all instances of need ``number``."""
-    literals = {*needs[number], trigger}
+def found_anyway(atoms: Atoms, needs: Sequence[Literals], number: int, *trigger: Literal) -> bool:
+    """Whether another need, joined from the same trigger if there is one, is known to find all instances of need
+    ``number``."""
+    if len(needs) > _COMPARED:
+        return False
+    literals = {*needs[number], *trigger}
     for other, others in enumerate(needs):
-        wider = {*others, trigger}
+        wider = {*others, *trigger}
         if other != number and _imply(atoms, literals, wider):
             narrower = _imply(atoms, wider, literals)
             if not narrower or other < number:
@@ -90,5 +93,7 @@ def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
     if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
-    rows = table.row(atoms.listing(table, one.column).values)
-    return bool(atoms.flags(other.column).take(rows).all())
+    some, others = (atoms.listing(table, each.column) for each in (one, other))
+    if len(others) < len(some) or len(others) == len(table.tuples):
+        return len(others) >= len(some)
+    return bool(atoms.flags(other.column).take(table.row(some.values)).all())

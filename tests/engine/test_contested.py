@@ -237,3 +237,15 @@ axiom P(X) & Q(X)
     found = kb.infer().contradictions
     assert sorted(each.atom for each in found) == ['P("a") & Q("a")', 'P("b") & Q("b")']
     assert kb.ask("P(a)")[0].lower == 1.0
+
+
+def test_an_arrested_atom_starts_no_join() -> None:
+    """B(a) is arrested as soon as it moves, and reads as unknown: its neighbours, however many, are not visited."""
+    visited = set[int]()
+    for neighbours in (1, 9):
+        text = ARRESTED + "rule next: B(X) & Near(X, Y) -> E(Y)\nquery E(X)\nfact Near(b, c)\n"
+        kb = lnnkit.loads(text + "".join(f"fact Near(a, n{number})\n" for number in range(neighbours)))
+        kb.infer()
+        assert [answer.bindings["X"] for answer in kb.answers()[0]] == ["c"]
+        visited.add(kb._session.own().fixpoint.progress.instances)
+    assert len(visited) == 1

@@ -145,7 +145,7 @@ def _least_fixpoint(
                 own = completed(prepared, predicates)
                 rising = own[state.upper.values.take(own) > 0]
             state.put(1, rising, 1.0, Kind.OPENED)
-            lifted = distinct([lifted, rising], len(atoms))
+            lifted = distinct([lifted, rising])
         delta = rise(no_rows() if exact else raised, lifted, atoms, state, space.encoded) if new is None else new
         if space.comparisons:
             catch_up(space, delta)

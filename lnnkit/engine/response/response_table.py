@@ -26,10 +26,18 @@ _UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
 
 
 class Column(NamedTuple):
-    """A leaf's atom rows, or the class common to all of them."""
+    """A leaf's atom rows, or the class common to all of them. ``via`` has the place of each instance's row among the
+    rows, where these are fewer; ``classes`` are all that the rows may have but `OTHER`."""
 
     rows: Array | None
     sole: int | None = None
+    via: Array | None = None
+    classes: Sequence[int] = ()
+
+
+def one_class(number: int) -> Column:
+    """A leaf all of whose atoms have one class."""
+    return Column(None, number, classes=(number,))
 
 
 class ResponseTable:
@@ -75,6 +83,7 @@ class ResponseTable:
                     unseen = True
                     break
                 part = places.take(encoded.codes.values.take(column.rows))
+                part = part if column.via is None else part.take(column.via)
                 code = part if code is None else np.add(code, part, out=code)
             if not unseen:
                 if code is None:
@@ -91,8 +100,7 @@ class ResponseTable:
         """The response of an instance whose leaves have these classes: the bounds that it tightens. Empty if it is
         unsatisfiable, or there are too many combinations."""
         if soles not in self._alike:
-            columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
-            code = self.codes(columns, encoded, 1)
+            code = self._code(soles, encoded)
             if code is None:
                 return {}
             self.states(code, encoded)
@@ -104,12 +112,15 @@ class ResponseTable:
     def silent(self, soles: tuple[int, ...], encoded: EncodedBounds) -> bool:
         """Whether an instance whose leaves have these classes proposes nothing and is satisfiable."""
         if soles not in self._quiet:
-            columns = {leaf: Column(None, sole) for leaf, sole in zip(self.leaves, soles, strict=True)}
-            code = self.codes(columns, encoded, 1)
+            code = self._code(soles, encoded)
             if code is None:
                 return False
             self._quiet[soles] = not len(self.states(code, encoded))
         return self._quiet[soles]
+
+    def _code(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Array | None:
+        """(1,) the combination of these classes."""
+        return self.codes({leaf: one_class(sole) for leaf, sole in zip(self.leaves, soles, strict=True)}, encoded, 1)
 
     def states(self, code: Array, encoded: EncodedBounds) -> Array:
         """The positions of instances with a proposal; new combinations are evaluated first."""
@@ -148,21 +159,17 @@ class ResponseTable:
         return self._proposed
 
     def _admit(self, columns: Mapping[int, Column], encoded: EncodedBounds) -> bool:
-        """Make room for the classes that the leaves have. Returns False, and changes nothing, if a row has no class or
-        there would be too many combinations."""
-        grown: list[list[int]] = []
-        for leaf, seen in zip(self.leaves, self._seen, strict=True):
-            column = columns[leaf]
-            if column.sole is not None:
-                present = [column.sole]
-            else:
-                assert column.rows is not None
-                flags = np.zeros(len(encoded.pairs), bool)
-                flags[encoded.codes.values.take(column.rows)] = True
-                present = np.flatnonzero(flags).tolist()
-            if OTHER in present:
+        """Make room for the classes that the leaves may have, or do have where those are too many. Returns False, and
+        changes nothing, if a row has no class or there would be too many combinations."""
+        ready = all(len(places) >= len(encoded.pairs) for places in self._places)
+        grown = self._grown([columns[leaf].classes for leaf in self.leaves])
+        if grown == self._seen and ready:
+            return False
+        if math.prod(_room(len(seen)) for seen in grown) > _SIZE:
+            present = [_present(columns[leaf], encoded) for leaf in self.leaves]
+            if any(OTHER in classes for classes in present):
                 return False
-            grown.append([*seen, *(each for each in present if each not in seen)])
+            grown = self._grown(present)
         if math.prod(_room(len(seen)) for seen in grown) > _SIZE:
             self.useful = False
             return False
@@ -176,6 +183,13 @@ class ResponseTable:
             self._strides.append(stride)
             stride *= _room(len(seen))
         return True
+
+    def _grown(self, more: Sequence[Sequence[int]]) -> list[list[int]]:
+        """The classes seen so far, with more of them."""
+        return [
+            [*seen, *(each for each in classes if each not in seen)]
+            for seen, classes in zip(self._seen, more, strict=True)
+        ]
 
     def _clear(self) -> None:
         size = math.prod(_room(len(seen)) for seen in self._seen)
@@ -215,6 +229,15 @@ class ResponseTable:
         self._root.lower[codes] = found.root.lower.numpy()
         self._root.upper[codes] = found.root.upper.numpy()
         self._states[codes] = np.where(speaks, _SPEAKS, _SILENT)
+
+
+def _present(column: Column, encoded: EncodedBounds) -> Sequence[int]:
+    """The classes that the rows have."""
+    if column.rows is None:
+        return column.classes
+    flags = np.zeros(len(encoded.pairs), bool)
+    flags[encoded.codes.values.take(column.rows)] = True
+    return np.flatnonzero(flags).tolist()
 
 
 def _room(count: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.response.respond import Read, constant
-from lnnkit.engine.response.response_table import Column
+from lnnkit.engine.response.response_table import Column, one_class
 from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Bindings
@@ -68,8 +68,15 @@ class RuleInstances:
 
     def column(self, leaf: int) -> Column:
         """A leaf's rows, or their class if all are known to have the same."""
-        sole = self.sole(leaf)
-        return Column(self.read_rows(leaf)) if sole is None else Column(None, sole)
+        sole, own = self.sole(leaf), self._rule.leaf(leaf)
+        if sole is not None:
+            return one_class(sole)
+        constants = self._classes.codes.values.take((UNKNOWN,) if own is not None else (FALSE, TRUE))
+        classes = constants.tolist() if own is None else [*self._classes.known(own.table.number), *constants.tolist()]
+        if own is None or not own.plain or own.atom not in self.found.known.matched:
+            return Column(self.read_rows(leaf), classes=classes)
+        local, via = self.found.once(own.atom)
+        return Column(own.table.row(local), via=via, classes=classes)
 
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""
@@ -91,7 +98,10 @@ class RuleInstances:
 
     def some_rows(self, positions: Array, leaf: int) -> Array:
         """As ``rows``, of the instances at some positions."""
-        return self.rows(leaf).take(positions)
+        own = None if leaf in self._rows else self._rule.leaf(leaf)
+        if own is None or own.atom not in self.found.known.matched:
+            return self.rows(leaf).take(positions)
+        return spelled_out(self.found.rows(own.atom, own.table, positions))
 
     def read_rows(self, leaf: int) -> Array:
         """Like ``rows``, but a head is read only as facts give it."""
@@ -135,7 +145,7 @@ class RuleInstances:
         positions = spelled_out(positions)
         every = len(positions) == self.found.length
         columns = {
-            leaf: self.rows(leaf) if every else self.rows(leaf).take(positions)
+            leaf: self.rows(leaf) if every else self.some_rows(positions, leaf)
             for leaf in self._batch.blocks[0].columns
         }
         local = -1

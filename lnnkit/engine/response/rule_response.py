@@ -151,7 +151,7 @@ class RuleResponse:
     def _arrest(self, instances: RuleInstances, proposed: _Proposed, now: Round) -> None:
         naming = self.arrests.naming
         default_row = UNKNOWN if naming is None else instances.table(naming).default_row
-        some = self.arrests.add(instances.found, proposed.bad, instances.rows, default_row)
+        some = self.arrests.add(instances.found, proposed.bad, partial(instances.some_rows, proposed.bad), default_row)
         if len(some):
             rows = spelled_out(instances.store(proposed.bad.take(some)))
             self.batch.arrested[rows] = True
@@ -163,9 +163,8 @@ class RuleResponse:
     ) -> None:
         """Queue bounds for the atoms behind a leaf that can take them."""
         completed = leaf in self.batch.formula.heads
-        rows = instances.rows(leaf)
-        if len(at) != len(rows):
-            rows = rows.take(at)
+        every = len(at) == instances.found.length
+        rows = instances.rows(leaf) if every else instances.some_rows(at, leaf)
         hears: Array | None = None
         fresh = False  # whether all rows are new, so that none occurs twice
         if not completed and self.batch.modes[leaf][side] == LISTED:

@@ -34,12 +34,12 @@ class Arrests:
         return self._flagged + len(self._set)
 
     def add(self, found: Bindings, positions: Array, rows: Rows, default_row: int) -> Array:
-        """Arrest the instances at ``positions``; returns those that were not arrested before, without repetition.
-        ``default_row`` is that of the naming atom's table."""
+        """Arrest the instances at ``positions``, whose atoms ``rows`` gives; returns those that were not arrested
+        before, without repetition. ``default_row`` is that of the naming atom's table."""
         self.any = True
         if self.naming is None:
             return self._add(found, positions)
-        own = rows(self.naming).take(positions)
+        own = rows(self.naming)
         absent = own == default_row
         known = self.flags(found.at(positions), lambda _: own)
         some = np.flatnonzero(~(known | absent))

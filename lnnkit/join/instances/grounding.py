@@ -118,9 +118,9 @@ class Grounding:
         """The number of a member's batch."""
         return self._numbers[member]
 
-    def assignments(self, number: int, rows: Array) -> list[tuple[Formula, Array, list[Array]]]:
+    def assignments(self, number: int, rows: Array) -> list[tuple[Formula, Array, Callable[[], list[Array]]]]:
         """For rows of a batch's block 0: the formulas that they instantiate, each with the positions of its rows and
-        the entity ids of its free variables there."""
+        what finds the entity ids of its free variables there, now or later."""
         own = self.batches[number].blocks[0]
         members = own.member.take(rows)
         found = []
@@ -128,10 +128,11 @@ class Grounding:
             mine = np.flatnonzero(members == one)
             member, some = self.members[self.batches[number].members[one]], rows.take(mine)
             if isinstance(member, DeltaRule):
-                found.append((member.formula, mine, self.variables(number, member, some)))
+                found.append((member.formula, mine, partial(self.variables, number, member, some)))
             else:
                 local = own.local.take(some)
-                found.append((member.formula, mine, [column.take(local) for column in member.variables(0)]))
+                ids = [column.take(local) for column in member.variables(0)]
+                found.append((member.formula, mine, partial(list[Array], ids)))
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
