@@ -20,7 +20,7 @@ from tests.explain.proving import known_atoms, replay
 from tests.programs import MODES, generate, to_text
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "kb_examples").glob("*/*.lnn"))
-PLAIN, ALL, BLOCK = 4, 600, 12
+PLAIN, ALL, BLOCK = 3, 600, 12
 SLOW = {15}  # two wide equivalences, whose compilation takes long
 
 
