@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import lnnkit
 from lnnkit.sklearn import RuleClassifier
+from tests.blocks import at_length
 
 
 @pytest.mark.slow
@@ -71,7 +72,7 @@ ODD = {
 
 
 @pytest.mark.filterwarnings("ignore:the rules are no better")  # of what says nothing of the classes
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", at_length(ODD, plain=6))
 def test_odd_tables_give_a_program_that_loads(name: str) -> None:
     found = RuleClassifier(random_state=0).fit(ODD[name], LABELS)
     assert np.isfinite(found.predict_proba(ODD[name])).all()
@@ -221,6 +222,7 @@ def test_infinite_numbers_are_refused() -> None:
         RuleClassifier().fit(table, KINDS)
 
 
+@pytest.mark.slow
 def test_limits_are_kept() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(300, 4)).round(2), columns=list("abcd"))
