@@ -85,9 +85,13 @@ def test_unseen_categories() -> None:
     assert found.predict(new)[0] == 1 and np.isfinite(found.predict_proba(new)).all()
 
 
-def test_one_row_of_each_class_and_five_classes() -> None:
+def test_one_row_of_each_class() -> None:
     few = pd.DataFrame({"a": [1.0, 2.0]})
     assert (RuleClassifier().fit(few, ["no", "yes"]).predict(few) == ["no", "yes"]).all()
+
+
+@pytest.mark.slow
+def test_five_classes() -> None:
     ages = pd.DataFrame({"age": np.arange(100.0)})
     decade = np.array(["lo", "mid", "hi!", "é", "5"])[np.arange(100) // 20]
     assert (RuleClassifier(random_state=0).fit(ages, decade).predict(ages) == decade).mean() > 0.8

@@ -59,7 +59,7 @@ def test_inference_that_is_stopped_anywhere_is_no_tighter(logic: str) -> None:
 
 
 def test_a_timeout_is_kept_while_a_core_is_made_minimal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its 1,400 members take three seconds; in one, what has been dropped until then is left out."""
+    """Its 1,400 members take three seconds; in half a second, what has been dropped until then is left out."""
     texts = [f"fact E(n{n}, n{n + 1})" for n in range(700)]
     texts += ["rule E(X, Y) -> R(X, Y)", "rule R(n0, X) & E(X, Y) -> R(n0, Y)"]
     texts += ["axiom R(n0, n700) -> A | B", "axiom A -> C", "axiom B -> C", "fact D"]
@@ -68,8 +68,8 @@ def test_a_timeout_is_kept_while_a_core_is_made_minimal(monkeypatch: pytest.Monk
     monkeypatch.setattr(time_limit.time, "monotonic", time.process_time)
     with collection_paused():
         start = time.process_time()
-        proved = kb.prove("C", timeout=1.0)
-        assert time.process_time() - start < 1.3
+        proved = kb.prove("C", timeout=0.5)
+        assert time.process_time() - start < 0.8
     assert proved.verdict == "entailed"
     assert not proved.minimal
 

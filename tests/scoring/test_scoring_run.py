@@ -418,7 +418,7 @@ def test_what_a_worker_of_a_killed_run_writes_late_is_not_taken(scorer: RowScore
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+@pytest.mark.parametrize("suffix", at_length([".csv", ".parquet", ".arrow"], plain=1))
 def test_a_disk_that_is_full_is_one_error(scorer: RowScorer, loans: Path, tmp_path: Path, suffix: str) -> None:
     import resource
 

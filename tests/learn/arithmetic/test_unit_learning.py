@@ -120,6 +120,7 @@ def test_laws_are_found_with_noise_and_without_all_cells(name: str, noise: float
     assert found_again(kb, name) >= 0.97
 
 
+@pytest.mark.slow
 def test_weights_that_are_not_whole_are_found_too() -> None:
     some = rows({"a": real(0, 30), "b": real(0, 30)}, 300, seed=1)
     labels = truths(some, lambda row: 0.3 * row["a"] - row["b"] > -6)

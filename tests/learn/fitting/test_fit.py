@@ -265,6 +265,7 @@ def test_thresholds_start_by_the_labels_of_their_own_rules(cuts: tuple[int, int]
     assert accuracies(kb) == {"Big": 1.0, "Small": 1.0}
 
 
+@pytest.mark.slow
 def test_thresholds_further_down_start_by_what_is_labelled() -> None:
     rules = "rule r: a(X) >= ?t -> Old(X)\nrule s: Old(X) & ~Rich(X) -> Poor(X)\nrule u: a(X) < ?u -> Rich(X)\n"
     told = {"Poor": lambda a: a >= 40, "Rich": lambda a: a < 30}
