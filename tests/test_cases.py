@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 
 import lnnkit
+from tests.blocks import in_blocks
 from tests.oracle.program import free_variables
 from tests.planted import plant
 from tests.planted import truth as planted_truth
@@ -270,13 +271,15 @@ def crisp_worlds(logic: str, formulas: Sequence[Formula], lowers: Sequence[float
             yield world
 
 
-def test_some_planted_worlds() -> None:
-    found = [faults_of(seed, 1, most=1) for seed in range(3)]
+@pytest.mark.parametrize("block", in_blocks(range(3), 3, plain=1))
+def test_some_planted_worlds(block: range) -> None:
+    found = [faults_of(seed, 1, most=1) for seed in block]
     assert [each for faults, _ in found for each in faults] == []
 
 
-def test_some_crisp_worlds() -> None:
-    found = [crisp_faults(seed, 1) for seed in range(3)]
+@pytest.mark.parametrize("block", in_blocks(range(3), 3, plain=1))
+def test_some_crisp_worlds(block: range) -> None:
+    found = [crisp_faults(seed, 1) for seed in block]
     assert [each for faults, _, _ in found for each in faults] == []
 
 

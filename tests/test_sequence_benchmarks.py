@@ -17,6 +17,7 @@ from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression
 from benchmarks.arithmetic.sequences import counting, flows, fsir, numerals, recurrent, simple_powers
 from benchmarks.arithmetic.sequences.networks import LSTM, RectifierRNN
+from tests.blocks import at_length
 
 
 def generator(seed: int = 1) -> torch.Generator:
@@ -65,7 +66,7 @@ def test_memories_by_a_loop() -> None:
             assert [state[place] for state in states] == [sum(values), values[-1], alternating]
 
 
-@pytest.mark.parametrize("task", [*recurrent.regressions()], ids=lambda task: task.op)
+@pytest.mark.parametrize("task", at_length([*recurrent.regressions()], plain=3), ids=lambda task: task.op)
 def test_arithmetic_over_time_is_found_and_goes_on(task: Regression) -> None:
     (found,) = recurrent.solve(task, RuleShape(0, 1), tested=5)
     assert found.solved

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import lnnkit
 from lnnkit.sklearn import RuleClassifier
+from tests.blocks import at_length
 
 
 @pytest.mark.slow
@@ -71,7 +72,7 @@ ODD = {
 
 
 @pytest.mark.filterwarnings("ignore:the rules are no better")  # of what says nothing of the classes
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", at_length(ODD, plain=6))
 def test_odd_tables_give_a_program_that_loads(name: str) -> None:
     found = RuleClassifier(random_state=0).fit(ODD[name], LABELS)
     assert np.isfinite(found.predict_proba(ODD[name])).all()
@@ -84,9 +85,13 @@ def test_unseen_categories() -> None:
     assert found.predict(new)[0] == 1 and np.isfinite(found.predict_proba(new)).all()
 
 
-def test_one_row_of_each_class_and_five_classes() -> None:
+def test_one_row_of_each_class() -> None:
     few = pd.DataFrame({"a": [1.0, 2.0]})
     assert (RuleClassifier().fit(few, ["no", "yes"]).predict(few) == ["no", "yes"]).all()
+
+
+@pytest.mark.slow
+def test_five_classes() -> None:
     ages = pd.DataFrame({"age": np.arange(100.0)})
     decade = np.array(["lo", "mid", "hi!", "é", "5"])[np.arange(100) // 20]
     assert (RuleClassifier(random_state=0).fit(ages, decade).predict(ages) == decade).mean() > 0.8
@@ -221,6 +226,7 @@ def test_infinite_numbers_are_refused() -> None:
         RuleClassifier().fit(table, KINDS)
 
 
+@pytest.mark.slow
 def test_limits_are_kept() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(300, 4)).round(2), columns=list("abcd"))

@@ -110,7 +110,7 @@ def _causes(
 ) -> list[Cause]:
     """The minimal sets of ports, each at its best, for which a monotone ``test`` holds. ``alike`` identifies the test
     up to exchange of interchangeable operands."""
-    memory = _found(_bare(neuron), tuple(bases), tuple(bests))
+    memory = _found(bare(neuron), tuple(bases), tuple(bests))
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
 
     def run(masks: Tensor) -> list[bool]:
@@ -146,7 +146,7 @@ def _found(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> di
     return {}
 
 
-def _bare(neuron: Neuron) -> Neuron:
+def bare(neuron: Neuron) -> Neuron:
     """The neuron without its position."""
     return Neuron(neuron.kind, (), 0, "", (), neuron.weights, neuron.bias, neuron.logic)
 
@@ -212,7 +212,7 @@ def _coarse(
 
 def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], end: str) -> list[Cause]:
     """As `upward_causes` past the base itself, for an equivalence: operands take any box that ``movable`` allows."""
-    return _gap_upward(_bare(neuron), tuple(bases), tuple(movable), end)
+    return _gap_upward(bare(neuron), tuple(bases), tuple(movable), end)
 
 
 @lru_cache(maxsize=2**10)
@@ -229,7 +229,7 @@ def gap_message_causes(
 ) -> dict[Port, list[Cause]]:
     """For a non-monotone neuron: the minimal causes of a proposal for each end of each operand, among all ends of
     operands and, if several ``node`` boxes are given (its base first), the neuron's own ends."""
-    return _gap_messages(_bare(neuron), tuple(bases), tuple(movable), tuple(node))
+    return _gap_messages(bare(neuron), tuple(bases), tuple(movable), tuple(node))
 
 
 @lru_cache(maxsize=2**10)

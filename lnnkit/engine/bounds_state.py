@@ -47,7 +47,7 @@ def distinct(rows: Sequence[Array]) -> Array:
 class State:
     """``lower`` and ``upper`` as they are read: an arrested atom reads as unknown, and its crossed bounds stand in
     ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing. Some rows are those of
-    ``numbers``, of which unknown is the whole line. ``history`` records the changes, if any is wanted.
+    ``numbers``, of which unknown is the whole line. ``trail`` records the changes, if they are wanted.
     Kernels compute on ``device``."""
 
     def __init__(self, dtype: torch.dtype = torch.float64, trail: Trail | None = None, device: str = "cpu") -> None:

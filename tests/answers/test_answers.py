@@ -18,6 +18,7 @@ from lnnkit.data.arrow import strings
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names
 from lnnkit.outcome import Contradiction, Outcome
+from tests.blocks import at_length
 
 TEXTS = sorted(["anna", 'say "hi"', "a,b", "100%", "%s", "é\u0301", "日本", "line\nbreak", "\x1b[31m", "x y", "\\"])
 DONE = Outcome("converged", 1)
@@ -216,16 +217,20 @@ axiom (P(X) | Q(X)) in [0.2, 1]
 
 @pytest.mark.parametrize(
     ("query", "truth"),
-    [
-        ("forall X: Bird(X) -> Flies(X)", (1.0, 1.0)),
-        ("exists X: ~(Bird(X) -> Flies(X))", (0.0, 0.0)),
-        ("(Bird(tom) -> Flies(tom)) & Bird(rex)", (1.0, 1.0)),
-        ("exists X: P(X) & Q(X)", (0.0, 0.0)),
-        ("forall X: ~(P(X) & Q(X))", (1.0, 1.0)),
-        ("(P(c) & Q(c)) | Q(b)", (1.0, 1.0)),
-        ("~(P(c) & Q(c)) & P(a)", (1.0, 1.0)),
-        ("forall Y: P(Y) | Q(Y)", (0.2, 1.0)),
-    ],
+    at_length(
+        [
+            ("exists X: ~(Bird(X) -> Flies(X))", (0.0, 0.0)),
+            ("(Bird(tom) -> Flies(tom)) & Bird(rex)", (1.0, 1.0)),
+            ("forall X: ~(P(X) & Q(X))", (1.0, 1.0)),
+            ("forall Y: P(Y) | Q(Y)", (0.2, 1.0)),
+            ("forall X: Bird(X) -> Flies(X)", (1.0, 1.0)),
+            ("exists X: P(X) & Q(X)", (0.0, 0.0)),
+            ("(P(c) & Q(c)) | Q(b)", (1.0, 1.0)),
+            ("~(P(c) & Q(c)) & P(a)", (1.0, 1.0)),
+        ],
+        plain=4,
+        several=True,
+    ),
 )
 def test_statements_about_parts_of_a_query_count(query: str, truth: tuple[float, float]) -> None:
     """By semantics 9 what is asserted keeps bounds, so other rules that mention it make no difference."""

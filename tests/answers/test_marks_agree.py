@@ -99,7 +99,7 @@ def drawn(seed: int) -> Program:
     return generate(seed, 1 + seed % 6, MODES[2], 0.2 if seed % 5 == 0 else 0.0, 0.25 if seed % 7 == 0 else 0.0).program
 
 
-@pytest.mark.parametrize("block", in_blocks(range(2, 242, 3), 20, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(2, 242, 3), 20, plain=2))
 def test_marks_of_truths(block: range) -> None:
     compared = 0
     for seed in block:
@@ -120,7 +120,7 @@ def test_a_query_beside_one_that_contains_it() -> None:
     assert differences(drawn(512)) == []
 
 
-@pytest.mark.parametrize("block", in_blocks(range(2, 152, 3), 20, plain=2))
+@pytest.mark.parametrize("block", in_blocks(range(2, 152, 3), 20, plain=1))
 def test_marks_of_numbers(block: range) -> None:
     for seed in block:
         program = generate_numeric(seed, 1 + seed % 6, "free", 0.3 * (seed % 2)).program

@@ -158,7 +158,7 @@ def test_a_second_ctrl_c_ends_at_once(long: str) -> None:
     [
         ([], {}, True, True),
         pytest.param([], {"NO_COLOR": "1"}, True, False, marks=pytest.mark.slow),
-        (["--quiet"], {}, False, False),
+        pytest.param(["--quiet"], {}, False, False, marks=pytest.mark.slow),
         pytest.param([], {"TERM": "dumb"}, False, False, marks=pytest.mark.slow),
     ],
     ids=["usually", "no colour", "quiet", "a dumb terminal"],

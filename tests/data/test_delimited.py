@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from lnnkit.data.lines import Layout, Text, record_lines
 from lnnkit.data.load import read_table
+from tests.blocks import at_length
 from tests.data.reading import STATEMENT, Read, Reader, statement
 
 
@@ -113,23 +114,30 @@ def test_text_behind_a_closing_quote_is_an_error(read: Reader) -> None:
     assert got.found == [("bad-row", 2)]
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.text('ab",,\n\n"\r', min_size=1, max_size=40), st.sampled_from([48, 1 << 20]), st.sampled_from([0, 1 << 30]))
-@example('""b,a', 48, 0)
-@example('"a,"b,c', 48, 0)
-def test_quotes_are_read_as_by_a_strict_reader(text: str, block: int, large: int) -> None:
+@pytest.mark.parametrize("count", at_length([75, 300], plain=1))
+def test_quotes_are_read_as_by_a_strict_reader(count: int) -> None:
     """Python's strict reader refuses the texts that are refused here, and splits the others the same."""
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lnnkit.data.delimited.BLOCK", block)
-        patch.setattr("lnnkit.data.delimited.LARGE", large)
-        Path(folder, "f.csv").write_bytes(b"h,k\n" + text.encode())
-        got = Read(*read_table("P", 2, False, statement("f.csv", (1, 2)), Path(folder), STATEMENT))
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except csv.Error:
-        assert got.errors
-    else:
-        assert got.keys == [tuple(row) for row in rows if len(row) == 2 and all(row)]
+
+    @settings(max_examples=count, deadline=None)
+    @given(
+        st.text('ab",,\n\n"\r', min_size=1, max_size=40), st.sampled_from([48, 1 << 20]), st.sampled_from([0, 1 << 30])
+    )
+    @example('""b,a', 48, 0)
+    @example('"a,"b,c', 48, 0)
+    def check(text: str, block: int, large: int) -> None:
+        with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+            patch.setattr("lnnkit.data.delimited.BLOCK", block)
+            patch.setattr("lnnkit.data.delimited.LARGE", large)
+            Path(folder, "f.csv").write_bytes(b"h,k\n" + text.encode())
+            got = Read(*read_table("P", 2, False, statement("f.csv", (1, 2)), Path(folder), STATEMENT))
+        try:
+            rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        except csv.Error:
+            assert got.errors
+        else:
+            assert got.keys == [tuple(row) for row in rows if len(row) == 2 and all(row)]
+
+    check()
 
 
 def test_utf16_empty_and_header_only(read: Reader) -> None:
@@ -175,33 +183,36 @@ def quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'
 
 
-@settings(max_examples=200, deadline=None)
-@given(
-    rows=st.lists(st.tuples(CELL.filter(bool), CELL.filter(bool)), min_size=1, max_size=8),
-    end=st.sampled_from(["\n", "\r\n", "\r"]),
-    every=st.booleans(),
-    blank=st.booleans(),
-    large=st.sampled_from([0, 1 << 20]),
-)
-@example(rows=[('"', "\n"), ("\r", '""')], end="\n", every=False, blank=True, large=0)
-def test_any_csv_reads_back_verbatim(
-    rows: list[tuple[str, str]], end: str, every: bool, blank: bool, large: int
-) -> None:
+@pytest.mark.parametrize("count", at_length([50, 200], plain=1))
+def test_any_csv_reads_back_verbatim(count: int) -> None:
     """RFC 4180 as a writer states it (Python's leaves a carriage return bare), and an editor's count of lines."""
-    import unicodedata
 
-    text, lines = "a,b" + end, []
-    for row in rows:
-        text += end if blank else ""
-        lines.append(1 + text.count("\n") + text.count("\r") - text.count("\r\n"))
-        text += ",".join(quoted(cell) if every or set(cell) & set('",\r\n') else cell for cell in row) + end
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lnnkit.data.delimited.LARGE", large)
-        Path(folder, "f.csv").write_bytes(text.encode())
-        got = Read(*read_table("P", 2, False, statement("f.csv", ("a", "b")), Path(folder), STATEMENT))
-    assert got.keys == [tuple(unicodedata.normalize("NFC", cell) for cell in row) for row in rows]
-    assert got.rows == lines
-    assert not got.errors
+    @settings(max_examples=count, deadline=None)
+    @given(
+        rows=st.lists(st.tuples(CELL.filter(bool), CELL.filter(bool)), min_size=1, max_size=8),
+        end=st.sampled_from(["\n", "\r\n", "\r"]),
+        every=st.booleans(),
+        blank=st.booleans(),
+        large=st.sampled_from([0, 1 << 20]),
+    )
+    @example(rows=[('"', "\n"), ("\r", '""')], end="\n", every=False, blank=True, large=0)
+    def check(rows: list[tuple[str, str]], end: str, every: bool, blank: bool, large: int) -> None:
+        import unicodedata
+
+        text, lines = "a,b" + end, []
+        for row in rows:
+            text += end if blank else ""
+            lines.append(1 + text.count("\n") + text.count("\r") - text.count("\r\n"))
+            text += ",".join(quoted(cell) if every or set(cell) & set('",\r\n') else cell for cell in row) + end
+        with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+            patch.setattr("lnnkit.data.delimited.LARGE", large)
+            Path(folder, "f.csv").write_bytes(text.encode())
+            got = Read(*read_table("P", 2, False, statement("f.csv", ("a", "b")), Path(folder), STATEMENT))
+        assert got.keys == [tuple(unicodedata.normalize("NFC", cell) for cell in row) for row in rows]
+        assert got.rows == lines
+        assert not got.errors
+
+    check()
 
 
 @settings(max_examples=100, deadline=None)
@@ -252,23 +263,23 @@ def test_the_message_for_a_ragged_row(read: Reader, content: str, name: str, mes
     assert hint in found.hint
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_each_record_starts_on_its_line(seed: int) -> None:
-    rng = random.Random(seed)
-    text, records, line = "", [], 1
-    for _ in range(rng.randrange(1, 12)):
-        if rng.random() < 0.2:
-            text, line = text + rng.choice(["\n", "\r\n"]), line + 1  # a blank line
-            continue
-        cells, breaks = [], 0
-        for _ in range(rng.randrange(1, 4)):
-            parts = [rng.choice(["a", '""', ",", "\n", "\r\n", "x y", "\r"]) for _ in range(rng.randrange(4))]
-            quoted = rng.random() < 0.6
-            cell = f'"{"".join(parts)}"' if quoted else rng.choice(["b", "b c", "7"])
-            breaks += len(re.findall("\r\n|\r|\n", cell))
-            cells.append(cell)
-        records.append(line)
-        text, line = text + ",".join(cells) + rng.choice(["\n", "\r\n"]), line + 1 + breaks
-    found = record_lines(Text(text.encode(), 0), len(records), 1, Layout(",", quoting=True))
-    assert found is not None
-    assert (found[0].tolist(), found[1]) == (records, {})
+def test_each_record_starts_on_its_line() -> None:
+    for seed in range(200):
+        rng = random.Random(seed)
+        text, records, line = "", [], 1
+        for _ in range(rng.randrange(1, 12)):
+            if rng.random() < 0.2:
+                text, line = text + rng.choice(["\n", "\r\n"]), line + 1  # a blank line
+                continue
+            cells, breaks = [], 0
+            for _ in range(rng.randrange(1, 4)):
+                parts = [rng.choice(["a", '""', ",", "\n", "\r\n", "x y", "\r"]) for _ in range(rng.randrange(4))]
+                quoted = rng.random() < 0.6
+                cell = f'"{"".join(parts)}"' if quoted else rng.choice(["b", "b c", "7"])
+                breaks += len(re.findall("\r\n|\r|\n", cell))
+                cells.append(cell)
+            records.append(line)
+            text, line = text + ",".join(cells) + rng.choice(["\n", "\r\n"]), line + 1 + breaks
+        found = record_lines(Text(text.encode(), 0), len(records), 1, Layout(",", quoting=True))
+        assert found is not None, f"seed {seed}"
+        assert (found[0].tolist(), found[1]) == (records, {}), f"seed {seed}"

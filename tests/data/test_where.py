@@ -17,6 +17,7 @@ from lnnkit.data.load import read_table
 from lnnkit.data.whole import SMALL
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
+from tests.blocks import at_length
 from tests.data.reading import STATEMENT, Read
 
 Load = Callable[..., Read]
@@ -62,7 +63,7 @@ def condition(rng: random.Random) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("size", [40, SMALL + 1000])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", at_length([0, 1, 2], plain=1))
 def test_the_rows_that_duckdb_keeps(load: Load, tmp_path: Path, size: int, seed: int) -> None:
     rng = random.Random(seed)
     table = pa.table(

@@ -331,11 +331,12 @@ def test_a_threshold_has_few_digits(low: float, high: float, expected: float) ->
     assert simple_between(low, high) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "text"),
     [
         (lambda x: np.where(x > 5, 3.0, np.where(x > 2, 2.0, 1.0)), "if(a > 5, 3, if(a > 2, 2, 1))"),
-        pytest.param(lambda x: np.clip(x, 2, 6), "if(a > 6, 6, if(a > 2, a, 2))", marks=pytest.mark.slow),
+        (lambda x: np.clip(x, 2, 6), "if(a > 6, 6, if(a > 2, a, 2))"),
     ],
 )
 def test_three_cases(law: Function, text: str) -> None:

@@ -27,7 +27,7 @@ def text_of(seed: int) -> str:
     return to_text(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(700_000, 700_375), BLOCK, plain=6))
+@pytest.mark.parametrize("block", in_blocks(range(700_000, 700_375), BLOCK, plain=3))
 def test_oracle(block: range) -> None:
     compared = 0
     for seed in block:
@@ -52,7 +52,7 @@ def test_past_disagreements(seed: int) -> None:
     assert disagreements(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program) == []
 
 
-@pytest.mark.parametrize("block", in_blocks(range(800_000, 800_225), 15, plain=5))
+@pytest.mark.parametrize("block", in_blocks(range(800_000, 800_225), 15, plain=3))
 def test_order_is_nothing(block: range) -> None:
     """Bitwise: whoever of several instances tells a group, rows in any order."""
     for seed in block:
@@ -65,7 +65,7 @@ def test_order_is_nothing(block: range) -> None:
         assert answers_of("\n".join([*before, *moved, *queries])) == answers_of(text), f"seed {seed}:\n{text}"
 
 
-@pytest.mark.parametrize("block", in_blocks(range(900_000, 900_192), 12, plain=4))
+@pytest.mark.parametrize("block", in_blocks(range(900_000, 900_192), 12, plain=3))
 def test_proofs_verify(block: range) -> None:
     steps = 0
     for seed in block:
@@ -76,7 +76,7 @@ def test_proofs_verify(block: range) -> None:
     assert steps > 5
 
 
-@pytest.mark.parametrize("block", in_blocks(range(950_000, 950_300), 15, plain=5))
+@pytest.mark.parametrize("block", in_blocks(range(950_000, 950_300), 15, plain=3))
 def test_derivations_are_replayed_to_their_bounds(block: range) -> None:
     count = 0
     for seed in block:

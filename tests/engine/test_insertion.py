@@ -184,7 +184,7 @@ def test_more_random_recursive_programs(block: int) -> None:
         assert differences(left(without), left(within)) == [], seed
 
 
-@pytest.mark.parametrize("block", in_blocks(range(80), 40, plain=10))
+@pytest.mark.parametrize("block", in_blocks(range(80), 40, plain=5))
 def test_random_programs(block: range) -> None:
     for seed in block:
         without, within = both(to_text(generate(seed, 1 + seed % 5, MODES[seed % 3]).program))

@@ -34,35 +34,35 @@ def rows_of(found: Relation, order: list[int]) -> list[tuple[int, ...]]:
     return sorted(zip(*columns, strict=True)) if columns else [()] * found.length
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_joins_as_nested_loops_would(seed: int) -> None:
-    rng = random.Random(seed)
-    parts = drawn(rng, 4)
-    order = sorted({v for part in parts for v in part.variables})
-    expected = []
-    for chosen in itertools.product(*(range(part.length) for part in parts)):
-        binding: dict[int, int] = {}
-        agrees = True
-        for part, row in zip(parts, chosen, strict=True):
-            for variable, column in zip(part.variables, part.columns, strict=True):
-                agrees &= binding.setdefault(variable, int(column[row])) == int(column[row])
-        if agrees:
-            expected.append(tuple(binding[v] for v in order))
-    found = join(parts, no_limit)
-    assert set(found.variables) == set(order)
-    assert rows_of(found, order) == sorted(expected)
+def test_joins_as_nested_loops_would() -> None:
+    for seed in range(200):
+        rng = random.Random(seed)
+        parts = drawn(rng, 4)
+        order = sorted({v for part in parts for v in part.variables})
+        expected = []
+        for chosen in itertools.product(*(range(part.length) for part in parts)):
+            binding: dict[int, int] = {}
+            agrees = True
+            for part, row in zip(parts, chosen, strict=True):
+                for variable, column in zip(part.variables, part.columns, strict=True):
+                    agrees &= binding.setdefault(variable, int(column[row])) == int(column[row])
+            if agrees:
+                expected.append(tuple(binding[v] for v in order))
+        found = join(parts, no_limit)
+        assert set(found.variables) == set(order), f"seed {seed}"
+        assert rows_of(found, order) == sorted(expected), f"seed {seed}"
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_what_is_not_wanted_is_left_out(seed: int) -> None:
-    rng = random.Random(seed)
-    parts = drawn(rng, 5)
-    order = sorted({v for part in parts for v in part.variables})
-    wanted = [v for v in order if rng.random() < 0.5]
-    expected = {tuple(row[order.index(v)] for v in wanted) for row in rows_of(join(parts, no_limit), order)}
-    found = join(parts, no_limit, None, wanted)
-    assert set(wanted) <= set(found.variables)
-    assert {tuple(row) for row in rows_of(found, wanted)} == expected
+def test_what_is_not_wanted_is_left_out() -> None:
+    for seed in range(300):
+        rng = random.Random(seed)
+        parts = drawn(rng, 5)
+        order = sorted({v for part in parts for v in part.variables})
+        wanted = [v for v in order if rng.random() < 0.5]
+        expected = {tuple(row[order.index(v)] for v in wanted) for row in rows_of(join(parts, no_limit), order)}
+        found = join(parts, no_limit, None, wanted)
+        assert set(wanted) <= set(found.variables), f"seed {seed}"
+        assert {tuple(row) for row in rows_of(found, wanted)} == expected, f"seed {seed}"
 
 
 def test_what_is_not_wanted_is_not_multiplied() -> None:

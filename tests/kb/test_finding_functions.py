@@ -14,6 +14,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
+from tests.blocks import at_length
 
 TERMS = ("a", "b", "c")
 HEAD = "".join(f"number {name}(day)\n" for name in (*TERMS, "y", "z"))
@@ -127,7 +128,7 @@ def laws(seed: int, count: int) -> Iterator[tuple[Law, random.Random]]:
         yield (monomial, sum_of_two, quotient)[number % 3](source), source
 
 
-@pytest.mark.parametrize(("law", "source"), [pytest.param(*each, id=each[0].text) for each in list(laws(3, 3))[1:]])
+@pytest.mark.parametrize(("law", "source"), at_length(list(laws(3, 3))[1:], plain=1, several=True))
 def test_a_found_law_answers_as_one_written_by_hand(law: Law, source: random.Random) -> None:
     assert check_law(law, source)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,8 @@ import torch
 
 import lnnkit
 from lnnkit.cli import main
+from lnnkit.scoring.row_streams import RowStream
+from lnnkit.scoring.scoring_run import score
 from tests.mistakes.trying import findings
 
 POLICY = """\
@@ -82,20 +82,19 @@ def test_a_found_formula_without_rows_is_not_said_to_answer(
 
 
 def test_a_csv_on_standard_input_is_sent_to_its_path(tmp_path: Path) -> None:
-    program = tmp_path / "odd.lnn"
+    program, table = tmp_path / "odd.lnn", tmp_path / "pay.csv"
     program.write_text("""\
 number amount(payment)
 load amount from "pay.csv" (id, amount)
 rule amount(X) > 1000 -> Odd(X)
 query Odd(X)
 """)
-    (tmp_path / "pay.csv").write_text("id,amount\np1,2000\n")
-    command = [sys.executable, "-m", "lnnkit", "score", "odd.lnn", "-o", "out.csv", "--rows"]
-    piped = {"cwd": tmp_path, "capture_output": True, "text": True}
-    told = subprocess.run([*command, "payment=-"], input="id,amount\np1,2000\n", check=False, **piped)
-    assert told.returncode == 1
-    assert "is read by its path: `--rows SORT=rows.csv`" in told.stderr
-    assert subprocess.run([*command, "payment=pay.csv"], check=False, **piped).returncode == 0
+    table.write_text("id,amount\np1,2000\n")
+    scorer = lnnkit.load(program, streamed="payment").scorer("payment")
+    with pytest.raises(lnnkit.Error) as met, table.open("rb") as piped:
+        score(scorer, RowStream(Path("-"), standard_input=piped), tmp_path / "out.csv")
+    assert "is read by its path: `--rows SORT=rows.csv`" in met.value.diagnostics[0].hint
+    assert main(["score", str(program), "-o", str(tmp_path / "out.csv"), "--rows", f"payment={table}"]) == 0
 
 
 def test_an_entity_that_starts_upper_case_is_quoted_in_questions() -> None:

@@ -17,7 +17,7 @@ from tests.programs import formula_text, to_text
 from tests.prove import graded_worlds, truth_tables
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 400, 3, 25
+ALL, PLAIN, BLOCK = 400, 2, 25
 NAMES = re.compile(r"\b([A-Z][A-Za-z]*\d*|s\d+)(?=[(:\s&|<>)=@{]|$)")
 VARIABLES = re.compile(r"^[XYZ]\d*$")
 
@@ -75,7 +75,7 @@ def test_inference_finds_the_same_bounds(block: range, logic: str, monkeypatch: 
 
 
 @pytest.mark.parametrize("logic", ["classical", "lukasiewicz"])
-@pytest.mark.parametrize("block", in_blocks(range(200), 20, 2))
+@pytest.mark.parametrize("block", in_blocks(range(200), 20, 1))
 def test_verdicts_are_those_of_the_whole_program(block: range, logic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in block:
         found = loaded(seed, logic)
@@ -175,11 +175,11 @@ def test_facts_told_later_are_met() -> None:
 
 def test_inference_ends_in_time() -> None:
     """A chain of many rounds: the time is over before inference is."""
-    text = "".join(f"fact Next(n{n}, n{n + 1})\n" for n in range(6000)) + "fact Met(n0)\n"
+    text = "".join(f"fact Next(n{n}, n{n + 1})\n" for n in range(3000)) + "fact Met(n0)\n"
     kb = lnnkit.loads(text + "rule Met(X) & Next(X, Y) -> Met(Y)\n")
     start = time.monotonic()
-    proved = kb.prove("Met(n6000)", timeout=0.05)
+    proved = kb.prove("Met(n3000)", timeout=0.05)
     assert time.monotonic() - start < 5
     assert proved.verdict == "timeout"
     assert "inference took all the time" in proved.notes[0]
-    assert kb.ask("Met(n6000)")[0].lower == 1.0  # what was cut short is not kept
+    assert kb.ask("Met(n3000)")[0].lower == 1.0  # what was cut short is not kept

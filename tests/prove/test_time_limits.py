@@ -11,6 +11,7 @@ import lnnkit
 from lnnkit import time_limit
 from lnnkit.garbage import collection_paused
 from lnnkit.time_limit import TimedOut, limited_to
+from tests.blocks import at_length
 from tests.programs import formula_text, to_text
 from tests.prove.exact_comparison import drawn
 
@@ -29,7 +30,7 @@ class After:
         return self.left == 0
 
 
-@pytest.mark.parametrize("logic", ["lukasiewicz", "godel", "product"])
+@pytest.mark.parametrize("logic", at_length(["lukasiewicz", "godel", "product"], plain=1))
 def test_inference_that_is_stopped_anywhere_is_no_tighter(logic: str) -> None:
     stopped = 0
     for seed in range(8):
@@ -58,7 +59,7 @@ def test_inference_that_is_stopped_anywhere_is_no_tighter(logic: str) -> None:
 
 
 def test_a_timeout_is_kept_while_a_core_is_made_minimal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its 1,400 members take three seconds; in one, what has been dropped until then is left out."""
+    """Its 1,400 members take three seconds; in half a second, what has been dropped until then is left out."""
     texts = [f"fact E(n{n}, n{n + 1})" for n in range(700)]
     texts += ["rule E(X, Y) -> R(X, Y)", "rule R(n0, X) & E(X, Y) -> R(n0, Y)"]
     texts += ["axiom R(n0, n700) -> A | B", "axiom A -> C", "axiom B -> C", "fact D"]
@@ -67,25 +68,29 @@ def test_a_timeout_is_kept_while_a_core_is_made_minimal(monkeypatch: pytest.Monk
     monkeypatch.setattr(time_limit.time, "monotonic", time.process_time)
     with collection_paused():
         start = time.process_time()
-        proved = kb.prove("C", timeout=1.0)
-        assert time.process_time() - start < 1.3
+        proved = kb.prove("C", timeout=0.5)
+        assert time.process_time() - start < 0.8
     assert proved.verdict == "entailed"
     assert not proved.minimal
 
 
-@pytest.mark.parametrize("reading", ["classical", pytest.param("exact", marks=pytest.mark.slow)])
-def test_a_timeout_is_kept_while_inference_is_prepared(reading: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes two seconds. Time is that of this process, so that others do not matter, and the collector is paused,
-    for which earlier tests have left work."""
+@pytest.mark.parametrize(
+    ("reading", "size"), at_length([("classical", 1500), ("classical", 4000), ("exact", 4000)], plain=1, several=True)
+)
+def test_a_timeout_is_kept_while_inference_is_prepared(
+    reading: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 4,000 predicates it takes two seconds. Time is that of this process, so that others do not matter, and the
+    collector is paused, for which earlier tests have left work."""
     draw = random.Random(2)
-    texts = [f"predicate P{place}(entity)" for place in range(4000)]
-    for _ in range(4000):
-        one, other, head = draw.sample(range(4000), 3)
+    texts = [f"predicate P{place}(entity)" for place in range(size)]
+    for _ in range(size):
+        one, other, head = draw.sample(range(size), 3)
         texts.append(f"axiom P{one}(X) & P{other}(X) -> P{head}(X) | P{one - 1 if one else 1}(X)")
     kb = lnnkit.loads("\n".join([*texts, "fact P0(a)"]))
     lnnkit.loads("axiom A").prove("A")  # imports
     monkeypatch.setattr(time_limit.time, "monotonic", time.process_time)
-    for seconds in (0.1, 0.5, 1.0):
+    for seconds in (0.1, 0.3) if size < 4000 else (0.1, 0.5, 1.0):
         with collection_paused():
             start = time.process_time()
             proved = kb.prove("P5(a)", timeout=seconds, reading=reading)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 
 import lnnkit
 from lnnkit.rows.scorer import RowScorer
-from tests.blocks import in_blocks
+from tests.blocks import at_length, in_blocks
 from tests.rows.row_programs import RowProgram, generate, write
 
 Bounds = tuple[float, float]
@@ -76,7 +76,7 @@ def marked(program: RowProgram, folder: Path, size: int, *, dense: bool = True) 
 
 
 @pytest.mark.parametrize("dense", [True, False])
-@pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=4))
+@pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=2))
 def test_rows_that_contradictions_name_are_marked(block: range, dense: bool, tmp_path: Path) -> None:
     compared = 0
     for seed in block:
@@ -88,7 +88,7 @@ def test_rows_that_contradictions_name_are_marked(block: range, dense: bool, tmp
     assert compared > len(block) // 10
 
 
-@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("seed", at_length([0, 2], plain=1))
 def test_rows_alone_answer_as_the_whole(seed: int, tmp_path: Path) -> None:
     program = generate(seed, rows=10, reference=False)
     assert differences(program, tmp_path, (1, 7, 1000)) in ([], None)
@@ -99,7 +99,7 @@ def test_rows_alone_answer_as_the_whole_beside_other_tables(tmp_path: Path) -> N
     assert differences(program, tmp_path, (7,)) in ([], None)
 
 
-@pytest.mark.parametrize("seed", [306, 308])
+@pytest.mark.parametrize("seed", at_length([306, 308], plain=1))
 def test_rows_alone_answer_as_the_whole_to_the_last_bit(seed: int, tmp_path: Path) -> None:
     """torch works out the first 16 rows in vectors, the rest one by one."""
     program = generate(seed, size=2, rows=18, reference=False, curved=True)

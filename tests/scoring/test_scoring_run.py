@@ -29,6 +29,7 @@ from lnnkit.scoring import output_lock
 from lnnkit.scoring.row_streams import RowStream, sheets
 from lnnkit.scoring.scoring_run import Scored, score
 from lnnkit.scoring.unit_parts import Parts
+from tests.blocks import at_length
 from tests.full_disk import full_disk
 from tests.scoring.loans import LOANS
 
@@ -341,7 +342,7 @@ def test_parts_of_other_formats_are_joined(scorer: RowScorer, loans: Path, tmp_p
 
 
 @pytest.mark.parametrize("how", ["cut short", "gone", "replaced", "longer"])
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", at_length([".parquet", ".csv"], plain=1))
 def test_a_stream_that_changes_meanwhile_is_an_error_and_nothing_is_written(
     scorer: RowScorer, tmp_path: Path, how: str, suffix: str
 ) -> None:
@@ -417,7 +418,7 @@ def test_what_a_worker_of_a_killed_run_writes_late_is_not_taken(scorer: RowScore
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+@pytest.mark.parametrize("suffix", at_length([".csv", ".parquet", ".arrow"], plain=1))
 def test_a_disk_that_is_full_is_one_error(scorer: RowScorer, loans: Path, tmp_path: Path, suffix: str) -> None:
     import resource
 

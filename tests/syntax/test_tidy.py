@@ -10,6 +10,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_program
 from lnnkit.syntax.tidy import WIDTH, tidy
+from tests.blocks import at_length
 from tests.syntax.strategies import programs
 
 CASES = [
@@ -65,20 +66,24 @@ def test_no_line_is_broken_within_a_text_that_reaches_beyond_the_width(length: i
 comments = st.sampled_from(("", "", "# one", '#"two', "# rule A -> B", "#"))
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(programs, st.data())
-def test_comments_and_program_survive(program: ast.Program, data: st.DataObject) -> None:
-    lines: list[str] = []
-    for line in format_program(program).split("\n")[:-1]:
-        lines += data.draw(st.lists(comments, max_size=2))
-        lines.append(f"{line} {data.draw(comments)}")
-    text = "\n".join(lines)
-    tidied, diagnostics = tidy(text)
-    assert diagnostics == []
-    assert parse(tidied) == (program, [])
-    assert tidy(tidied) == (tidied, [])
-    assert [line[line.index("#") :] for line in lines if line.startswith("#")] == [
-        line for line in tidied.split("\n") if line.startswith("#")
-    ]
-    for comment in ("# one", '#"two', "# rule A -> B"):
-        assert tidied.count(comment) == text.count(comment)
+@pytest.mark.parametrize("count", at_length([20, 80], plain=1))
+def test_comments_and_program_survive(count: int) -> None:
+    @settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(programs, st.data())
+    def check(program: ast.Program, data: st.DataObject) -> None:
+        lines: list[str] = []
+        for line in format_program(program).split("\n")[:-1]:
+            lines += data.draw(st.lists(comments, max_size=2))
+            lines.append(f"{line} {data.draw(comments)}")
+        text = "\n".join(lines)
+        tidied, diagnostics = tidy(text)
+        assert diagnostics == []
+        assert parse(tidied) == (program, [])
+        assert tidy(tidied) == (tidied, [])
+        assert [line[line.index("#") :] for line in lines if line.startswith("#")] == [
+            line for line in tidied.split("\n") if line.startswith("#")
+        ]
+        for comment in ("# one", '#"two', "# rule A -> B"):
+            assert tidied.count(comment) == text.count(comment)
+
+    check()

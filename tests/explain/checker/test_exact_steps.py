@@ -133,7 +133,7 @@ def test_a_program_that_contradicts_itself_has_no_exact_step() -> None:
 
 
 @pytest.mark.parametrize("logic", ["lukasiewicz", "godel"])
-@pytest.mark.parametrize("block", in_blocks(range(60), 30, 2))
+@pytest.mark.parametrize("block", in_blocks(range(60), 30, 1))
 def test_exact_steps_of_random_programs(block: range, logic: str) -> None:
     check(block, logic, 2.0)
 

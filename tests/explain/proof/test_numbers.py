@@ -11,7 +11,7 @@ import pytest
 
 import lnnkit
 from tests import programs
-from tests.blocks import at_length
+from tests.blocks import at_length, in_blocks
 from tests.explain.proving import known_atoms, replay
 from tests.numeric_programs import MODES, generate
 from tests.oracle import Formula, Program
@@ -63,17 +63,13 @@ def test_every_atom_of_an_example(name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def replay_random(seeds: range) -> None:
-    for seed in seeds:
+@pytest.mark.parametrize("block", in_blocks(range(240), 10, plain=4))
+def test_random_programs(block: range) -> None:
+    for seed in block:
         text = to_text(generate(seed, 1 + seed % 6, MODES[seed % 3]).program)
         kb = lnnkit.loads(text)
         _, wrong = replay(kb, list(known_atoms(kb)))
         assert not wrong, f"seed {seed}:\n{text}\n" + "\n".join(wrong)
-
-
-@pytest.mark.parametrize("block", at_length(range(0, 40, 10), plain=1))
-def test_random_programs(block: int) -> None:
-    replay_random(range(block, block + 10))
 
 
 def replay_queries(found: Iterable[Program]) -> int:
@@ -107,27 +103,22 @@ def replace_variables(part: Any, entities: dict[str, str]) -> Any:
     return tuple(replace_variables(each, entities) for each in part) if isinstance(part, tuple) else part
 
 
-@pytest.mark.parametrize("block", at_length(range(0, 40, 10), plain=1))
-def test_random_queries(block: int) -> None:
+@pytest.mark.parametrize("block", in_blocks(range(40), 10, plain=5))
+def test_random_queries(block: range) -> None:
     modes = ("crisp", "fuzzy", "free")
-    assert replay_queries(generate(n, 1 + n % 6, modes[n % 3], 0.5).program for n in range(block, block + 10)) > 10
+    assert replay_queries(generate(n, 1 + n % 6, modes[n % 3], 0.5).program for n in block) > len(block)
 
 
-@pytest.mark.parametrize("block", at_length(range(0, 20, 10), plain=1))
-def test_random_queries_without_numbers(block: int) -> None:
-    found = (programs.generate(seed, 1 + seed % 6, MODES[seed % 3]).program for seed in range(block, block + 10))
-    assert replay_queries(found) > 10
+@pytest.mark.parametrize("block", in_blocks(range(20), 10, plain=5))
+def test_random_queries_without_numbers(block: range) -> None:
+    found = (programs.generate(seed, 1 + seed % 6, MODES[seed % 3]).program for seed in block)
+    assert replay_queries(found) > len(block)
 
 
 @pytest.mark.parametrize("block", at_length(range(20, 220, 20), plain=0))
 def test_random_queries_at_length(block: int) -> None:
     for generator in (generate, programs.generate):
         replay_queries(generator(seed, 1 + seed % 6, MODES[seed % 3]).program for seed in range(block, block + 20))
-
-
-@pytest.mark.parametrize("block", at_length(range(40, 240, 10), plain=0))
-def test_random_programs_at_length(block: int) -> None:
-    replay_random(range(block, block + 10))
 
 
 @pytest.mark.parametrize(

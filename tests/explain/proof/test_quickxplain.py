@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-
-import pytest
+from collections.abc import Callable, Sequence
 
 from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_a_minimal_part_is_enough_and_nothing_can_be_left_out(seed: int) -> None:
-    draw = random.Random(seed)
-    count = draw.randint(1, 9)
-    wanted = [frozenset(draw.sample(range(count), draw.randint(0, count))) for _ in range(draw.randint(1, 4))]
+def holding_one_of_several(draw: random.Random, count: int, most: int) -> Callable[[Sequence[int]], bool]:
+    wanted = [frozenset(draw.sample(range(count), draw.randint(0, most))) for _ in range(draw.randint(1, 4))]
+    return lambda items: any(each <= {*items} for each in wanted)
 
-    def enough(items: Sequence[int]) -> bool:
-        return any(each <= {*items} for each in wanted)
 
-    found = minimal(range(count), enough)
-    assert enough(found)
-    assert not any(enough([item for item in found if item != left_out]) for left_out in found)
-    assert found == sorted(found)
+def of_each(enough: Callable[[Sequence[int]], bool]) -> Callable[[Sequence[Sequence[int]]], list[bool]]:
+    return lambda parts: [enough(part) for part in parts]
+
+
+def test_a_minimal_part_is_enough_and_nothing_can_be_left_out() -> None:
+    for seed in range(300):
+        draw = random.Random(seed)
+        count = draw.randint(1, 9)
+        enough = holding_one_of_several(draw, count, count)
+        found = minimal(range(count), enough)
+        assert enough(found), f"seed {seed}"
+        assert not any(enough([item for item in found if item != left_out]) for left_out in found), f"seed {seed}"
+        assert found == sorted(found), f"seed {seed}"
 
 
 def test_it_asks_little_for_a_needle() -> None:
@@ -37,19 +40,14 @@ def test_it_asks_little_for_a_needle() -> None:
     assert asked < 40
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_judged_together_it_is_the_same_part(seed: int) -> None:
+def test_judged_together_it_is_the_same_part() -> None:
     """Both prefer earlier items, so they find the same one."""
-    draw = random.Random(seed)
-    count = draw.choice([1, 2, 5, 9, 70, 200])
-    few = min(count, 12)
-    wanted = [frozenset(draw.sample(range(count), draw.randint(0, few))) for _ in range(draw.randint(1, 4))]
-
-    def enough(items: Sequence[int]) -> bool:
-        return any(each <= {*items} for each in wanted)
-
-    items = [*range(count)]
-    assert minimal_at_once(items, lambda parts: [enough(part) for part in parts]) == minimal(items, enough)
+    for seed in range(300):
+        draw = random.Random(seed)
+        count = draw.choice([1, 2, 5, 9, 70, 200])
+        enough = holding_one_of_several(draw, count, min(count, 12))
+        items = [*range(count)]
+        assert minimal_at_once(items, of_each(enough)) == minimal(items, enough), f"seed {seed}"
 
 
 def test_an_insufficient_collection_is_kept_whole() -> None:

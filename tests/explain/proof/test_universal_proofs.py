@@ -7,7 +7,7 @@ import random
 import pytest
 
 import lnnkit
-from tests.blocks import at_length
+from tests.blocks import in_blocks
 
 GUARDED = """
 predicate R(e, e) closed
@@ -70,9 +70,9 @@ def drawn(draw: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("block", at_length(range(16), plain=1))
-def test_random_quantified_rules(block: int) -> None:
-    for seed in range(30 * block, 30 * block + 30):
+@pytest.mark.parametrize("block", in_blocks(range(480), 30, plain=10))
+def test_random_quantified_rules(block: range) -> None:
+    for seed in block:
         text = drawn(random.Random(seed))
         try:
             kb = lnnkit.loads(text)

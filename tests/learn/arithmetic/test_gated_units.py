@@ -29,7 +29,7 @@ def facts() -> tuple[str, list[tuple[float, float]]]:
 
 
 @pytest.mark.parametrize("law", at_length(list(LAWS), plain=1))
-@pytest.mark.parametrize("unit", ["nalu(a(X), b(X))", "inalu(a(X), b(X))"])
+@pytest.mark.parametrize("unit", at_length(["inalu(a(X), b(X))", "nalu(a(X), b(X))"], plain=1))
 def test_a_law_is_found_from_numbers(unit: str, law: str) -> None:
     text, rows = facts()
     labels = "".join(f"label c(i{place}) = {LAWS[law](a, b)!r}\n" for place, (a, b) in enumerate(rows))
@@ -54,12 +54,16 @@ def test_a_law_is_found_from_what_exceeds_a_threshold(unit: str, law: str) -> No
 
 @pytest.mark.parametrize(
     ("attributes", "law"),
-    [
-        ("gate: [?, ?]", lambda a, b: a * b),
-        ("power: [?, ?], gate: [?, ?]", lambda a, b: a / b),
-        ("power: [1, 2], gate: [?, ?]", lambda a, b: b * b),
-        ("power: [?, ?], imaginary: [?, ?]", lambda a, b: a * b),
-    ],
+    at_length(
+        [
+            ("power: [?, ?], gate: [?, ?]", lambda a, b: a / b),
+            ("power: [?, ?], imaginary: [?, ?]", lambda a, b: a * b),
+            ("gate: [?, ?]", lambda a, b: a * b),
+            ("power: [1, 2], gate: [?, ?]", lambda a, b: b * b),
+        ],
+        plain=2,
+        several=True,
+    ),
 )
 def test_gates_and_imaginary_parts_of_an_npu(attributes: str, law: Law) -> None:
     text, rows = facts()

@@ -11,6 +11,7 @@ from torch import nn
 
 import lnnkit
 from lnnkit.cli import main
+from tests.blocks import at_length
 
 SMALL = """
 fact A(a) = 0.3
@@ -120,7 +121,7 @@ def test_no_warnings_without_cause(text: str) -> None:
     assert codes(fitted(text)) == []
 
 
-@pytest.mark.parametrize("rule", ["nau(a(X), b(X)) > ?", "a(X) <?> b(X)", "a(X) > ?"])
+@pytest.mark.parametrize("rule", at_length(["a(X) > ?", "a(X) <?> b(X)", "nau(a(X), b(X)) > ?"], plain=1))
 def test_labels_that_are_all_alike(rule: str) -> None:
     rules = f"{FACTS}rule {rule} -> P(X)\n"
     (warning,) = fitted(rules + "label P(p)\nlabel P(q)\n").warnings

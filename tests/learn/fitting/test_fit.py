@@ -186,18 +186,22 @@ def test_a_learned_threshold_may_be_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("rule", "values", "at"),
-    [
-        ("a(X) < ?t -> P(X)", 10, lambda v: v < 3),
-        ("a(X) >= ?t -> P(X)", 10, lambda v: v >= 3),
-        ("a(X) > ?t -> P(X)", 10, lambda v: v > 3),
-        ("a(X) <= ?t <-> P(X)", 10, lambda v: v <= 3),
-        ("~(a(X) >= ?t) -> P(X)", 10, lambda v: v < 3),
-        ("P(X) -> ?t <= a(X)", 2, lambda v: v >= 1),
-        ("a(X) < ?t -> P(X)", 2, lambda v: v < 1),
-        ("a(X) = ?t <-> P(X)", 3, lambda v: v == 2),
-        ("a(X) = ?t -> P(X)", 2, lambda v: v == 1),
-        ("a(X) != ?t <-> P(X)", 3, lambda v: v != 2),
-    ],
+    at_length(
+        [
+            ("a(X) < ?t -> P(X)", 10, lambda v: v < 3),
+            ("a(X) > ?t -> P(X)", 10, lambda v: v > 3),
+            ("P(X) -> ?t <= a(X)", 2, lambda v: v >= 1),
+            ("a(X) = ?t <-> P(X)", 3, lambda v: v == 2),
+            ("a(X) >= ?t -> P(X)", 10, lambda v: v >= 3),
+            ("a(X) <= ?t <-> P(X)", 10, lambda v: v <= 3),
+            ("~(a(X) >= ?t) -> P(X)", 10, lambda v: v < 3),
+            ("a(X) < ?t -> P(X)", 2, lambda v: v < 1),
+            ("a(X) = ?t -> P(X)", 2, lambda v: v == 1),
+            ("a(X) != ?t <-> P(X)", 3, lambda v: v != 2),
+        ],
+        plain=4,
+        several=True,
+    ),
 )
 def test_thresholds_of_values_that_many_share(rule: str, values: int, at: Callable[[int], bool]) -> None:
     """A threshold that is one of the data's values would decide by which relation is written."""
@@ -210,7 +214,10 @@ def test_thresholds_of_values_that_many_share(rule: str, values: int, at: Callab
     assert kb.evaluate().predicates["P"].accuracy == 1.0
 
 
-@pytest.mark.parametrize("written", ["(a(X) > 42){scale: ?s=5}", "(a(X) > 42){scale: ?2}", "(a(X) > ?t){scale: ?s=5}"])
+@pytest.mark.parametrize(
+    "written",
+    at_length(["(a(X) > ?t){scale: ?s=5}", "(a(X) > 42){scale: ?s=5}", "(a(X) > 42){scale: ?2}"], plain=1),
+)
 def test_a_scale_stays_above_0(written: str) -> None:
     values = [5, 12, 20, 30, 38, 40, 41.9, 42.1, 44, 45, 52, 60, 70, 80, 90]
     kb = lnnkit.loads(f"number a(e)\npredicate P(e)\nrule r: {written} -> P(X)\nquery P(X)\n")
@@ -250,7 +257,7 @@ def test_of_values_that_validate_alike_those_are_kept_that_fit_better(seed: int)
     assert accuracies(kb) == {"P": 1.0, "Q": 1.0}
 
 
-@pytest.mark.parametrize("cuts", [(1, 5), (13, 30), (73, 71), (66, 12)])
+@pytest.mark.parametrize("cuts", at_length([(13, 30), (66, 12), (1, 5), (73, 71)], plain=2))
 def test_thresholds_start_by_the_labels_of_their_own_rules(cuts: tuple[int, int]) -> None:
     rules = "rule r: a(X) >= ?t -> Big(X)\nrule s: a(X) < ?u -> Small(X)\n"
     kb = separable(rules, {"Big": lambda a: a >= cuts[0], "Small": lambda a: a < cuts[1]}, range(0, 80, 2))
@@ -258,6 +265,7 @@ def test_thresholds_start_by_the_labels_of_their_own_rules(cuts: tuple[int, int]
     assert accuracies(kb) == {"Big": 1.0, "Small": 1.0}
 
 
+@pytest.mark.slow
 def test_thresholds_further_down_start_by_what_is_labelled() -> None:
     rules = "rule r: a(X) >= ?t -> Old(X)\nrule s: Old(X) & ~Rich(X) -> Poor(X)\nrule u: a(X) < ?u -> Rich(X)\n"
     told = {"Poor": lambda a: a >= 40, "Rich": lambda a: a < 30}
@@ -306,7 +314,7 @@ BANDS = [
 ]
 
 
-@pytest.mark.parametrize(("closed", "rule"), BANDS)
+@pytest.mark.parametrize(("closed", "rule"), at_length(BANDS, plain=3, several=True))
 @pytest.mark.parametrize("band", at_length([(18, 65), (10, 40), (60, 70), (5, 95)], plain=1))
 def test_both_ends_of_a_band_are_found(band: tuple[int, int], closed: str, rule: str) -> None:
     low, high = band
@@ -342,12 +350,16 @@ def test_a_start_does_not_keep_a_register_from_the_best_threshold(rule: str) -> 
 
 @pytest.mark.parametrize(
     ("equation", "law", "expected"),
-    [
-        ("(?m=1) * size(X)^(?e=1)", lambda x: 2.5 * x**1.7, {"m": 2.5, "e": 1.7}),
-        ("?m * size(X)^(?e=1)", lambda x: 2.5 * x**1.7, {"m": 2.5, "e": 1.7}),
-        ("(?m=1) * size(X) + (?b=0)", lambda x: 2.5 * x - 7, {"m": 2.5, "b": -7.0}),
-        ("(?m=2.5) * size(X) + (?b=-7)", lambda x: 2.5 * x - 7, {"m": 2.5, "b": -7.0}),
-    ],
+    at_length(
+        [
+            ("(?m=1) * size(X)^(?e=1)", lambda x: 2.5 * x**1.7, {"m": 2.5, "e": 1.7}),
+            ("(?m=2.5) * size(X) + (?b=-7)", lambda x: 2.5 * x - 7, {"m": 2.5, "b": -7.0}),
+            ("?m * size(X)^(?e=1)", lambda x: 2.5 * x**1.7, {"m": 2.5, "e": 1.7}),
+            ("(?m=1) * size(X) + (?b=0)", lambda x: 2.5 * x - 7, {"m": 2.5, "b": -7.0}),
+        ],
+        plain=2,
+        several=True,
+    ),
 )
 def test_equations_are_solved_wherever_their_constants_start(
     equation: str, law: Callable[[float], float], expected: dict[str, float]

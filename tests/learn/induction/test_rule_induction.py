@@ -99,6 +99,7 @@ def test_the_text_of_an_empty_rule_has_its_score(start: float) -> None:
     assert told(columns, text) == pytest.approx(np.full(5, np.clip(0.5 + start / 8, 0, 1)), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_noisy_rule_is_short_and_its_weights_are_round() -> None:
     columns, rng = table(800, 3), np.random.default_rng(4)
     age, income, purpose = (column.values for column in columns)

@@ -45,7 +45,7 @@ def codes(found: lnnkit.Fit) -> list[str]:
             ("(income(X) > ?low=-1000 | age(X) > ?old=50) & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
             ("-5000 < income(X) < ?high=90000 & age(X) >= ?cut=40", "age(X) >= ?cut=40"),
         ],
-        plain=3,
+        plain=2,
         several=True,
     ),
 )

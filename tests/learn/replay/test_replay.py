@@ -172,7 +172,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("logic", at_length(LOGICS, plain=1))
-@pytest.mark.parametrize("case", PROGRAMS)
+@pytest.mark.parametrize("case", at_length([*PROGRAMS], plain=4))
 def test_gradients_of(case: str, logic: str) -> None:
     program = learning(f"logic {logic}\n" + "\n".join(line.strip() for line in PROGRAMS[case].splitlines()))
     rng = random.Random(1)

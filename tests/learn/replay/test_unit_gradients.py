@@ -57,7 +57,7 @@ RULES_OF_KNOWN = {  # of these units, gradients pass where numbers are known
 }
 
 
-@pytest.mark.parametrize("case", at_length([*RULES, *RULES_OF_KNOWN], plain=3))
+@pytest.mark.parametrize("case", at_length([*RULES, *RULES_OF_KNOWN], plain=2))
 def test_gradients_of(case: str) -> None:
     text = FACTS.strip() + "\n" + RULES[case] if case in RULES else KNOWN.strip() + "\n" + RULES_OF_KNOWN[case]
     program = learning(text)
