@@ -12,9 +12,9 @@ from torch import Tensor
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
-from lnnkit.store.columns import sorting
 from lnnkit.store.columns.arrays import Array, Ends, real
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 
@@ -37,7 +37,7 @@ def distinct(rows: Sequence[Array]) -> Array:
         return no_rows()
     first, last = min(int(each.min()) for each in some), max(int(each.max()) for each in some)
     if sum(map(len, some)) < (last - first) // 32:
-        return sorting.distinct(np.concatenate(some))
+        return distinct_values(np.concatenate(some))
     flags = np.zeros(last - first + 1, dtype=bool)
     for each in some:
         flags[each - first] = True

@@ -25,7 +25,7 @@ from lnnkit.learn.replay.replay_events import EventIndex
 from lnnkit.learn.replay.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
 from lnnkit.numeric import Interval
 from lnnkit.store.atoms import UNKNOWN, Atoms
-from lnnkit.store.columns.sorting import distinct
+from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.trail.events import ROOT, Trail
 
 
@@ -306,7 +306,7 @@ def _alike(one: Step, other: Step, initial: Tensor) -> bool:
 
 
 def _distinct(events: Tensor) -> Tensor:
-    return torch.from_numpy(distinct(events.numpy()))
+    return torch.from_numpy(distinct_values(events.numpy()))
 
 
 def _present(numbers: Tensor) -> list[int]:

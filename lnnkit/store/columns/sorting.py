@@ -51,7 +51,7 @@ def in_order(key: Array, size: int) -> tuple[Array, Array]:
     return order, placed.astype(key.dtype, copy=False)
 
 
-def distinct(values: Array) -> Array:
+def distinct_values(values: Array) -> Array:
     """The distinct values, ascending: 0.9 ms for 200,000, where numpy's own function hashes them and takes 40 ms."""
     ordered = np.sort(values)
     first = np.ones(len(ordered), bool)
