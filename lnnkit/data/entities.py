@@ -110,13 +110,22 @@ def _numbers(lists: Sequence[np.ndarray], named: Sequence[int]) -> tuple[np.ndar
     largest = max(lists, key=len)
     mentioned = np.array(named, np.int64)
     missing = mentioned[~np.isin(mentioned, largest)] if len(named) else mentioned
-    others = [each for each in lists if not np.array_equal(each, largest)]
-    if not len(missing) and not others:
-        return largest, [None] * len(lists)
+    others = [each for each in lists if each is not largest and not np.array_equal(each, largest)]
+    if not len(missing) and all(_within(each, largest) for each in others):
+        ranks = {id(each): (each - largest[0]).astype(np.int32) for each in others}
+        return largest, [ranks.get(id(each)) for each in lists]
     numbers, (own, *places, _) = united([largest, *others, missing])
     own = None if len(numbers) == len(largest) else own
     ready = {id(each): place for each, place in zip(others, places, strict=True)}
     return numbers, [ready.get(id(each), own) for each in lists]
+
+
+def _within(numbers: np.ndarray, others: np.ndarray) -> bool:
+    """Whether ascending numbers are all among ``others``, which have no gap."""
+    if not len(numbers):
+        return True
+    gapless = int(others[-1]) - int(others[0]) == len(others) - 1
+    return gapless and bool(others[0] <= numbers[0] and numbers[-1] <= others[-1])
 
 
 def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:

@@ -87,6 +87,9 @@ def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
 
 
 def _key(ids: Sequence[np.ndarray], bits: int) -> np.ndarray:
+    """The ids of a row packed into one integer; those of one column as they are."""
+    if len(ids) == 1:
+        return ids[0]
     key = ids[0].astype(np.int64)
     for column in ids[1:]:
         key <<= bits

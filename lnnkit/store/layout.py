@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.check.program import ENTITY
-from lnnkit.flags import where_set
+from lnnkit.flags import all_set, where_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.store.atoms import Atoms
@@ -108,7 +108,7 @@ def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
     for column in {(column.data_ptr(), len(column)): column for column in columns}.values():
         for part in column.split(_PART):
             seen.index_fill_(0, part.long(), True)
-    return where_set(seen).int()
+    return torch.arange(count, dtype=torch.int32) if all_set(seen) else where_set(seen).int()
 
 
 def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:

@@ -55,6 +55,19 @@ def test_both_ways_agree_and_order_does_not_matter(rows: list[tuple[str, str]], 
     assert intern([told(rows)], texts)[0] == entities
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.permutations([range(2, 9), range(4), range(0, 20, 2), range(3, 8, 2), range(-1, 1)]), st.integers(1, 5))
+def test_numbers_of_several_tables(several: list[range], count: int) -> None:
+    """Some lists of numbers have no gap and hold others."""
+    tables = [told([(str(number), str(number)) for number in numbers]) for numbers in several[:count]]
+    for in_bulk in (False, True):
+        with reading(in_bulk=in_bulk):
+            entities, ids = intern(tables, ["6"])
+        assert [*entities] == [str(each) for each in sorted({6}.union(*several[:count]))]
+        found = [[entities.names[place] for place in left] for left, _ in ids]
+        assert found == [[str(number) for number in numbers] for numbers in several[:count]]
+
+
 def test_without_tables() -> None:
     assert intern([], ["b", "a", "b"]) == (Entities(("a", "b")), [])
     assert intern([], []) == (Entities(()), [])
