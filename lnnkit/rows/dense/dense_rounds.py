@@ -13,7 +13,7 @@ from torch import Tensor
 
 from lnnkit.analysis.relevance import LISTED
 from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
-from lnnkit.flags import all_set, any_set, either, where_set
+from lnnkit.flags import all_set, any_set, count_set, either, equal_to, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
@@ -358,7 +358,7 @@ class DenseRun:
             return moved
         some = moved
         if not column.blank:
-            blank = (column.lower == 0) & (column.upper == 1)
+            blank = equal_to(column.lower, 0.0) & equal_to(column.upper, 1.0)
             some = blank if moved is None else blank & moved
         if some is not None and not any_set(some):
             return moved
@@ -417,7 +417,7 @@ class DenseRun:
 
     def _picked(self, moved: Tensor | None) -> Tensor | None:
         """The indices of the rows to evaluate; None if evaluating all is cheaper."""
-        if moved is None or int(moved.count_nonzero()) * _WORTHWHILE >= self.strip.length:
+        if moved is None or count_set(moved) * _WORTHWHILE >= self.strip.length:
             return None
         return where_set(moved)
 
@@ -473,10 +473,10 @@ class DenseRun:
             neuron = rule.formula.neurons[index]
             if neuron.fixed or neuron.numeric or index in rule.formula.heads:
                 return every(index)
-            if not self.strip.column(rule.tables[index]).sound:
+            column = self.strip.column(rule.tables[index])
+            if not column.sound:
                 return every(index)
-            own = read(index)
-            return Bounds(_enter_sound(own.lower, 0), _enter_sound(own.upper, 1))
+            return Bounds(*(_enter_sound(end, side, column) for side, end in enumerate(read(index))))
 
         return entered
 
@@ -566,8 +566,10 @@ class DenseRun:
         raise Unsettled
 
 
-def _enter_sound(end: Tensor, side: int) -> Tensor:
-    """Lower (0) or upper (1) ends in ``[0, 1]`` as a neuron reads them."""
+def _enter_sound(end: Tensor, side: int, column: Column) -> Tensor:
+    """Some lower (0) or upper (1) ends of a sound column as a neuron reads them."""
+    if column.is_entered(side):
+        return end
     least = tolerance(end.dtype)
     return torch.where(end >= 1 - least, 1.0, end) if side else torch.threshold(end, least, 0.0)
 

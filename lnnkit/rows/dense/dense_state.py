@@ -107,8 +107,12 @@ class Column:
                 return None
             enter = enter_upper if side else enter_lower
             own = self.end(side)
-            self._entered[side] = own if _is_entered(own, side) else enter(own)
+            self._entered[side] = own if _is_entered(own, side, within=self.sound) else enter(own)
         return self._entered[side]
+
+    def is_entered(self, side: int) -> bool:
+        """Whether it is known that neurons read one end as it is."""
+        return self._entered.get(side) is self.end(side)
 
     @property
     def blank(self) -> bool:
@@ -195,17 +199,17 @@ class Column:
         return fresh
 
 
-def _is_entered(ends: Tensor, side: int) -> bool:
-    """Whether ends need no rounding for neurons: within [0, 1], and exactly 0 or 1 if within the tolerance of these."""
-    values = ends.numpy()
+def _is_entered(ends: Tensor, side: int, *, within: bool) -> bool:
+    """Whether ends need no rounding for neurons: ``within`` [0, 1], and exactly 0 or 1 if within the tolerance of
+    these."""
+    values, close = ends.numpy(), tolerance(ends.dtype)
     if not len(values):
         return True
-    least, most, close = float(values.min()), float(values.max()), tolerance(ends.dtype)
-    if least < 0 or most > 1:
+    if not within and (values.min() < 0 or values.max() > 1):
         return False
     if side:
-        return most < 1 - close or np.count_nonzero(values >= 1 - close) == np.count_nonzero(values == 1)
-    return least > close or np.count_nonzero(values <= close) == np.count_nonzero(values == 0)
+        return values.max() < 1 - close or np.count_nonzero(values >= 1 - close) == np.count_nonzero(values == 1)
+    return values.min() > close or np.count_nonzero(values <= close) == np.count_nonzero(values == 0)
 
 
 class Strip:
