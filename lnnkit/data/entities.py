@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.data.whole import is_many, parted, united
+from lnnkit.data.whole import gapless, is_many, parted, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,10 +122,7 @@ def _numbers(lists: Sequence[np.ndarray], named: Sequence[int]) -> tuple[np.ndar
 
 def _within(numbers: np.ndarray, others: np.ndarray) -> bool:
     """Whether ascending numbers are all among ``others``, which have no gap."""
-    if not len(numbers):
-        return True
-    gapless = int(others[-1]) - int(others[0]) == len(others) - 1
-    return gapless and bool(others[0] <= numbers[0] and numbers[-1] <= others[-1])
+    return not len(numbers) or (gapless(others) and bool(others[0] <= numbers[0] and numbers[-1] <= others[-1]))
 
 
 def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:

@@ -12,7 +12,7 @@ from lnnkit.data.column import EntityColumn
 from lnnkit.data.encode import Piece, encoded
 from lnnkit.data.names import Names, some_of
 from lnnkit.data.ranked import ranked
-from lnnkit.data.whole import drawn, is_many, united
+from lnnkit.data.whole import ascending, drawn, gapless, is_many, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +82,12 @@ def _has_all(column: Column, names: Names) -> bool:
 
     if len(names.texts) or len(column) != len(names) or isinstance(column, list) or column.null_count:
         return False
-    return column.type == pa.int64() and np.array_equal(view(one(column), np.int64), names.numbers_in_numpy)
+    if column.type != pa.int64():
+        return False
+    own, numbers = view(one(column), np.int64), names.numbers_in_numpy
+    if not len(own) or not gapless(numbers):
+        return np.array_equal(own, numbers)
+    return bool(own[0] == numbers[0] and own[-1] == numbers[-1]) and ascending(own)  # reads one of the two
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:

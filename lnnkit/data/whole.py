@@ -121,7 +121,7 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
     filled = [each for each in several if len(each)]
     if not filled:
         return np.empty(0, np.int64)
-    if _ascending(filled[0]) and all(np.array_equal(each, filled[0]) for each in filled[1:]):
+    if ascending(filled[0]) and all(np.array_equal(each, filled[0]) for each in filled[1:]):
         distinct = filled[0].astype(np.int64)
         for out in codes:
             out[:] = np.arange(len(out), dtype=np.int32)
@@ -141,7 +141,12 @@ def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndar
     return np.flatnonzero(seen) + low
 
 
-def _ascending(numbers: np.ndarray) -> bool:
+def gapless(numbers: np.ndarray) -> bool:
+    """Whether ascending distinct numbers, at least one, are all from the least to the greatest."""
+    return int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1
+
+
+def ascending(numbers: np.ndarray) -> bool:
     """Whether each number is greater than the one before it, as keys in the order of their table are."""
     front, behind = numbers[:-1], numbers[1:]
     starts = range(0, len(front), _BLOCK)

@@ -94,21 +94,21 @@ def domain(
         seen[sort] += columns
     for sort, texts in mentioned.items():
         seen[sort].append(torch.tensor(sorted(index[text] for text in texts), dtype=torch.int32))
-    sorts = {name: _ids(columns, len(index)) for name, columns in seen.items()}
     every = torch.arange(len(index), dtype=torch.int32)
+    sorts = {name: _ids(columns, every) for name, columns in seen.items()}
     sorts[ENTITY] = every[~torch.isin(every, torch.tensor([index[text] for text in unnamed]))] if unnamed else every
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
     return Domain({name: ids.numpy() for name, ids in sorts.items()}, index, len(index), open_sorts)
 
 
-def _ids(columns: Sequence[Tensor], count: int) -> Tensor:
-    """The distinct ids below ``count`` in any of the columns, ascending."""
-    seen = torch.zeros(count, dtype=torch.bool)
+def _ids(columns: Sequence[Tensor], every: Tensor) -> Tensor:
+    """The distinct ids, of ``every``, in any of the columns, ascending."""
+    seen = torch.zeros(len(every), dtype=torch.bool)
     # Tables may share columns.
     for column in {(column.data_ptr(), len(column)): column for column in columns}.values():
         for part in column.split(_PART):
             seen.index_fill_(0, part.long(), True)
-    return torch.arange(count, dtype=torch.int32) if all_set(seen) else where_set(seen).int()
+    return every if all_set(seen) else where_set(seen).int()
 
 
 def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:

@@ -97,6 +97,20 @@ def test_numbers() -> None:
     assert tell(frame, 1, numeric=True).facts == [("x", 1.5, 1.5), ("y", -INF, INF)]
 
 
+@pytest.mark.parametrize("first", [[3, 4, 5, 6], [3, 4, 5, 7], [3, 5], []])
+@pytest.mark.parametrize(
+    "own",
+    [[3, 4, 5, 6], [3, 4, 6, 5], [2, 3, 4, 5], [3, 5, 4, 6], [3, 4, 4, 6], [3, 4, 5, 7], [3, 4, 6, 7], [3, 5], []],
+)
+def test_only_the_same_entities_in_order_share_names(first: list[int], own: list[int]) -> None:
+    like, _ = told_table("P", 1, False, {"a": np.array(first, np.int64)})
+    table, _ = told_table("Q", 1, False, {"a": np.array(own, np.int64)}, like=like)
+    assert like is not None
+    assert table is not None
+    assert list(table.columns[0]) == list(map(str, own))
+    assert (table.names is like.names) == (own == first)
+
+
 @pytest.mark.parametrize("count", [2, 100_000, 600_000])
 def test_arrays_that_change_afterwards(count: int) -> None:
     """600,000 numbers are copied into huge pages."""
