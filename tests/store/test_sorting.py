@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lnnkit.store.columns.sorting import in_order
+from lnnkit.store.columns.sorting import distinct, in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
 
@@ -25,3 +25,10 @@ def test_equal_keys_keep_their_order(length: int, size: int, dtype: type[np.sign
     assert ordered.tolist() == [int(before[place]) for place in wanted]
     assert ordered.dtype == dtype
     assert np.array_equal(key, before)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 1000])
+@pytest.mark.parametrize("size", [1, 2, 50, 10**6])
+def test_distinct_values_ascend(length: int, size: int) -> None:
+    values = np.random.default_rng(length).integers(0, size, length)
+    assert distinct(values).tolist() == sorted(set(values.tolist()))
