@@ -290,7 +290,7 @@ class Replayer:
                 if index in formula.heads:
                     rows = torch.where(torch.from_numpy(self.atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
                 for side in wanted:
-                    keys = rows * 2 + side
+                    keys = (rows * 2).add_(side)
                     before = self.events.before(keys, when)
                     ends[index, side] = _Read(before, keys, owner, chosen(before >= 0, before))
         lengths = tuple(len(rows) for rows in unrolled.rows)
