@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lnnkit.store.columns.sorting import arranged, in_order
+from lnnkit.store.columns.sorting import arranged, distinct_values, in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
 
@@ -45,3 +45,10 @@ def test_rows_as_python_sorts_them(width: int, largest: int) -> None:
 def test_no_rows_to_sort() -> None:
     assert arranged([]) is None
     assert arranged([np.empty(0, np.int32)]) is None
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 1000])
+@pytest.mark.parametrize("size", [1, 2, 50, 10**6])
+def test_distinct_values_ascend(length: int, size: int) -> None:
+    values = np.random.default_rng(length).integers(0, size, length)
+    assert distinct_values(values).tolist() == sorted(set(values.tolist()))

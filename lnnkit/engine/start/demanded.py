@@ -18,6 +18,7 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.grounding import Grounding, sources
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.sorting import distinct_values
 
 Completing = tuple[Formula, Needs]
 _ENTERED = "listed"  # the column of the table of needed tuples
@@ -123,7 +124,7 @@ class _Joined:
         before = len(self._table.tuples)
         for found in self._found():
             columns = self._target.tuples(found.column, found.length)
-            self._atoms.ask(self._table, np.unique(self._atoms.materialise(self._table, columns, found.length)))
+            self._atoms.ask(self._table, distinct_values(self._atoms.materialise(self._table, columns, found.length)))
         return len(self._table.tuples) > before
 
     def _found(self) -> Iterable[Bindings]:

@@ -208,11 +208,12 @@ class _Descent:
         generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))
         own = self._batches(found, generator)
         for _ in range(count):
-            for number in torch.randperm(len(own), generator=generator).tolist():
+            for number in torch.randperm(len(own), generator=generator).tolist() if len(own) > 1 else (0,):
                 before = point.detach() * self._units
                 optimizer.zero_grad()
-                total = sum(fitting.terms(own[number], point * self._units, constraints).values())
-                if isinstance(total, Tensor) and total.requires_grad:
+                first, *others = fitting.terms(own[number], point * self._units, constraints).values()
+                total = sum(others, first)
+                if total.requires_grad:
                     total.backward()
                     optimizer.step()
                     with torch.no_grad():

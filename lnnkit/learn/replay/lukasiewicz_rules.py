@@ -35,31 +35,48 @@ _LEAST = 1e-12  # stands in for a weight of 0 of the head, to divide by
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """A list of numbers, some of them parameters: ``fixed`` (k,) has the others, ``places`` (k,) the index of each
-    parameter among all; ``learned`` (k,) marks which entries are parameters (None: all, or none of them)."""
+    parameter among all; ``learned`` (k,) marks which entries are parameters (None: all, or none of them). ``whole``:
+    they are all parameters, in order."""
 
     fixed: Tensor
     places: Tensor | None
     learned: Tensor | None
+    whole: bool = False
 
     def at(self, parameters: Tensor) -> Tensor:
+        if self.whole:
+            return parameters
         if self.places is None:
             return self.fixed
         found = parameters.index_select(0, self.places)
         return found if self.learned is None else torch.where(self.learned, found, self.fixed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sum:
     """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
     an end of an atom, or its complement where ``flipped``; ``sums`` are the other terms, with the same flag.
-    ``numbers`` are the weights of the former, then of the latter, then the bias. ``number`` tells the sums of a clause
-    apart."""
+    ``numbers`` are the weights of the former, then the bias, then the weights of the latter. ``number`` tells the sums
+    of a clause apart."""
 
     number: int
     conjunction: bool
     numbers: Numbers
     ends: tuple[tuple[End, bool], ...]
     sums: tuple[tuple[Sum, bool], ...]
+
+    @cached_property
+    def _signs(self) -> tuple[Tensor, Tensor]:
+        """What is added to, and what multiplies, each of the ``numbers``."""
+        start, signs = torch.zeros_like(self.numbers.fixed), torch.ones_like(self.numbers.fixed)
+        bias = len(self.ends)
+        signs[bias], start[bias] = -1.0, 1.0
+        return (start * 0, -signs) if self.conjunction else (start, signs)
+
+    def coefficients(self, parameters: Tensor) -> Tensor:
+        """The ``numbers`` with the signs that they have in the sum, and the bias as what it starts from."""
+        start, signs = self._signs
+        return torch.addcmul(start, signs, self.numbers.at(parameters))
 
 
 @dataclass(frozen=True)
@@ -114,15 +131,14 @@ class Clause:
         matrices: Mapping[int, Tensor],
         clamp: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        numbers = own.numbers.at(parameters)
-        weights, bias = (-numbers[:-1], numbers[-1:]) if own.conjunction else (numbers[:-1], 1 - numbers[-1:])
-        count, total = len(own.ends), bias
-        if count:
-            terms = matrices[own.number] if own.number in matrices else matrix(own, read)
-            total = torch.cat([weights[:count], bias]) @ terms
-        for place, (inner, flipped) in enumerate(own.sums):
+        coefficients = own.coefficients(parameters)
+        count = len(own.ends) + 1
+        total = coefficients[:count] if own.sums else coefficients
+        if own.ends:
+            total = total @ (matrices[own.number] if own.number in matrices else matrix(own, read))
+        for place, (inner, flipped) in enumerate(own.sums, count):
             value = self._sum(inner, parameters, read, matrices, clamp)
-            total = torch.addcmul(total, weights[count + place], 1 - value if flipped else value)
+            total = torch.addcmul(total, coefficients[place], 1 - value if flipped else value)
         return clamp(total)
 
 
@@ -190,7 +206,8 @@ def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int
     learned = found >= 0
     if not any_set(learned):
         return Numbers(fixed, None, None)
-    return Numbers(fixed, found.clamp(min=0), None if all_set(learned) else learned)
+    whole = torch.equal(found, torch.arange(len(places)))
+    return Numbers(fixed, found.clamp(min=0), None if all_set(learned) else learned, whole)
 
 
 class _Compiler:
@@ -239,7 +256,7 @@ class _Compiler:
         return Sum(
             self._count,
             conjunction,
-            _numbers([*(number for number, _ in (*atoms, *others)), (neuron.bias, bias)], self._places),
+            _numbers([*(each for each, _ in atoms), (neuron.bias, bias), *(each for each, _ in others)], self._places),
             tuple(end for _, end in atoms),
             tuple(inner for _, inner in others),
         )

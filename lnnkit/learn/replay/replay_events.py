@@ -84,13 +84,15 @@ class EventIndex:
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
         """(n,) the last event that set each bound before a tick; -1 if there is none. A restored value is traced to the
         event that first set it. The result is read-only: it may be a broadcast constant."""
-        places, span = keys - self._least, len(self._number)
-        least, most = places.numpy().min(initial=span), places.numpy().max(initial=-1)
-        if most < 0 or least >= span:
+        span, plain = len(self._number), keys.numpy()
+        stop = self._least + span
+        least, most = plain.min(initial=stop), plain.max(initial=-1)
+        if most < self._least or least >= stop:
             return _NONE.expand(len(keys))
+        places = keys - self._least
         found = self._number.index_select(0, places.clamp(0, span - 1))
         known = found >= 0
-        if least < 0 or most >= span:
+        if least < self._least or most >= stop:
             known &= (places >= 0) & (places < span)
         if not any_set(known):
             return _NONE.expand(len(keys))

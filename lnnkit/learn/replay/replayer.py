@@ -88,16 +88,16 @@ class Replayer:
         return self._trace.start
 
     @cached_property
-    def initial(self) -> tuple[Tensor, Tensor]:
-        """The lower and the upper ends of all atom rows before the first event."""
-        lower, upper = ([start] for start in self.start)
-        stop = 0
+    def initial(self) -> Tensor:
+        """The bounds of all atom rows before the first event, by key."""
+        known, stop = len(self.start[0]), 0
+        found = torch.empty(len(self.atoms), 2, dtype=torch.float64)
+        found[:known, 0], found[:known, 1] = self.start
         for owner, count, _ in self.atoms.additions:
             stop += count
-            if stop > len(lower[0]):
-                for parts, end in zip((lower, upper), self.atoms.numbered[owner].default, strict=True):
-                    parts.append(torch.full((count,), end, dtype=parts[0].dtype))
-        return torch.cat(lower), torch.cat(upper)
+            if stop > known:
+                found[stop - count : stop] = torch.tensor(self.atoms.numbered[owner].default, dtype=found.dtype)
+        return found.view(-1)
 
     def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:
         """The replay of the bounds that ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys``
@@ -110,7 +110,7 @@ class Replayer:
         parts = [(code % (len(self.events.groups) + 1), chosen(codes == code, told)) for code in _present(codes)]
         readings = [self._reading(group, some) for group, some in parts]
         reads = [read for reading in readings for read in reading.ends.values()]
-        if spare and sum(len(read.keys) for read in reads) >= len(self.initial[0]):
+        if spare and 2 * sum(len(read.keys) for read in reads) >= len(self.initial):
             sources = _AllSources(self.initial)
         else:
             unset = [read.keys[read.events < 0] if len(read.before) else read.keys for read in reads]
@@ -192,9 +192,7 @@ class Replayer:
 
     def _as_read(self, read: _Read) -> Tensor:
         """The values read at inference."""
-        lower, upper = self.initial
-        rows = read.keys.clamp(min=0) // 2
-        before = torch.where(read.keys % 2 == 0, lower[rows], upper[rows]).double()
+        before = self.initial.index_select(0, read.keys.clamp(min=0))
         return torch.where(read.events >= 0, self.events.value[read.events.clamp(min=0)], before)
 
     def _contraction(
@@ -292,7 +290,7 @@ class Replayer:
                 if index in formula.heads:
                     rows = torch.where(torch.from_numpy(self.atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
                 for side in wanted:
-                    keys = rows * 2 + side
+                    keys = (rows * 2).add_(side)
                     before = self.events.before(keys, when)
                     ends[index, side] = _Read(before, keys, owner, chosen(before >= 0, before))
         lengths = tuple(len(rows) for rows in unrolled.rows)
@@ -317,13 +315,13 @@ def _present(numbers: Tensor) -> list[int]:
 class _Sources:
     """The initial bounds that are read, without repetition; ``keys`` are theirs."""
 
-    def __init__(self, ends: tuple[Tensor, Tensor], read: Sequence[Tensor]) -> None:
-        wanted = torch.zeros(2 * len(ends[0]), dtype=torch.bool)
+    def __init__(self, initial: Tensor, read: Sequence[Tensor]) -> None:
+        wanted = torch.zeros(len(initial), dtype=torch.bool)
         for keys in read:
             wanted[keys[keys >= 0]] = True
         self.keys = where_set(wanted)
         self._place = torch.cumsum(wanted, 0, dtype=torch.int32).sub_(1)
-        self.values = _interleaved(ends).index_select(0, self.keys)
+        self.values = initial.index_select(0, self.keys)
 
     def places(self, keys: Tensor) -> Tensor:
         return self._place.index_select(0, keys.clamp(min=0)).long()
@@ -332,14 +330,10 @@ class _Sources:
 class _AllSources:
     """All initial bounds, in order."""
 
-    def __init__(self, ends: tuple[Tensor, Tensor]) -> None:
-        self.values = _interleaved(ends)
-        self.keys = None
+    keys = None
+
+    def __init__(self, initial: Tensor) -> None:
+        self.values = initial
 
     def places(self, keys: Tensor) -> Tensor:
         return keys.clamp(min=0) if len(keys) and int(keys.min()) < 0 else keys
-
-
-def _interleaved(ends: tuple[Tensor, Tensor]) -> Tensor:
-    """The bounds in the order of keys."""
-    return torch.stack(ends, 1).view(-1).double()

@@ -8,6 +8,7 @@ import random
 import pytest
 import torch
 
+from lnnkit.learn.replay.lukasiewicz_rules import clamp_through
 from tests.blocks import at_length
 from tests.learn.replaying import Learning, bounds, learning, replayed
 from tests.programs import MODES, generate, to_text
@@ -197,3 +198,18 @@ def test_rules_of_the_same_atoms_are_replayed_by_themselves() -> None:
     assert known["C", (0,), 0] == pytest.approx(1.0) and known["Q", (0,), 0] == pytest.approx(0.915)
     wanted = sorted(known)
     assert replayed(found, wanted, program.vector(program.starts)).tolist() == [known[key] for key in wanted]
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, -2.0, 2.0])
+def test_a_cut_value_hears_only_what_draws_it_back(shift: float) -> None:
+    rng = random.Random(0)
+    values = [rng.uniform(0, 1) + rng.choice([0, shift]) for _ in range(50)] + [0.0, 1.0]
+    slopes = [rng.uniform(-1, 1) for _ in values]
+    given = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    found = clamp_through(given)
+    assert found.tolist() == [min(max(value, 0.0), 1.0) for value in values]
+    found.backward(torch.tensor(slopes, dtype=torch.float64))
+    assert given.grad is not None
+    wanted = [0.0 if (value > 1 and slope < 0) or (value < 0 and slope > 0) else slope
+              for value, slope in zip(values, slopes, strict=True)]  # fmt: skip
+    assert given.grad.tolist() == wanted
