@@ -57,7 +57,7 @@ def test_quantifiers_as_whole_formulas(block: range) -> None:
             (12000073, 8),  # an equivalence jumps where its operands meet
             (16001063, 6),  # a flat piece of a Goedel implication, left by rounding alone
         ],
-        plain=4,
+        plain=2,
         several=True,
     ),
 )

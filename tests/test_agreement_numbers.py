@@ -38,7 +38,7 @@ def test_oracle_where_terms_are_compared_again(block: range) -> None:
 
 # A truth that a register only comes near far below; an equality that is fully true; an end between two tolerances; an
 # inequality that is fully true, and its numbers to the last digits.
-@pytest.mark.parametrize("seed", [377, 746, 898, 1109, 1339, 2717, 2957, 1777, 1995, 3155])
+@pytest.mark.parametrize("seed", at_length([377, 746, 898, 1109, 1339, 2717, 2957, 1777, 1995, 3155], plain=4))
 def test_deviations_are_reported(seed: int) -> None:
     assert compare(range(seed, seed + 1)) == 1
 

@@ -19,7 +19,7 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
 RUN = [*PAGES, "../ARCHITECTURE.md", "../CONTRIBUTING.md"]  # the site includes both
-LONG = ("tutorials/labels.md", "howto/formulas.md")  # they train or search for seconds
+LONG = ("tutorials/labels.md", "howto/formulas.md", "howto/sklearn.md")  # they train or search for seconds
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow) if page in LONG else page for page in RUN])

@@ -282,7 +282,9 @@ def test_what_leaves_a_column_enters_another() -> None:
     assert weights.flatten().tolist() == pytest.approx([1, -1], abs=0.02)
 
 
-@pytest.mark.parametrize(("setting", "lost"), [(0, 0.0), (1, 0.0), (3, 0.0), (0, 0.001), (1, 0.01)])
+@pytest.mark.parametrize(
+    ("setting", "lost"), at_length([(1, 0.0), (0, 0.001), (0, 0.0), (3, 0.0), (1, 0.01)], plain=2, several=True)
+)
 def test_whether_a_total_is_kept(setting: int, lost: float) -> None:
     table = fsir.table(fsir.SETTINGS[setting], generator())
     fewer = table.states * torch.exp(-lost * table.times)[:, None]

@@ -130,13 +130,13 @@ class Learner:
 
     def texts(self, program: CheckedProgram, *, changed: bool = False) -> dict[str, str]:
         """The text of each learning rule, by name, with the module's values; optionally only those that changed."""
-        learned = self.written(program)
-        rules, before = (
-            [format_statement(each, as_written=True) for each in file.statements if isinstance(each, ast.RuleStatement)]
-            for file in (learned, self._file)
-        )
-        every = zip(self.rules, rules, before, strict=True)
-        return {name: text for name, text, old in every if not changed or text != old}
+        values = self.module.current()
+        found: dict[str, str] = {}
+        for each in trained_rules(self._file, program, values, self.going_without, self.functions):
+            before, after = (format_statement(rule, as_written=True) for rule in (each.before, each.after))
+            if not changed or after != before:
+                found[each.name] = after
+        return found
 
     def fit(
         self,

@@ -206,10 +206,11 @@ def test_a_chain(truth: str, kind: str) -> None:
     assert str(within.explain("path(n0, n12)")) == str(without.explain("path(n0, n12)"))
 
 
-def test_where_keys_are_hashed() -> None:
+@pytest.mark.parametrize("block", in_blocks(range(20), 20, plain=6))
+def test_where_keys_are_hashed(block: range) -> None:
     """With so many nodes beside, a table of two arguments is too sparse for direct addressing."""
     beside = "predicate beside(node)\n" + "".join(f"fact beside(x{i})\n" for i in range(70))
-    for text in (*(beside + recursive(seed) for seed in range(20)), beside + chain(40)):
+    for text in (*(beside + recursive(seed) for seed in block), beside + chain(40)):
         without, within = both(text)
         assert differences(left(without), left(within)) == [], text
 

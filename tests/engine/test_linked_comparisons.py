@@ -6,7 +6,7 @@ import pytest
 
 import lnnkit
 from tests.agreement import disagreements_about_numbers
-from tests.blocks import in_blocks
+from tests.blocks import at_length, in_blocks
 from tests.linked_comparisons import generate
 from tests.numeric_programs import numbers_stand_once
 from tests.programs import to_text
@@ -29,14 +29,14 @@ def test_oracle(block: range) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "answers"),
-    [
+    at_length([
         ("rule In(X, T) & In(Y, T) & age(X) > age(Y) -> Found(X, Y)\nquery Found(X, Y)", 10_000),
         ("rule In(X, T) & In(Y, T) & X != Y & age(Y) - age(X) <= 0 -> Found(X, Y)\nquery Found(X, Y)", 10_000),
         ("rule (exists Y, T: In(X, T) & In(Y, T) & age(Y) > age(X)) -> Found(X)\nquery Found(X)", 10_000),
         ("rule (forall Y, T: In(X, T) & In(Y, T) -> age(Y) <= age(X)) -> Found(X)\nquery Found(X)", 10_000),
         ("predicate Plays(person, team)\nrule In(X, T) -> Plays(X, T)\n"
          "rule Plays(X, T) & Plays(Y, T) & age(X) > age(Y) -> Found(X, Y)\nquery Found(X, Y)", 10_000),
-    ],
+    ], plain=2, several=True),
 )  # fmt: skip
 def test_pairs_that_nothing_links_are_not_compared(rule: str, answers: int) -> None:
     """Of 20,000 people in teams of two there are 400 million pairs, more than the budget allows."""

@@ -41,7 +41,7 @@ def test_consequences_of_one_fact(text: str, way: str, operator: str) -> None:
     assert not kb.infer().contradictions
 
 
-@pytest.mark.parametrize(("one", "two"), [*itertools.permutations(OPERATORS, 2)])
+@pytest.mark.parametrize(("one", "two"), at_length([*itertools.permutations(OPERATORS, 2)], plain=12, several=True))
 def test_rules_read_the_new_bound(one: str, two: str) -> None:
     kb = lnnkit.loads(
         f"{DECLARED}fact Told(anna)\nrule pay(X) {one} age(X) <-> Told(X)\nrule age(X) {two} pay(X) <-> Found(X)\n"
@@ -50,7 +50,7 @@ def test_rules_read_the_new_bound(one: str, two: str) -> None:
     assert told(kb, "Found(anna)") == (float(all(truths)), float(any(truths)))
 
 
-@pytest.mark.parametrize("operators", [*itertools.combinations(OPERATORS, 3)])
+@pytest.mark.parametrize("operators", at_length([*itertools.combinations(OPERATORS, 3)], plain=8))
 def test_two_comparisons_imply_a_third(operators: tuple[str, str, str]) -> None:
     one, two, third = operators
     signs = [sign for sign in (-1, 0, 1) if holds(one, sign) and holds(two, sign)]

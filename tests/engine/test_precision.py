@@ -39,7 +39,7 @@ def differences(single: Table, double: Table) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=6), ids=lambda path: path.stem)
 def test_examples(path: Path) -> None:
     kb = lnnkit.load(path)
     single, double = answered(kb, "single"), answered(kb, "double")
@@ -162,7 +162,7 @@ def test_cuda(path: Path) -> None:
         assert one.upper == pytest.approx(other.upper, abs=1e-9)
 
 
-@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=4))
+@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=2))
 def test_kernels_elsewhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What kernels read and find is carried to a device and back: here to the same one."""
     plain = lnnkit.load(path)

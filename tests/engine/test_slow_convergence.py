@@ -131,7 +131,7 @@ def test_three_upper_ends_in_turn() -> None:
         assert limit - EXACT <= upper <= limit + 0.2
 
 
-@pytest.mark.parametrize(("bias", "gain"), [("1.01", 1e-2), ("1.001", 1e-3)])
+@pytest.mark.parametrize(("bias", "gain"), at_length([("1.01", 1e-2), ("1.001", 1e-3)], plain=1, several=True))
 def test_weights_of_one_gain_steadily_until_something_stops_them(bias: str, gain: float) -> None:
     """Each turn adds the same to both ends, until they meet."""
     kb = lnnkit.loads(f"fact A in [0.2, 1]\naxiom (A -> B){{bias: {bias}}}\naxiom B -> A\nfact B in [0, 1]\n")

@@ -304,6 +304,7 @@ def test_frozen_rules_and_their_shared_parameters_stay_unknown() -> None:
     assert "?" not in kb.text and not kb.warnings
 
 
+@pytest.mark.slow
 def test_with_everything_else(tmp_path: Path) -> None:
     """A threshold over the found number is trained in the same run; the model file holds both."""
     table = rows(random.Random(13), 60)

@@ -90,6 +90,7 @@ def test_a_large_closed_sort() -> None:
     assert proved.translated < 1000
 
 
+@pytest.mark.slow
 def test_the_proof_names_a_quantified_statement() -> None:
     text = LEAK.replace("axiom Tank(X) ->", "axiom forall X: Tank(X) ->")
     facts = "\n".join(f"fact Tank(t{n})\nfact V(t{n}) in [0.2, 0.6]" for n in range(90))

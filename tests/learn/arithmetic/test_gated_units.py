@@ -41,7 +41,7 @@ def test_a_law_is_found_from_numbers(unit: str, law: str) -> None:
     assert again.rmse == pytest.approx(found.rmse, abs=1e-3)
 
 
-@pytest.mark.parametrize("law", at_length(list(LAWS), plain=1))
+@pytest.mark.parametrize("law", at_length(list(LAWS), plain=0))
 @pytest.mark.parametrize("unit", at_length(["nalu(a(X), b(X))", "inalu(a(X), b(X))"], plain=1))
 def test_a_law_is_found_from_what_exceeds_a_threshold(unit: str, law: str) -> None:
     text, rows = facts()

@@ -198,6 +198,7 @@ def test_an_equation_between_facts_needs_no_labels() -> None:
     assert kb.ask("total(i35)").lower[0] == pytest.approx(some[35]["a"] / some[35]["b"])
 
 
+@pytest.mark.slow
 def test_an_equation_may_be_a_condition() -> None:
     some = rows({"a": whole(1, 6), "b": whole(1, 6), "c": whole(1, 12)}, 300, seed=6)
     labels = truths(some, lambda row: row["c"] == row["a"] * row["b"])
