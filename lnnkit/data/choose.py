@@ -105,6 +105,12 @@ def _separated(sheet: Sheet) -> str | None:
     return None
 
 
+def _quoted(column: str, sheet: Sheet) -> str | None:
+    if sheet.format != "tsv" or f'"{column}"' not in sheet.names:
+        return None
+    return 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
+
+
 def _position(column: Column, sheet: Sheet) -> int:
     count = len(sheet.names)
     if isinstance(column, int):
@@ -123,7 +129,7 @@ def _position(column: Column, sheet: Sheet) -> int:
             places = " and ".join(str(position + 1) for position in found)
             message = f'{sheet.source} has several columns "{column}": {places}'
             raise Unreadable("ambiguous-column", message, "give its position instead, and add `header` after the list")
-    if hint := _separated(sheet):
+    if hint := _separated(sheet) or _quoted(column, sheet):
         raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
     import difflib
 
