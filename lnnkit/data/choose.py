@@ -84,11 +84,12 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
 
 
 def _comparable(where: Where, missing: Sequence[str]) -> Where:
-    """The condition with its texts in NFC; none of them may be a mark for missing cells."""
+    """The condition with its texts in NFC. None of them may be a mark for missing cells, unless the condition orders:
+    ``age > -1`` is about the ages where -1 is a gap."""
     values = tuple(_nfc(cell) if isinstance(cell, str) else cell for cell in where.values)
     for cell in values:
         text = cell if isinstance(cell, str) else format_cell(cell)
-        if text and text in missing:
+        if text and text in missing and where.operator in ("=", "!=", "in"):
             message = f"{format_string(text)} marks a missing cell here, and no comparison with a missing cell holds"
             instead = "is not null" if where.operator == "!=" else "is null"
             raise Unreadable("bad-condition", message, f"write `{instead}`, or take it out of `missing`")
