@@ -84,11 +84,12 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
 
 
 def _comparable(where: Where, missing: Sequence[str]) -> Where:
-    """The condition with its texts in NFC; none of them may be a mark for missing cells."""
+    """The condition with its texts in NFC. None of them may be a mark for missing cells, unless the condition orders:
+    ``age > -1`` is about the ages where -1 is a gap."""
     values = tuple(_nfc(cell) if isinstance(cell, str) else cell for cell in where.values)
     for cell in values:
         text = cell if isinstance(cell, str) else format_cell(cell)
-        if text and text in missing:
+        if text and text in missing and where.operator in ("=", "!=", "in"):
             message = f"{format_string(text)} marks a missing cell here, and no comparison with a missing cell holds"
             instead = "is not null" if where.operator == "!=" else "is null"
             raise Unreadable("bad-condition", message, f"write `{instead}`, or take it out of `missing`")
@@ -103,6 +104,12 @@ def _separated(sheet: Sheet) -> str | None:
         if mark in sheet.names[0] and mark != sheet.delimiter:
             return f"its columns seem to be separated by {word}: add `delimiter {format_string(mark)}`"
     return None
+
+
+def _quoted(column: str, sheet: Sheet) -> str | None:
+    if sheet.format != "tsv" or f'"{column}"' not in sheet.names:
+        return None
+    return 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
 
 
 def _position(column: Column, sheet: Sheet) -> int:
@@ -123,7 +130,7 @@ def _position(column: Column, sheet: Sheet) -> int:
             places = " and ".join(str(position + 1) for position in found)
             message = f'{sheet.source} has several columns "{column}": {places}'
             raise Unreadable("ambiguous-column", message, "give its position instead, and add `header` after the list")
-    if hint := _separated(sheet):
+    if hint := _separated(sheet) or _quoted(column, sheet):
         raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
     import difflib
 

@@ -42,7 +42,7 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
     entities."""
     import pyarrow as pa
 
-    columns = [(_in_bulk(column), title) for column, title in columns]
+    columns = [(_in_bulk(column) if len(column) else [], title) for column, title in columns]
     kinds = [None if isinstance(column, list) else column.type for column, _ in columns]
     spelled = [() if kind is None else _spelling(kind, title) for kind, (_, title) in zip(kinds, columns, strict=True)]
     arrays = {place: column for place, (column, _) in enumerate(columns) if not isinstance(column, list)}

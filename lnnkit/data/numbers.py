@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import nulls, one, view
-from lnnkit.data.objects import is_missing, unboxed
+from lnnkit.data.objects import brief, is_missing, unboxed
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.data.texts import texts_of
 from lnnkit.data.whole import is_many
@@ -198,7 +198,7 @@ def _from_objects(column: list[object], truth: bool) -> Reals:
 
     if is_many(len(column)) and set(map(type, column)) == {float}:
         values, none = np.array(column, np.float64), np.zeros(len(column), bool)
-        return Reals(values, none, np.isnan(values), lambda row: f"{column[row]!r:.60}", none)
+        return Reals(values, none, np.isnan(values), lambda row: brief(column[row]), none)
     values = np.zeros(len(column))
     missing, wrong, inexact = (np.zeros(len(column), bool) for _ in range(3))
     for row, value in enumerate(column):
@@ -217,4 +217,4 @@ def _from_objects(column: list[object], truth: bool) -> Reals:
             continue
         values[row], wrong[row] = number, math.isnan(number)
         inexact[row] = isinstance(value, int) and abs(number) >= EXACT and int(number) != value
-    return Reals(values, missing, wrong, lambda row: f"{column[row]!r:.60}", inexact)
+    return Reals(values, missing, wrong, lambda row: brief(column[row]), inexact)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
+from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import int64s, strings
@@ -60,6 +62,13 @@ def alike(column: list[object]) -> pa.Array | None:
     return None
 
 
+def brief(value: object) -> str:
+    """A Python value, shortened; a whole number that no float holds, by its first digits and its size."""
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return f"{Decimal(value):.3g}"
+    return f"{value!r:.60}"
+
+
 def _entity(value: object) -> tuple[str, str]:
     """The text of one Python value, or the reason why it has none."""
     import datetime
@@ -73,7 +82,10 @@ def _entity(value: object) -> tuple[str, str]:
     if isinstance(value, bool):
         return "true" if value else "false", ""
     if isinstance(value, int):
-        return str(value), ""
+        try:
+            return str(value), ""
+        except ValueError:  # Python writes no whole number of thousands of digits
+            return "", f"is {brief(value)}, which has too many digits for a name"
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return value.isoformat(), ""
     kind = type(value).__name__

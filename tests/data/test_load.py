@@ -155,6 +155,15 @@ def test_columns_behind_the_wrong_separator(
     assert (only.code, only.hint) == ("unknown-column", f"its columns seem to be {hint}")
 
 
+def test_a_tsv_with_quoted_names(read: Reader) -> None:
+    text = '"name"\t"friend"\n"anna"\t"bob"\n'
+    only = read(text, ("name", "friend"), name="f.tsv").only()
+    assert only.code == "unknown-column"
+    assert 'call the file .csv, with `delimiter "\\t"`' in only.hint
+    odd = 'a,"""name"""\nx,y\n'
+    assert "TSV" not in read(odd, ("a", "name")).only().hint
+
+
 def test_unknown_columns(read: Reader) -> None:
     text = "name,friend\nanna,bob\n"
     only = read(text, ("name", "freind")).only()

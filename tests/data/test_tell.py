@@ -136,6 +136,23 @@ def test_one_bad_number_in_a_large_array(row: int, value: float) -> None:
     assert tell({"row": np.arange(len(truths)), "truth": truths}, 1).errors == [("bad-truth", row + 1)]
 
 
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_whole_numbers_that_no_float_holds(digits: int) -> None:
+    only = tell([("x", -(10**digits))], 1, numeric=True).only()
+    assert f"-1.00e+{digits}" in only.message
+    assert "too large for a float" in only.hint
+
+
+def test_entities_of_more_digits_than_python_writes() -> None:
+    assert tell([(10**400,)], 1).keys == [("1" + "0" * 400,)]
+    assert "too many digits" in tell([(10**5000,)], 1).only().message
+
+
+def test_an_empty_frame_has_columns_of_floats() -> None:
+    got = tell(pd.DataFrame({"a": [], "b": []}))
+    assert not got.facts and not got.diagnostics
+
+
 def test_bad_rows() -> None:
     odd = [("a", None), ("a", 1.5), ("a", ""), (pd.NA, "b"), ("a", "\ud800"), ("a", [1]), ("a",), "ab", ("a", b"b")]
     got = tell([("a", "b"), *odd, ("a", datetime.date(2024, 1, 15)), ("a", True), ("a", 1), ("a", "cafe\u0301")])

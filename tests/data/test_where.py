@@ -130,6 +130,13 @@ def test_what_is_kept(load: Load, clauses: str, expected: str) -> None:
         assert got.found == [("no-rows", None)]
 
 
+def test_marks_of_gaps_as_limits(load: Load) -> None:
+    text = "id,age\na,-1\nb,0\nc,7\nd,-5\n"
+    assert kept(load("(id) where age > -1 missing -1", text)) == "bc"
+    assert kept(load("(id) where age <= 7 missing -1, 7", text)) == "bd"
+    assert load("(id) where age = -1 missing -1", text).errors == [("bad-condition", None)]
+
+
 @pytest.mark.parametrize(
     ("clauses", "code", "row", "hint"),
     [

@@ -361,3 +361,16 @@ def test_the_text_of_an_error_shows_the_first_findings_and_counts_the_others() -
     assert "`P0`" in text
     assert "`P1233`" not in text
     assert text.endswith("\nand 1,194 more, in `diagnostics`")
+
+
+@pytest.mark.parametrize("count", [2, 12])
+def test_entities_of_a_question_are_found_in_any_told_table(count: int) -> None:
+    """Few are looked up one by one, many together."""
+    kb = lnnkit.loads("predicate P(thing)")
+    for place in range(count):
+        kb.tell("P", [(f"e{place}" if place % 2 else str(place),)])
+    named = [f"P(e{place})" if place % 2 else f"P({place})" for place in range(count)]
+    assert [each.lower for each in kb.ask(" & ".join(named))] == [1.0]
+    with pytest.raises(lnnkit.ProgramError) as raised:
+        kb.ask(" & ".join([*named, "P(e99)"]))
+    assert codes(raised.value) == ["unknown-entity"]
