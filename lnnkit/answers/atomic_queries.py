@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.engine.contested import Flags, defaulted, doubted
+from lnnkit.engine.contested import Flags, in_doubt
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.logic.bounds import Bounds, tolerance
@@ -28,17 +28,16 @@ def atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: R
     node, arguments = root.reference.node, root.reference.arguments
     if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER) or not 0 < len(arguments) == len(root.variables):
         return None  # Every variable occurs, so an equal number of arguments means that each occurs once.
-    state, atoms = prepared.state, prepared.grounding.atoms
-    table = atoms.tables[node]
+    state, table = prepared.state, prepared.grounding.atoms.tables[node]
     places = {argument: place for place, argument in enumerate(arguments)}
     columns = tuple(torch.from_numpy(table.tuples.columns[places[variable]]) for variable in range(len(arguments)))
-    rows = table.rows
+    rows = torch.from_numpy(table.rows)
     value = state.bounds(rows)
     contested = torch.zeros(len(rows), dtype=torch.bool)
     if flags is not None:
-        contested |= about(flags, torch.from_numpy(rows))
-        for other in (doubted(state, flags), defaulted(state, flags, atoms)):
-            contested |= differ(value, other.bounds(rows))
+        contested |= about(flags, rows)
+        for other in in_doubt(state, flags, rows, table.default):
+            contested |= differ(value, other)
     low, high = prepared.shared.untold.get(node, table.default)
     default = Bounds(*(torch.tensor(end, dtype=state.dtype).expand(len(rows)) for end in (low, high)))
     return Evaluated(columns, value, default, contested)
