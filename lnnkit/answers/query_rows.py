@@ -14,7 +14,7 @@ from torch import Tensor
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.spoken_atoms import Marks, leaf_ids, marked
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.contested import Flags, defaulted, doubted
+from lnnkit.engine.contested import Flags, defaulted, doubted, in_doubt
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
 from lnnkit.engine.response.respond import Read, constant, entering
 from lnnkit.engine.response.sweep import View, reader, whole
@@ -123,17 +123,16 @@ def _atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: 
     node, arguments = root.reference.node, root.reference.arguments
     if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER) or not 0 < len(arguments) == len(root.variables):
         return None  # Every variable occurs, so an equal number of arguments means that each occurs once.
-    state, atoms = prepared.state, prepared.grounding.atoms
-    table = atoms.tables[node]
+    state, table = prepared.state, prepared.grounding.atoms.tables[node]
     places = {argument: place for place, argument in enumerate(arguments)}
     columns = tuple(torch.from_numpy(table.tuples.columns[places[variable]]) for variable in range(len(arguments)))
-    rows = table.rows
+    rows = torch.from_numpy(table.rows)
     value = state.bounds(rows)
     contested = torch.zeros(len(rows), dtype=torch.bool)
     if flags is not None:
-        contested |= _about(flags, torch.from_numpy(rows))
-        for other in (doubted(state, flags), defaulted(state, flags, atoms)):
-            contested |= _differ(value, other.bounds(rows))
+        contested |= _about(flags, rows)
+        for other in in_doubt(state, flags, rows, table.default):
+            contested |= _differ(value, other)
     low, high = prepared.shared.untold.get(node, table.default)
     default = Bounds(*(torch.tensor(end, dtype=state.dtype).expand(len(rows)) for end in (low, high)))
     return _Evaluated(columns, value, default, contested)

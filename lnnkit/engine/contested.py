@@ -22,7 +22,7 @@ from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.unrolled import unroll
-from lnnkit.logic.bounds import tolerance
+from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.atoms import Atoms
 
 Flags = tuple[Tensor, Tensor]  # one entry for each atom row, for its lower and its upper side
@@ -88,6 +88,16 @@ def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
         torch.minimum(plain.lower.tensor[:count], torch.where(flags[1], high, upper)),
         torch.maximum(plain.upper.tensor[:count], torch.where(flags[0], low, lower)),
     )
+
+
+def in_doubt(state: State, flags: Flags, rows: Tensor, default: tuple[float, float]) -> tuple[Bounds, Bounds]:
+    """The bounds of rows that all have one default, in the states that `doubted` and `defaulted` give."""
+    lower, upper = state.view(rows)
+    least, most = (torch.from_numpy(state.unknown(side, rows.numpy())) for side in (0, 1))
+    loose, wide = (each.index_select(0, rows) for each in flags)
+    low, high = torch.where(loose, least, lower), torch.where(wide, most, upper)
+    near = torch.where(loose, high.clamp(max=default[0]), lower), torch.where(wide, low.clamp(min=default[1]), upper)
+    return Bounds(low, high), Bounds(*near)
 
 
 def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags) -> None:
