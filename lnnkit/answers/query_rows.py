@@ -18,9 +18,8 @@ from lnnkit.engine.contested import Flags, defaulted, doubted, in_doubt
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
 from lnnkit.engine.response.respond import Read, constant, entering
 from lnnkit.engine.response.sweep import View, reader, whole
-from lnnkit.engine.start.implied_comparisons import met
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.query_needs import heard_by, query_needs
+from lnnkit.engine.start.query_needs import heard_by, met, query_needs
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward

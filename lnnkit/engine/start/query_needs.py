@@ -1,16 +1,21 @@
-"""Which bindings a query must look at: those that may differ from its value with every atom at its default."""
+"""Which bindings a query must look at: those that may differ from its value with every atom at its default. Comparisons
+are implied by others of the same terms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
+
 from lnnkit.analysis.needs import Literal, Need, Needs
-from lnnkit.engine.start.implied_comparisons import implied
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.speaking import speaking
 from lnnkit.formula.unfolding import LEAF, unfold
+from lnnkit.graph.laws import EVERY
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.relatives import Kin
+from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.store.atoms import Atoms
 
 
 def heard_by(prepared: Prepared, lifted: LiftedGraph, reference: Reference) -> list[Reference]:
@@ -35,10 +40,45 @@ def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequ
     for each in heard:
         if each.node in prepared.shared.untold:
             told.add(prepared.grounding.atoms.tables[each.node].default)
-    told |= implied(told, kin, prepared.grounding.atoms)
+    told |= _implied(told, kin, prepared.grounding.atoms)
     untold = set(prepared.analyses.of(bare).upward.default_values(bare.top))
     # Bounds of a neuron hold for every entity. If the query has several defaults, as where entities are compared, they
     # may tighten any of these, so every binding must be looked at.
     if not root.variables or told != untold or (heard and len(told) > 1):
         extra.append(Need(0, frozenset()))
     return Needs((*needs.rows, *extra), needs.fills)
+
+
+def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
+    """A query's bounds, met with those that its relatives imply, crisp comparisons of the same two terms, by the laws
+    of order; ``known`` has the bounds of each relative. A crisp comparison is true as soon as it is not false, and vice
+    versa. Each relative is used alone, and several together by the signs that they exclude; one that is stated to a
+    degree is neither true nor false, so it excludes none."""
+    lower, upper = value
+    others = EVERY - kin.signs
+    possible = {sign: torch.ones_like(lower, dtype=torch.bool) for sign in EVERY}
+    least = tolerance(lower.dtype)
+    for relative, own in zip(kin.relatives, known, strict=True):
+        true, false = own.lower > least, own.upper < 1 - least
+        for says, unsaid, excluded in ((true, ~false, EVERY - relative.signs), (false, ~true, relative.signs)):
+            if others <= excluded:
+                lower = torch.where(says, 1.0, lower)
+            if kin.signs <= excluded:
+                upper = torch.where(says, 0.0, upper)
+            for sign in excluded:
+                possible[sign] = possible[sign] & ~(says & unsaid)
+    may, may_not = (torch.stack([possible[sign] for sign in sorted(signs)]).any(0) for signs in (kin.signs, others))
+    return Bounds(torch.where(may_not, lower, 1.0), torch.where(may, upper, 0.0))
+
+
+def _implied(defaults: set[tuple[float, float]], kin: Kin, atoms: Atoms) -> set[tuple[float, float]]:
+    """The query's default bounds, tightened by those of its relatives."""
+    known = [
+        Bounds(*(torch.tensor(end, dtype=torch.float64) for end in atoms.tables[each.reference.node].default))
+        for each in kin.relatives
+    ]
+    found: set[tuple[float, float]] = set()
+    for low, high in defaults if known else ():
+        lower, upper = met(Bounds(*(torch.tensor(end, dtype=torch.float64) for end in (low, high))), kin, known)
+        found.add((float(lower), float(upper)))
+    return found

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.engine.response.respond import constant, entering
-from lnnkit.engine.start.implied_comparisons import met
+from lnnkit.engine.start.query_needs import met
 from lnnkit.flags import any_set, either, over
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
