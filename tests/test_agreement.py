@@ -135,3 +135,10 @@ query R(X, Y)
 """
     found = {(dict(bindings)["X"], dict(bindings)["Y"]) for _, bindings in answers_of(text)}
     assert found == {("anna", "bob"), ("bob", "anna")}
+
+
+@pytest.mark.parametrize(("asked", "wanted"), [(0.6, (0.8, 0.8)), (0.9, (0.0, 1.0))])
+def test_a_completed_atom_makes_up_for_what_stands_beside_it(asked: float, wanted: tuple[float, float]) -> None:
+    """``Q@0.7 | R@0.1`` is 0.8 at most: for a conjunction with P of 0.6, P is 0.8, and none is 0.9."""
+    text = "predicate P closed\nfact A\n" + f"rule A -> P & (Q@0.7 | R@0.1) in [{asked}, 1]\nquery P\n"
+    assert answers_of(text) == {("P", frozenset()): (pytest.approx(wanted[0]), pytest.approx(wanted[1]))}

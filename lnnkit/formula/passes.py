@@ -185,8 +185,8 @@ def _descend(
 
 def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float) -> dict[int, Tensor]:
     """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head for
-    which the statement can reach its lower bound, with everything else in the consequent unknown, except parts without
-    atoms, which keep their upward ``values``. ``impossible`` where no truth of the heads is enough."""
+    which the statement can reach its lower bound, with the atoms of the consequent unknown; parts without atoms keep
+    their upward ``values``. ``impossible`` where no truth of the heads is enough."""
     implication = formula.neurons[formula.top]
     unknown = Bounds(torch.zeros_like(antecedent), torch.ones_like(antecedent))
     boxes: dict[int, Bounds] = {}
@@ -199,12 +199,12 @@ def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], 
             stack.extend(formula.neurons[index].operands)
     for index in reversed(order):
         neuron = formula.neurons[index]
-        if neuron.kind == "and" and neuron.logic is not None:
-            boxes[index] = neuron.logic.conjunction([boxes[o] for o in neuron.operands], neuron.weights, neuron.bias)
+        if neuron.kind == "and":
+            boxes[index] = neuron_upward(neuron, [boxes[operand] for operand in neuron.operands])
         elif _holds_no_atom(formula, index):
             boxes[index] = values[index]
         else:
-            boxes[index] = unknown
+            boxes[index] = _reach(formula, index, values, unknown)
     # Gradients pass through here.
     node = Bounds(torch.zeros_like(antecedent) + formula.lower, torch.ones_like(antecedent))
     weights = (implication.weights[0], implication.weights[1])
@@ -223,6 +223,16 @@ def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], 
             boxes.update(zip(neuron.operands, found.operands, strict=True))
             empty = empty | found.empty
     return {head: torch.where(empty, impossible, boxes[head].lower) for head in formula.heads}
+
+
+def _reach(formula: Formula, index: int, values: Sequence[Bounds], unknown: Bounds) -> Bounds:
+    """The bounds of a part of a consequent with its atoms, equalities and quantifiers ``unknown``."""
+    neuron = formula.neurons[index]
+    if neuron.kind in ("true", "false"):
+        return values[index]
+    if not neuron.operands or neuron.arithmetic is not None or neuron.kind in ("forall", "exists"):
+        return unknown
+    return neuron_upward(neuron, [_reach(formula, operand, values, unknown) for operand in neuron.operands])
 
 
 def _holds_no_atom(formula: Formula, top: int) -> bool:

@@ -104,7 +104,7 @@ def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int
         if node.form.kind == "and":
             boxes[index] = _made(node, [boxes[operand] for operand in node.operands])
         else:
-            boxes[index] = _box(0.0, 1.0) if _holds_atom(tree, index) else values[index]
+            boxes[index] = _reach(tree, index) if _holds_atom(tree, index) else values[index]
     found = _left(top, _box(truth, 1.0), [Bounds(end, end), boxes[top.operands[1]]])
     empty = bool(found.empty)
     boxes[top.operands[1]] = found.operands[1]
@@ -143,6 +143,16 @@ def _conjuncts(tree: Tree, start: int) -> list[int]:
         if tree.nodes[index].form.kind == "and":
             stack.extend(tree.nodes[index].operands)
     return order
+
+
+def _reach(tree: Tree, index: int) -> Bounds:
+    """The bounds of a part of a consequent with its atoms, equalities and quantifiers unknown."""
+    node = tree.nodes[index]
+    if node.form.kind in ("true", "false"):
+        return _made(node, ())
+    if not node.operands or node.form.kind in ("compare", "forall", "exists"):
+        return _box(0.0, 1.0)
+    return _made(node, [_reach(tree, operand) for operand in node.operands])
 
 
 def _holds_atom(tree: Tree, start: int) -> bool:
