@@ -1,4 +1,4 @@
-"""The worklist, the rules due in a round, and the first half of that: they join the delta, respond, and leave their
+"""The worklist: the rules due in a round. In the round's first half they join the delta, respond, and leave their
 proposals in the inbox."""
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class DeltaRule:
         once = TupleSet(width, self.radix) if len(due) > width else None
         for trigger in due:
             for each in self._triggered(trigger, moved):
-                found = each if once is None else self._fresh(each, once)
+                found = each if once is None else self._unseen(each, once)
                 if not found.length:
                     continue
                 self.assignment_count += found.length
@@ -174,9 +174,9 @@ class DeltaRule:
     def _distinct(self, every: Iterable[Bindings]) -> Iterator[Bindings]:
         """The assignments without those that differ in existential variables only, part by part."""
         for found in every:
-            yield self._fresh(found, TupleSet(len(self.formula.blocks[0].variables), self.radix))
+            yield self._unseen(found, TupleSet(len(self.formula.blocks[0].variables), self.radix))
 
-    def _fresh(self, found: Bindings, seen: TupleSet) -> Bindings:
+    def _unseen(self, found: Bindings, seen: TupleSet) -> Bindings:
         """The assignments that are not in ``seen``, which are added to it."""
         new = seen.new([found.column(v) for v in self.formula.blocks[0].variables], found.length)
         if new is None:

@@ -110,10 +110,7 @@ class KeptInstances:
         ]
         self._fills = {
             block: [
-                [
-                    _Parents(block),
-                    *(self._source(literal) for literal in sorted(literals, key=repr)),
-                ]
+                [_Parents(block), *(self._source(literal) for literal in sorted(literals, key=repr))]
                 for literals in families
             ]
             for block, families in needs.fills.items()
@@ -233,13 +230,8 @@ class KeptInstances:
                 self._append(index, new, group.take(fresh), len(fresh))
             group = numbers
 
-    def _append(
-        self,
-        block: int,
-        columns: Sequence[Array],
-        group: Array | None,
-        length: int,
-    ) -> None:
+    def _append(self, block: int, columns: Sequence[Array], group: Array, length: int) -> None:
+        """Append new rows to ``block``; ``group`` has the group of each, where the block is an inner one."""
         bound = self.formula.blocks[block].bound
         variables = self.formula.blocks[block].variables
         virtual = np.zeros(length, bool)
@@ -254,7 +246,6 @@ class KeptInstances:
         if block == 0:
             added = self.batch.append(0, rows, self.member, len(self.rows[0]), length)
         else:
-            assert group is not None
             around = self._group_rows[block] if block in self._grouped else self.rows[self.formula.blocks[block].parent]
             unnamed = np.zeros(length, bool)
             for column in columns:

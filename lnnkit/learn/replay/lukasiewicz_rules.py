@@ -70,8 +70,11 @@ class Sum:
         """What is added to, and what multiplies, each of the ``numbers``."""
         start, signs = torch.zeros_like(self.numbers.fixed), torch.ones_like(self.numbers.fixed)
         bias = len(self.ends)
-        signs[bias], start[bias] = -1.0, 1.0
-        return (start * 0, -signs) if self.conjunction else (start, signs)
+        signs[bias] = -1.0
+        if self.conjunction:
+            return start, -signs
+        start[bias] = 1.0
+        return start, signs
 
     def coefficients(self, parameters: Tensor) -> Tensor:
         """The ``numbers`` with the signs that they have in the sum, and the bias as what it starts from."""
