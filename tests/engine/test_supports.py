@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
+import torch
 
 import lnnkit
+from lnnkit.analysis.causes import upward_causes
+from lnnkit.formula.passes import neuron_upward
+from lnnkit.formula.unfolding import Neuron
+from lnnkit.logic import Bounds, logic_named
 from tests.agreement import disagreements
 from tests.blocks import at_length
 from tests.programs import generate
@@ -169,3 +176,30 @@ def test_an_equality_beside_a_head_may_fail() -> None:
     text = f"predicate R\npredicate D(entity) closed\nfact E(bob)\nfact E(anna)\n{rule}"
     assert only(f"{text}query D(bob)\n") == (0.0, 1.0)
     assert only(f"{text}query D(anna)\n") == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("first", at_length(range(0, 600, 60), plain=1))
+def test_causes_of_wide_neurons_are_in_all_that_moves_them(first: int) -> None:
+    """With some operands at their best, a wide neuron that goes past its base has a cause among them."""
+    moved = 0
+    for seed in range(first, first + 60):
+        draw = random.Random(seed)
+        count, end, kind = draw.choice([11, 15, 40]), draw.choice(["lower", "upper"]), draw.choice(["and", "or"])
+        pool = draw.choice([[1.0], [1.0, 0.0, 2.0], [0.05, 0.1, 1.0, 20.0], [0.02, 0.03]])
+        weights = tuple(draw.choice(pool) for _ in range(count))
+        logic = logic_named(draw.choice(["lukasiewicz", "product", "godel"]))
+        neuron = Neuron(kind, tuple(range(count)), 0, "", (), weights, draw.choice([0.5, 1.0, 1.0, 2.0]), logic)
+        bases = [draw.choice([(0.0, 1.0), (0.0, 0.06), (0.3, 0.7)]) for _ in range(count)]
+        bests = [(base[0], base[0]) if end == "upper" else (base[1], base[1]) for base in bases]
+        rows = [[draw.random() < share for _ in range(count)] for share in (0.0, 0.2, 0.5, 0.9, 0.97, 1.0)]
+        ends = [
+            Bounds(*torch.tensor([bests[i] if row[i] else bases[i] for row in rows], dtype=torch.float64).unbind(1))
+            for i in range(count)
+        ]
+        found = getattr(neuron_upward(neuron, ends), end).tolist()
+        causes = upward_causes(neuron, bases, bests, end, found[0])
+        for row, value in zip(rows, found, strict=True):
+            if abs(value - found[0]) > 1e-6:
+                moved += 1
+                assert any(all(row[place] for place, _ in cause) for cause in causes), (seed, causes, row)
+    assert moved > 60
