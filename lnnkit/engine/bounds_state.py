@@ -62,37 +62,33 @@ class State:
         self._numbers: Growing | None = None  # None while there are no numbers
         self.crossed = Crossed(dtype)
         self._additions = 0
+        self._length = 0
 
-    def extend(self, atoms: Atoms, last: Ends | None = None) -> None:
-        """Give every row that the grounding has added its default bounds, or the bounds ``last`` if it belongs to the
-        last addition."""
+    def extend(self, atoms: Atoms) -> None:
+        """Give every row that the grounding has added its default bounds, on the sides where it has none yet."""
         additions = atoms.additions
         if self._additions == len(additions):
             return
-        for number, (owner, count, stands) in enumerate(additions[self._additions :], 1 + self._additions):
+        for owner, count, stands in additions[self._additions :]:
+            start, self._length = self._length, self._length + count
+            lower, upper = atoms.numbered[owner].default if owner >= 0 else (0.0, 1.0)
+            self.lower.fill(start, self._length, lower)
+            self.upper.fill(start, self._length, upper)
             if owner < 0:
-                self.lower.extend(count, 0.0)
-                self.upper.extend(count, 1.0)
                 self.lower.values[TRUE] = 1.0
                 self.upper.values[FALSE] = 0.0
-            else:
-                if last is not None and number == len(additions):
-                    self.lower.append(last.lower)
-                    self.upper.append(last.upper)
-                else:
-                    lower, upper = atoms.numbered[owner].default
-                    self.lower.extend(count, lower)
-                    self.upper.extend(count, upper)
-                if atoms.numbered[owner].default[0] == -math.inf:
-                    self._numbers = self._numbers or Growing(np.bool_)
-                    self._numbers.set(len(self.lower) - count, len(self.lower), True)
+            if lower == -math.inf:
+                self._numbers = self._numbers or Growing(np.bool_)
+                self._numbers.set(start, self._length, True)
             if stands:
-                self._frozen.set(len(self.lower) - count, len(self.lower), True)
+                self._frozen.set(start, self._length, True)
         self._additions = len(additions)
 
     def load(self, atoms: Atoms, bounds: Ends) -> None:
-        """Set the bounds of the rows that the grounding added last."""
-        self.extend(atoms, bounds)
+        """Set the bounds of the rows that the grounding added last; all others have theirs."""
+        self.lower.append(bounds.lower)
+        self.upper.append(bounds.upper)
+        self.extend(atoms)
 
     @property
     def frozen(self) -> Array:

@@ -49,7 +49,7 @@ class EncodedBounds:
                 self._classify(table.number, table.rows)
 
     def extend(self) -> None:
-        """Classify the rows that the grounding has added: they are at their defaults."""
+        """Classify the rows that the grounding has added: those that have no class yet are at their defaults."""
         additions, codes = self._atoms.additions, self.codes
         if self._additions == len(additions):
             return
@@ -61,7 +61,7 @@ class EncodedBounds:
                     codes.values[row] = self._number(pair)
             elif not self._atoms.numbered[owner].numeric and (self._classified or stands):
                 known = self._known.get(owner) or self._classes(owner)
-                codes.set(start, self._length, known[0])
+                codes.fill(start, self._length, known[0])
                 if not stands:
                     self._bare.discard(owner)
         self._additions = len(additions)

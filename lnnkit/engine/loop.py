@@ -50,10 +50,11 @@ def run(
         try:
             now = gather(space, members, batches, worklist, delta, dirty, _sweep)
         except TimedOut:  # what this round has proposed is dropped
-            state.extend(atoms)
+            space.extend()
             progress.status = Status.INTERRUPTED
             return
         if progress.rounds >= limit and (now.inbox or now.arrested):
+            space.extend()
             progress.status = Status.ROUND_LIMIT
             return
         steady = known == atoms.length and not now.arrested
@@ -89,6 +90,7 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range,
     side = int(not lower)
     told = None if (lower and upper) or (not lower and not upper) else space.merge.settle_new(side, upper or lower)
     if told is None:
+        space.extend()
         raised, lowered = (space.merge.settle(end, inbox.sides[end]) for end in (0, 1))
         for end, rows in enumerate((raised, lowered)):
             space.drift.note(end, rows)
@@ -97,6 +99,7 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range,
     start, stop, value = told
     new = range(start, stop)
     delta = note_new(new, side, value, atoms, space.encoded, state.tolerance)
+    space.extend()
     if delta is not None:
         return (_NONE, new, _NONE, delta) if side else (new, _NONE, _NONE, delta)
     raised, lowered = (_NONE, spelled_out(new)) if side else (spelled_out(new), _NONE)

@@ -127,9 +127,9 @@ class Merge:
     ) -> tuple[int, int, float] | None:
         """Merge proposals for new atoms that all propose the same bound for one side or for ``both``, each atom once.
         Returns the first row of these atoms, which are consecutive, the row after the last, and the bound; None if the
-        proposals are not of this kind."""
+        proposals are not of this kind. The atoms may have no bounds yet."""
         value, start = proposals[0].same, int(proposals[0].rows[0])
-        if value is None:
+        if value is None or start > len(self._state.lower):
             return None
         stop = start
         for proposal in proposals:

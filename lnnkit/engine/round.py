@@ -28,6 +28,11 @@ class Round:
         self.made: dict[int, tuple[tuple[int, float], int]] = {}
         self._moved: dict[tuple[str, int], int | None] = {}
 
+    def extend(self) -> None:
+        """Give the rows that the round has added their default bounds."""
+        self.state.extend(self.atoms)
+        self.encoded.extend()
+
     def class_of_moved(self, table: AtomTable, side: int) -> int | None:
         """The class of all rows of a table that moved on a side; None where they have several."""
         where = table.name, side

@@ -77,8 +77,7 @@ def gather(
             response.propose(found, now)
     if kept:
         space.grounding.extend(members)
-        space.state.extend(atoms)
-        space.encoded.extend()
+        space.extend()
         dirty.extend(len(atoms))
         for number in kept:
             sweep(number, space, dirty, now)

@@ -60,6 +60,11 @@ class Workspace:
     progress: Progress
     drift: Drift
 
+    def extend(self) -> None:
+        """Give the rows that the grounding has added their default bounds, where they have none yet."""
+        self.state.extend(self.grounding.atoms)
+        self.encoded.extend()
+
     def arrested(self, number: int) -> Array:
         """Which rows of a batch belong to an arrested instance, including the rows that it was given before, when it
         set a bound."""

@@ -18,7 +18,7 @@ def test_appending_and_setting_in_any_order(seed: int) -> None:
     plain: list[float] = []
     noted: list[int] = []
     for _ in range(draw.choice([5, 50, 400])):
-        step, count, value = draw.choice("aaeeessvr"), draw.choice([0, 1, 3, 40]), draw.choice([0, 1])
+        step, count, value = draw.choice("aaeeefssvr"), draw.choice([0, 1, 3, 40]), draw.choice([0, 1])
         start = draw.randint(0, len(plain))
         if step == "a":
             own = [draw.random() for _ in range(count)]
@@ -27,6 +27,9 @@ def test_appending_and_setting_in_any_order(seed: int) -> None:
         elif step == "e":
             growing.extend(count, value)
             plain += [value] * count
+        elif step == "f":
+            growing.fill(start, start + count, value)
+            plain += [value] * (start + count - len(plain))
         elif step == "s":  # the end, most often: what a round has made is told
             start = max(0, len(plain) - count) if draw.random() < 0.7 else start
             stop = min(start + count, len(plain))

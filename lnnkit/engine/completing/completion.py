@@ -122,7 +122,7 @@ def _least_fixpoint(
         try:
             now = gather(space, members, batches, worklist, delta, dirty, _raise_heads)
         except TimedOut:
-            state.extend(atoms)
+            space.extend()
             return Status.INTERRUPTED
         if widened:
             now.inbox.sides[0].clear()
@@ -161,15 +161,19 @@ def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array, Array,
     have one bound (None otherwise: the caller enters them). ``exact`` proposals are for upper ends, and raise both."""
     merge, upper = space.merge, inbox.sides[1]
     if not exact:
+        space.extend()
         return merge.settle(0, inbox.sides[0], rising=True), merge.settle(1, upper, rising=True), None
     told = merge.settle_new(1, upper, both=True) if upper else None
     if told is None:
+        space.extend()
         rows = merge.settle(1, upper, rising=True, both=True)
         return rows, rows, None
     start, stop, value = told
     new = range(start, stop)
     rows = spelled_out(new)
-    return rows, rows, rise_new(new, value, space.grounding.atoms, space.encoded)
+    delta = rise_new(new, value, space.grounding.atoms, space.encoded)
+    space.extend()
+    return rows, rows, delta
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:

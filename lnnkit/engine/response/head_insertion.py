@@ -81,8 +81,6 @@ class HeadInsertion:
         if not rows:
             return
         now.made[head.number] = told, now.made[head.number][1] + len(rows)
-        now.state.extend(atoms)
-        now.encoded.extend()
         columns: dict[int, Array | range] = {plan.leaf: rows}
         for leaf, each in plan.stored:
             columns[leaf] = found.rows(each.atom, each.table, fresh)

@@ -61,6 +61,7 @@ class RuleResponse:
         insertable = self.table.useful and not self.rule.enumerates and not self.arrests.any
         if insertable and self._insertion.insert(found, now):
             return
+        now.extend()
         instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
         proposed = self._respond(instances, now)
         if proposed is None:
@@ -175,8 +176,7 @@ class RuleResponse:
                 known = len(now.atoms)
                 rows = instances.materialise(leaf, at, absent)
                 fresh = len(now.atoms) - known == len(rows)
-                now.state.extend(now.atoms)
-                now.encoded.extend()
+                now.extend()
         if len(now.state.crossed):
             awake = ~now.state.frozen.take(rows)
             if self.batch.formula.compares:

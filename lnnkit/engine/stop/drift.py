@@ -64,12 +64,12 @@ class Drift:
         return int((rounds[1:] > 0).sum())
 
     def _heard(self, side: int, proposal: Proposals, most: int) -> list[Proposals]:
-        delta = self._moves[side].reach(len(self._state.lower))
-        hears = delta.take(proposal.row) < most
+        rows = proposal.row
+        hears = self._moves[side].reach(int(rows.max()) + 1).take(rows) < most
         if hears.all():
             return [proposal]
         self.met = True
         if not hears.any():
             return []
-        rows, value, instances = proposal.row[hears], proposal.values[hears], proposal.instance[hears]
+        rows, value, instances = rows[hears], proposal.values[hears], proposal.instance[hears]
         return [replace(proposal, rows=rows, value=value, instances=instances)]

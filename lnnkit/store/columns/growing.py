@@ -56,7 +56,14 @@ class Growing:
 
     def set(self, start: int, stop: int, value: Array | float | bool) -> None:
         """Set the entries from ``start`` to ``stop``, to one value or to one each."""
-        self.reach(stop)[start:stop] = value
+        if stop > self._length:
+            self.reach(stop)
+        self._buffer[start:stop] = value
+
+    def fill(self, start: int, stop: int, value: float | bool) -> None:
+        """Set those entries from ``start`` to ``stop`` that are not there yet."""
+        if stop > self._length:
+            self.set(max(start, self._length), stop, value)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Growing:
         copy = Growing(self._buffer.dtype)
