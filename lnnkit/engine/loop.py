@@ -88,7 +88,7 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range,
     space.drift.hold(inbox)
     lower, upper = inbox.sides
     side = int(not lower)
-    told = None if (lower and upper) or (not lower and not upper) else space.merge.settle_new(side, upper or lower)
+    told = space.merge.settle_new(side, upper or lower) if bool(lower) != bool(upper) else None
     if told is None:
         space.extend()
         raised, lowered = (space.merge.settle(end, inbox.sides[end]) for end in (0, 1))

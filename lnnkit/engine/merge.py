@@ -128,13 +128,12 @@ class Merge:
         """Merge proposals for new atoms that all propose the same bound for one side or for ``both``, each atom once.
         Returns the first row of these atoms, which are consecutive, the row after the last, and the bound; None if the
         proposals are not of this kind. The atoms may have no bounds yet."""
-        value, start = proposals[0].same, int(proposals[0].rows[0])
+        value, start = _same(proposals), int(proposals[0].rows[0])
         if value is None or start > len(self._state.lower):
             return None
         stop = start
         for proposal in proposals:
-            new = proposal.distinct and proposal.pending is not None and proposal.rows[0] == stop
-            if not new or (proposal is not proposals[0] and proposal.same != value):
+            if not proposal.distinct or proposal.pending is None or proposal.rows[0] != stop:
                 return None
             stop += len(proposal.rows)
         sides, trail = (0, 1) if both else (side,), self._state.trail
@@ -143,13 +142,13 @@ class Merge:
         first = start
         for proposal in proposals:
             assert proposal.pending is not None
-            instances, batch, leaf = proposal.pending.store(proposal.instances), proposal.batch, proposal.leaf
             run = range(first, first + len(proposal.rows))
             first = run.stop
+            setter = proposal.batch, proposal.leaf, proposal.pending.store(proposal.instances)
             for each in sides:
-                self._winners.record(each, run, batch, leaf, instances)
+                self._winners.record(each, run, *setter)
                 if trail is not None:
-                    trail.record(Kind.SENT, each, run, value, batch, leaf, instances)
+                    trail.record(Kind.SENT, each, run, value, *setter)
         return start, stop, value
 
     def _record(
@@ -178,4 +177,6 @@ class Merge:
 def _same(proposals: Sequence[Proposals]) -> float | None:
     """The one bound that all propose; None where they differ."""
     same = proposals[0].same
-    return None if same is None or any(proposal.same != same for proposal in proposals[1:]) else same
+    if len(proposals) == 1 or same is None:
+        return same
+    return same if all(proposal.same == same for proposal in proposals[1:]) else None

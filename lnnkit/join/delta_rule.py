@@ -145,11 +145,11 @@ class DeltaRule:
 
     def assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
         """Assignments of all variables, about `CHUNK` at a time; some may be repeated."""
-        while self._postponed:
-            yield self._postponed.pop(0)
-        yield from self._distinct(self._assignments(moved)) if self._repeats else self._assignments(moved)
+        return self._distinct(self._assignments(moved)) if self._repeats else self._assignments(moved)
 
     def _assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
+        while self._postponed:
+            yield self._postponed.pop(0)
         made = self.joins.made
         if not self.started:
             for need, found in self._every():

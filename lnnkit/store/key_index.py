@@ -153,20 +153,19 @@ class _Table:
         """As ``add``, without the numbers: the positions at which new keys first occur (None: all are new and
         distinct)."""
         table = self._numbers
-        (missing,) = (table.take(keys) == 0).nonzero()
-        count = missing.size
-        every = count == keys.size
-        if not every:
+        there, missing = table.take(keys), None
+        if np.count_nonzero(there):
+            (missing,) = (there == 0).nonzero()
             keys = keys.take(missing)
+        count = keys.size
         numbers = np.arange(start + 1, start + 1 + count, dtype=np.int32)
         table[keys] = numbers
-        (first,) = (table.take(keys) == numbers).nonzero()
-        if first.size == count:
-            return None if every else missing
+        if np.count_nonzero(table.take(keys) == numbers) == count:
+            return missing
         table[keys[::-1]] = numbers[::-1]  # written in reverse, so that the first of equal keys remains
         (first,) = (table.take(keys) == numbers).nonzero()
         table[keys.take(first)] = numbers[: first.size]
-        return first if every else missing.take(first)
+        return first if missing is None else missing.take(first)
 
     def load(self, keys: Array, start: int = 0) -> None:
         """Number distinct keys that are absent, from ``start`` on."""

@@ -85,8 +85,9 @@ class Winners:
         """Note that instances set one side of distinct rows through a leaf. The arrays must not be written to
         afterwards."""
         if len(rows):
-            self._pending[side].append(_Set(rows, batch, leaf, instances))
-            if len(self._pending[side]) == _MANY:
+            pending = self._pending[side]
+            pending.append(_Set(rows, batch, leaf, instances))
+            if len(pending) == _MANY:
                 self._entered(side)
 
     def _entered(self, side: int) -> _Side:

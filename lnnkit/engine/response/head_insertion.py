@@ -57,9 +57,10 @@ class HeadInsertion:
     def insert(self, found: Bindings, now: Round) -> bool:
         """Insert the missing heads of the instances found, and leave their bound in the round's inbox. False, with
         nothing done, if the instances must be evaluated one by one."""
-        if found.known not in self._plans:
-            self._plans[found.known] = self._plan(found)
-        plan = self._plans[found.known]
+        known = found.known
+        if known not in self._plans:
+            self._plans[known] = self._plan(found)
+        plan = self._plans[known]
         classes = None if plan is None else _classes(plan, found, now)
         if plan is None or classes is None:
             return False
@@ -80,13 +81,14 @@ class HeadInsertion:
         rows = range(start, atoms.length)
         if not rows:
             return
-        now.made[head.number] = told, now.made[head.number][1] + len(rows)
+        length = len(rows)
+        now.made[head.number] = told, now.made[head.number][1] + length
         columns: dict[int, Array | range] = {plan.leaf: rows}
         for leaf, each in plan.stored:
             columns[leaf] = found.rows(each.atom, each.table, fresh)
         made = Made(self._batch, self._member, columns)
         now.inbox.sides[side].append(
-            Proposals(rows, value, range(len(rows)), self._number, plan.leaf, made, distinct=True)
+            Proposals(rows, value, range(length), self._number, plan.leaf, made, distinct=True)
         )
 
     def _plan(self, found: Bindings) -> _Plan | None:

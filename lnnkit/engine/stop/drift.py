@@ -35,10 +35,10 @@ class Drift:
     def hold(self, inbox: Inbox) -> None:
         """Remove the proposals for ends that moved too often from a round's inbox."""
         self._round += 1
-        for side in (0, 1):
-            if self._often[side] >= MOST:
+        for side, often in enumerate(self._often):
+            if often >= MOST:
                 most = min(MOST + self._resting(side), _LIMIT)
-                if self._often[side] >= most:
+                if often >= most:
                     sides = inbox.sides[side]
                     sides[:] = [kept for proposal in sides for kept in self._heard(side, proposal, most)]
 

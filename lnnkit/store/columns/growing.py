@@ -39,16 +39,21 @@ class Growing:
     def reach(self, count: int) -> Array:
         """The values, ``count`` of them at least."""
         if count > self._length:
-            if count > len(self._buffer):
-                buffer = np.zeros(max(count, 2 * len(self._buffer)), self._buffer.dtype)
-                buffer[: self._length] = self.values
-                self._buffer = buffer
-            self._length = count
+            self._grow(count)
         return self._buffer[: self._length]
+
+    def _grow(self, count: int) -> None:
+        if count > len(self._buffer):
+            buffer = np.zeros(max(count, 2 * len(self._buffer)), self._buffer.dtype)
+            buffer[: self._length] = self.values
+            self._buffer = buffer
+        self._length = count
 
     def append(self, values: Array) -> None:
         """Add values at the end."""
-        self.set(self._length, self._length + values.size, values)
+        start = self._length
+        self._grow(start + values.size)
+        self._buffer[start : self._length] = values
 
     def extend(self, count: int, value: float | bool) -> None:
         """Add one value ``count`` times."""
@@ -57,7 +62,7 @@ class Growing:
     def set(self, start: int, stop: int, value: Array | float | bool) -> None:
         """Set the entries from ``start`` to ``stop``, to one value or to one each."""
         if stop > self._length:
-            self.reach(stop)
+            self._grow(stop)
         self._buffer[start:stop] = value
 
     def fill(self, start: int, stop: int, value: float | bool) -> None:
