@@ -61,28 +61,25 @@ class State:
         self._frozen = Growing(np.bool_)
         self._numbers: Growing | None = None  # None while there are no numbers
         self.crossed = Crossed(dtype)
-        self._additions = 0
         self._length = 0
 
     def extend(self, atoms: Atoms) -> None:
         """Give every row that the grounding has added its default bounds, on the sides where it has none yet."""
-        additions = atoms.additions
-        if self._additions == len(additions):
+        if self._length == atoms.length:
             return
-        for owner, count, stands in additions[self._additions :]:
-            start, self._length = self._length, self._length + count
+        for start, stop, owner, stands in atoms.added(self._length):
             lower, upper = atoms.numbered[owner].default if owner >= 0 else (0.0, 1.0)
-            self.lower.fill(start, self._length, lower)
-            self.upper.fill(start, self._length, upper)
-            if owner < 0:
+            self.lower.fill(start, stop, lower)
+            self.upper.fill(start, stop, upper)
+            if start == TRUE:
                 self.lower.values[TRUE] = 1.0
                 self.upper.values[FALSE] = 0.0
             if lower == -math.inf:
                 self._numbers = self._numbers or Growing(np.bool_)
-                self._numbers.set(start, self._length, True)
+                self._numbers.set(start, stop, True)
             if stands:
-                self._frozen.set(start, self._length, True)
-        self._additions = len(additions)
+                self._frozen.set(start, stop, True)
+        self._length = atoms.length
 
     def load(self, atoms: Atoms, bounds: Ends) -> None:
         """Set the bounds of the rows that the grounding added last; all others have theirs."""

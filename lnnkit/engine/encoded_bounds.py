@@ -35,7 +35,6 @@ class EncodedBounds:
         self._loose: set[int] = set()
         self._bare: set[int] = set()  # tables all of whose atoms have been OTHER so far
         self._told: dict[tuple[int, Pair], int] = {}  # by table and pair, the classes of new rows
-        self._additions = 0
         self._length = 0
         self._classified = False  # all atoms are OTHER, which takes no memory
         self.renew(atoms.numbered)
@@ -50,21 +49,20 @@ class EncodedBounds:
 
     def extend(self) -> None:
         """Classify the rows that the grounding has added: those that have no class yet are at their defaults."""
-        additions, codes = self._atoms.additions, self.codes
-        if self._additions == len(additions):
+        codes = self.codes
+        if self._length == self._atoms.length:
             return
-        for owner, count, stands in additions[self._additions :]:
-            start, self._length = self._length, self._length + count
-            if owner < 0:
-                codes.reach(self._length)
+        for start, stop, owner, stands in self._atoms.added(self._length):
+            if start == UNKNOWN:
+                codes.reach(stop)
                 for row, pair in ((FALSE, (0.0, 0.0)), (TRUE, (1.0, 1.0)), (UNKNOWN, (0.0, 1.0))):
                     codes.values[row] = self._number(pair)
-            elif not self._atoms.numbered[owner].numeric and (self._classified or stands):
+            elif owner >= 0 and not self._atoms.numbered[owner].numeric and (self._classified or stands):
                 known = self._known.get(owner) or self._classes(owner)
-                codes.fill(start, self._length, known[0])
+                codes.fill(start, stop, known[0])
                 if not stands:
                     self._bare.discard(owner)
-        self._additions = len(additions)
+        self._length = self._atoms.length
         codes.reach(self._length)
 
     def refresh(self, rows: Array) -> None:

@@ -37,6 +37,13 @@ def run(
     """Rounds over ``members`` until nothing changes, convergence is too slow, the limit is reached, or ``watch`` stops
     them. ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the
     gains of earlier calls, where rounds alternate with something else."""
+    _rounds(space, members, limit, moved_before, watch, pace or Pace())
+    space.extend()
+
+
+def _rounds(
+    space: Workspace, members: Sequence[int], limit: int, moved_before: Array, watch: Watch | None, pace: Pace
+) -> None:
     grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
     worklist = Worklist(space.responding(members))
     batches = grounding.kept(members)
@@ -44,17 +51,14 @@ def run(
     delta = changes(moved_before, atoms)
     dirty.extend(len(atoms))
     dirty.mark(moved_before, moved_before)
-    pace = pace or Pace()
     while True:
         known = atoms.length
         try:
             now = gather(space, members, batches, worklist, delta, dirty, _sweep)
         except TimedOut:  # what this round has proposed is dropped
-            space.extend()
             progress.status = Status.INTERRUPTED
             return
         if progress.rounds >= limit and (now.inbox or now.arrested):
-            space.extend()
             progress.status = Status.ROUND_LIMIT
             return
         steady = known == atoms.length and not now.arrested
@@ -70,6 +74,7 @@ def run(
             progress.status = Status.CONVERGED
             return
         if space.comparisons:
+            space.extend()
             catch_up(space, delta)
         progress.rounds += 1
         pace.note(gain, (raised, lowered), settled=steady and not len(crossed))
@@ -87,8 +92,11 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range,
     atoms, state = space.grounding.atoms, space.state
     space.drift.hold(inbox)
     lower, upper = inbox.sides
-    side = int(not lower)
-    told = space.merge.settle_new(side, upper or lower) if bool(lower) != bool(upper) else None
+    side, told = int(not lower), None
+    if bool(lower) != bool(upper):
+        if (upper or lower)[0].rows[0] > len(state.ends(side)):
+            space.extend()
+        told = space.merge.settle_new(side, upper or lower)
     if told is None:
         space.extend()
         raised, lowered = (space.merge.settle(end, inbox.sides[end]) for end in (0, 1))
@@ -99,9 +107,9 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range,
     start, stop, value = told
     new = range(start, stop)
     delta = note_new(new, side, value, atoms, space.encoded, state.tolerance)
-    space.extend()
-    if delta is not None:
+    if delta is not None:  # other bounds of the new atoms are written when something reads them
         return (_NONE, new, _NONE, delta) if side else (new, _NONE, _NONE, delta)
+    space.extend()
     raised, lowered = (_NONE, spelled_out(new)) if side else (spelled_out(new), _NONE)
     delta, crossed = note(raised, lowered, atoms, state, space.encoded)
     return raised, lowered, crossed, delta

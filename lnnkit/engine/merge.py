@@ -129,7 +129,7 @@ class Merge:
         Returns the first row of these atoms, which are consecutive, the row after the last, and the bound; None if the
         proposals are not of this kind. The atoms may have no bounds yet."""
         value, start = _same(proposals), int(proposals[0].rows[0])
-        if value is None or start > len(self._state.lower):
+        if value is None:
             return None
         stop = start
         for proposal in proposals:

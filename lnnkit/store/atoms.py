@@ -71,11 +71,9 @@ class Atoms:
         # by table: parts of lists not yet entered in "either"
         self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
         self.growth: list[tuple[str, str]] = []  # (table, list), once for each extension of a list of deviating rows
-        self.additions: list[tuple[int, int, bool]] = []  # (table's number, rows, whether they stay at the default)
         self.length = 3  # the number of rows of all tables
         for _ in (FALSE, TRUE, UNKNOWN):
             self._runs.add(1, -1, -1)
-        self.additions.append((-1, 3, True))
 
     def __len__(self) -> int:
         return self.length
@@ -88,6 +86,11 @@ class Atoms:
         """The table of a row (None for a constant) and the number of its tuple there (-1 for a default row)."""
         local, owner = self._runs.at(row)
         return (self.numbered[owner], local) if owner >= 0 else (None, -1)
+
+    def added(self, start: int) -> list[tuple[int, int, int, bool]]:
+        """The rows from ``start`` on, in parts: the first of each, the one after the last, the table's number (-1 for
+        constants), and whether they stay at the default."""
+        return [(begin, stop, owner, local < 0) for begin, stop, local, owner in self._runs.pieces(start)]
 
     def run_of(self, rows: range) -> tuple[AtomTable, int] | None:
         """The table of consecutive rows and the number of the first tuple there, if the tuples are consecutive too;
@@ -103,7 +106,6 @@ class Atoms:
         table.runs.add(count, self.length)
         self._runs.add(count, start, table.number)
         self.length += count
-        self.additions.append((table.number, count, False))
 
     def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
         table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
@@ -112,7 +114,6 @@ class Atoms:
         table.default_row = self.length
         self._runs.add(1, -1, table.number)
         self.length += 1
-        self.additions.append((table.number, 1, True))
         return table
 
     def materialise(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:

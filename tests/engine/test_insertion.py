@@ -206,6 +206,19 @@ def test_a_chain(truth: str, kind: str) -> None:
     assert str(within.explain("path(n0, n12)")) == str(without.explain("path(n0, n12)"))
 
 
+def test_rounds_that_bound_either_end_in_turn() -> None:
+    """The paths of odd length are true, those of even length false."""
+    text = chain(12).replace("predicate path", "predicate even(node, node)\npredicate path")
+    text = text.replace("& edge(Y, Z) -> path", "& edge(Y, Z) -> ~even")
+    without, within = both(text + "axiom ~even(X, Y) & edge(Y, Z) -> path(X, Z)\nquery even(X, Y)\n")
+    assert differences(left(without), left(within)) == []
+    for one, two in itertools.combinations(range(13), 2):
+        odd = (two - one) % 2 == 1
+        (path,), (even,) = within.ask(f"path(n{one}, n{two})"), within.ask(f"even(n{one}, n{two})")
+        assert (path.lower, path.upper) == ((1.0, 1.0) if odd else (0.0, 1.0))
+        assert (even.lower, even.upper) == ((0.0, 1.0) if odd else (0.0, 0.0))
+
+
 @pytest.mark.parametrize("block", in_blocks(range(20), 20, plain=6))
 def test_where_keys_are_hashed(block: range) -> None:
     """With so many nodes beside, a table of two arguments is too sparse for direct addressing."""

@@ -21,6 +21,13 @@ def test_runs_map_as_a_list_does(seed: int) -> None:
         labels += [label] * count
     assert len(runs) == len(images)
     assert runs.images().tolist() == images
+    for start in range(len(images) + 1):
+        found = [
+            (n, i, label)
+            for b, e, at, label in runs.pieces(start)
+            for n, i in zip(range(b, e), range(at, at + e - b), strict=True)
+        ]
+        assert found == list(zip(range(start, len(images)), images[start:], labels[start:], strict=True))
     if not images:
         return
     for dtype in (np.int32, np.int64):

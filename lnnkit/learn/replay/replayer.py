@@ -90,13 +90,11 @@ class Replayer:
     @cached_property
     def initial(self) -> Tensor:
         """The bounds of all atom rows before the first event, by key."""
-        known, stop = len(self.start[0]), 0
+        known = len(self.start[0])
         found = torch.empty(len(self.atoms), 2, dtype=torch.float64)
         found[:known, 0], found[:known, 1] = self.start
-        for owner, count, _ in self.atoms.additions:
-            stop += count
-            if stop > known:
-                found[stop - count : stop] = torch.tensor(self.atoms.numbered[owner].default, dtype=found.dtype)
+        for start, stop, owner, _ in self.atoms.added(known):
+            found[start:stop] = torch.tensor(self.atoms.numbered[owner].default, dtype=found.dtype)
         return found.view(-1)
 
     def replay(self, events: Tensor, keys: Tensor, *, spare: bool = False) -> Replay:

@@ -35,7 +35,7 @@ def _same_layout(one: Atoms, other: Atoms) -> bool:
     count = len(one)
     return (
         count == len(other)
-        and one.additions == other.additions
+        and one.added(0) == other.added(0)
         and all(table.default == other.tables[name].default for name, table in one.tables.items())
         and np.array_equal(one.flags("given")[:count], other.flags("given")[:count])
     )

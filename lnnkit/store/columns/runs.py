@@ -52,6 +52,18 @@ class Runs:
         shift, label = self._pieces[place - 1]
         return start + shift, label
 
+    def pieces(self, start: int) -> list[tuple[int, int, int, int]]:
+        """The pieces of the numbers from ``start`` on: the first number of each, the one after the last, the image of
+        the first, and the label."""
+        if start >= self._length:
+            return []
+        place = bisect_right(self._begins, start) - 1
+        begins = [start, *self._begins[place + 1 :], self._length]
+        return [
+            (begin, stop, begin + shift, label)
+            for begin, stop, (shift, label) in zip(begins, begins[1:], self._pieces[place:], strict=False)
+        ]
+
     @property
     def shift(self) -> int | None:
         """The shift, if all numbers have the same."""
