@@ -130,39 +130,48 @@ def _least_fixpoint(
         gain = largest_gain(state, now.inbox) if settled else 1.0
         raised, lifted, new = _meet(space, now.inbox, exact=exact)
         if not len(raised) and not len(lifted):
+            space.extend()
             return None
         pace.note(gain, (raised, lifted), settled=settled)
         if exact and pace.creeps:
             exact, new = False, None
+            space.extend()
             respond_by(responses.values(), state, exact=False)
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
             space.progress.creeping |= on_cycles(space, pace.slow)
             widened += 1
             since = 0
-            rising = lifted
+            rising = lifted = spelled_out(lifted)
             if widened > _WIDENINGS:
                 own = completed(prepared, predicates)
                 rising = own[state.upper.values.take(own) > 0]
             state.put(1, rising, 1.0, Kind.OPENED)
             lifted = distinct([lifted, rising])
-        delta = rise(no_rows() if exact else raised, lifted, atoms, state, space.encoded) if new is None else new
+        if new is None:
+            delta = rise(no_rows() if exact else spelled_out(raised), spelled_out(lifted), atoms, state, space.encoded)
+        else:
+            delta = new
         if space.comparisons:
+            space.extend()
             catch_up(space, delta)
         if batches:
-            dirty.mark(raised, lifted)
+            dirty.mark(spelled_out(raised), spelled_out(lifted))
         if not goes_on(watch, space, "completion", rounds):
+            space.extend()
             return Status.INTERRUPTED
     return None
 
 
-def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array, Array, Delta | None]:
+def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array | range, Array | range, Delta | None]:
     """Merge a round's proposals. Returns the rows raised on either side, and their delta if all of them are new and
     have one bound (None otherwise: the caller enters them). ``exact`` proposals are for upper ends, and raise both."""
     merge, upper = space.merge, inbox.sides[1]
     if not exact:
         space.extend()
         return merge.settle(0, inbox.sides[0], rising=True), merge.settle(1, upper, rising=True), None
+    if upper and upper[0].rows[0] > len(space.state.upper):
+        space.extend()
     told = merge.settle_new(1, upper, both=True) if upper else None
     if told is None:
         space.extend()
@@ -170,10 +179,11 @@ def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array, Array,
         return rows, rows, None
     start, stop, value = told
     new = range(start, stop)
-    rows = spelled_out(new)
     delta = rise_new(new, value, space.grounding.atoms, space.encoded)
+    if delta is not None:  # nothing else of the new atoms is read before the next extension
+        return new, new, delta
     space.extend()
-    return rows, rows, delta
+    return spelled_out(new), spelled_out(new), None
 
 
 def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
