@@ -56,6 +56,7 @@ def complete(
             state.step()
             start = _restart(completed(prepared, predicates), space)
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=False)
+        space.extend()
         if stopped is not None:
             if first:
                 open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
@@ -122,7 +123,6 @@ def _least_fixpoint(
         try:
             now = gather(space, members, batches, worklist, delta, dirty, _raise_heads)
         except TimedOut:
-            space.extend()
             return Status.INTERRUPTED
         if widened:
             now.inbox.sides[0].clear()
@@ -130,12 +130,10 @@ def _least_fixpoint(
         gain = largest_gain(state, now.inbox) if settled else 1.0
         raised, lifted, new = _meet(space, now.inbox, exact=exact)
         if not len(raised) and not len(lifted):
-            space.extend()
             return None
         pace.note(gain, (raised, lifted), settled=settled)
         if exact and pace.creeps:
             exact, new = False, None
-            space.extend()
             respond_by(responses.values(), state, exact=False)
         since += 1
         if since >= _SETTLING if widened else pace.creeps:
@@ -158,7 +156,6 @@ def _least_fixpoint(
         if batches:
             dirty.mark(spelled_out(raised), spelled_out(lifted))
         if not goes_on(watch, space, "completion", rounds):
-            space.extend()
             return Status.INTERRUPTED
     return None
 
