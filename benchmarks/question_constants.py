@@ -1,8 +1,8 @@
-"""What the constants of proving, case splits and explanations change: ``python -m benchmarks.question_constants``.
+"""What the constants of proving and explanations change: ``python -m benchmarks.question_constants``.
 
 CPU milliseconds to answer the questions of a workload (the least of two runs, or of one where a run is long) at several
 values of each constant, with a mark where the answers differ from those at the value in the code.
-``python -m benchmarks.question_constants cases`` runs one workload.
+``python -m benchmarks.question_constants proofs`` runs one workload.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import lnnkit
 from lnnkit.explain.missing import missing_premises, nearest_instances, premise_improvement
 from lnnkit.explain.proof import completion_proof, quickxplain, universal_proofs
 from lnnkit.explain.provenance import fact_sources
-from lnnkit.kb import asking_by_cases, case_splits, covering_fixpoints, deciding_cases, proving, trying
+from lnnkit.kb import covering_fixpoints, proving, trying
 from lnnkit.prove.decision import minimal_core, question
 from lnnkit.prove.lazy import lazy_decision, violation_ways
 
@@ -32,16 +32,6 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (minimal_core, "_MOST_STEPS"): ("proofs", (500, 5000, 50_000)),
     (lazy_decision, "_TURNS"): ("unnamed", (0, 10, 100, 1000)),
     (violation_ways, "_MOST"): ("proofs", (4, 16, 64, 256)),
-    (case_splits, "_EXPANDED"): ("cases", (2, 8, 16, 32)),
-    (case_splits, "_DISJUNCTIONS"): ("cases", (4, 16, 64, 256)),
-    (case_splits, "_WIDE"): ("cases", (2, 4, 8, 16)),
-    (case_splits, "_PATTERNS"): ("cases", (25, 100, 400, 1600)),
-    (deciding_cases, "TRIED"): ("cases", (4, 16, 64, 256)),
-    (deciding_cases, "FOLLOWED"): ("cases", (1, 3, 6, 12)),
-    (deciding_cases, "INFERENCES"): ("cases", (100, 1000, 4000, 16_000)),
-    (deciding_cases, "_ROWS"): ("cases", (10, 50, 200, 800)),
-    (deciding_cases, "_INSTANCES"): ("cases", (100, 500, 2000, 8000)),
-    (asking_by_cases, "BINDINGS"): ("cases", (16, 64, 256, 1024)),
     (covering_fixpoints, "_FEW"): ("asked", (0, 2, 8, 32, 128)),
     (missing_premises, "_LOOKED_AT"): ("missing", (2, 5, 10, 20, 40, 80)),
     (missing_premises, "_ALTERNATIVES"): ("missing", (1, 3, 6, 12)),
@@ -87,19 +77,6 @@ def unnamed(rng: random.Random) -> Iterator[str]:
             yield kb.prove(text, timeout=20).verdict
 
 
-def cases(rng: random.Random) -> Iterator[object]:
-    """Answers by cases, in a random rule base with disjunctions over four entities."""
-    lines = []
-    for _ in range(6):
-        one, other, third = (rng.choice("ABCDEF") for _ in range(3))
-        lines.append(f"fact R(e{rng.randrange(4)}, e{rng.randrange(4)})")
-        lines.append(f"axiom {one}(e{rng.randrange(4)}) | {other}(e{rng.randrange(4)})")
-        lines.append(f"axiom {one}(X) & R(X, Y) -> {third}(Y)")
-    kb = lnnkit.loads("\n".join([*lines, "axiom A(X) | B(X) -> G(X)", "axiom C(X) -> G(X)"]))
-    found = kb.ask("G(X)", cases=1, classical=True)
-    yield list(found.lower), list(found.upper)
-
-
 def asked(rng: random.Random) -> Iterator[object]:
     """Forty questions, one after the other, about a closed recursive predicate."""
     lines = ["predicate Link(entity, entity) closed", "predicate Path(entity, entity) closed"]
@@ -140,13 +117,13 @@ def explained(rng: random.Random) -> Iterator[object]:
 
 
 Workload = Callable[[random.Random], Iterator[object]]
-WORKLOADS: dict[str, Workload] = {each.__name__: each for each in (proofs, unnamed, cases, asked, missing, explained)}
+WORKLOADS: dict[str, Workload] = {each.__name__: each for each in (proofs, unnamed, asked, missing, explained)}
 
 
 def answered(workload: Workload) -> tuple[float, list[object]]:
     """The least CPU milliseconds of some runs, and the answers."""
     taken, answers = [], list[object]()
-    for _ in range(1 if workload in (proofs, cases, missing) else 2):
+    for _ in range(1 if workload in (proofs, missing) else 2):
         start = time.process_time()
         answers = list(workload(random.Random(0)))
         taken.append(time.process_time() - start)

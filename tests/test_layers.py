@@ -136,13 +136,10 @@ KNOWLEDGE_BASE = (
     *(
         "covering_fixpoints",
         "asking",
-        "case_splits",
         "assuming",
         "trying",
         "explaining",
-        "deciding_cases",
         "exporting",
-        "asking_by_cases",
         "timed_inference",
         "proving",
         "drawing",

@@ -74,7 +74,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         raise SystemExit(2)
     if given[0].endswith(".lnn"):
         parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
-    if named in ("explain", "run"):
+    if named == "explain":
         given = _settled(given)
     if named is not None and "--" not in given:  # parsed separately, so that options may stand between FILE and ATOM
         return by_name[named].parse_intermixed_args(given[1:])
@@ -115,14 +115,8 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
 
 
 def _settled(given: list[str]) -> list[str]:
-    """The arguments with the defaults of a bare ``--why-not`` and ``--cases`` written out: what follows them may be
-    FILE or ATOM."""
-    defaults = {"--why-not": "true", "--cases": "1"}
+    """The arguments with the default of a bare ``--why-not`` written out: what follows it may be FILE or ATOM."""
     return [
-        f"{text}={defaults[text]}" if text in defaults and not _is_value(text, after) else text
+        "--why-not=true" if text == "--why-not" and after not in explain.STATES else text
         for text, after in itertools.pairwise([*given, ""])
     ]
-
-
-def _is_value(option: str, text: str) -> bool:
-    return text in explain.STATES if option == "--why-not" else text.isdecimal()

@@ -31,7 +31,6 @@ example:
   lnnkit explain triage.lnn 'AtRisk(dora)' --depth 2
   lnnkit explain triage.lnn 'AtRisk(dora)' --format html > why.html
   lnnkit explain triage.lnn 'AtRisk(emil)' --why-not
-  lnnkit explain triage.lnn 'AtRisk(emil)' --cases
   lnnkit explain triage.lnn 'AtRisk(emil)' --exact
   lnnkit explain triage.lnn --minimal
 """
@@ -63,7 +62,6 @@ def options(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz",
     )
-    values.add_cases(parser, "bounds")
     parser.add_argument(
         "--exact",
         action="store_true",
@@ -80,15 +78,8 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.atom is None and arguments.why_not is not None:
         streams.note("lnnkit explain: error: --why-not needs an atom")
         return 2
-    wrong = values.unfit_cases(arguments)
-    if arguments.cases and (arguments.atom is None or arguments.why_not is not None):
-        wrong = "--cases needs an atom"
-    elif arguments.exact and (arguments.atom is None or arguments.why_not is not None or arguments.cases):
-        wrong = "--exact needs an atom, and neither --why-not nor --cases"
-    elif arguments.cases and arguments.format not in ("text", "json"):
-        wrong = f"--format {arguments.format} does not support --cases; text and json do"
-    if wrong:
-        streams.note(f"lnnkit explain: error: {wrong}")
+    if arguments.exact and asked:
+        streams.note("lnnkit explain: error: --exact needs an atom, and no --why-not")
         return 2
     kb = load(arguments.file, shown=True)
     about: tuple[Diagnostic, ...] = ()
@@ -103,14 +94,6 @@ def command(arguments: argparse.Namespace) -> int:
             why_not = kb.why_not(arguments.atom, side=side, goal=goal)
             about = why_not.warnings
             text, found = str(why_not), why_not.as_dict()
-        elif arguments.cases:
-            depth = arguments.depth
-            by_cases = kb.explain(
-                arguments.atom, alpha=arguments.alpha, cases=arguments.cases, classical=arguments.classical
-            )
-            about = by_cases.warnings
-            text = by_cases.text(depth)
-            found = by_cases.as_dict(depth) if arguments.format == "json" else {}
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha, exact=arguments.exact)
             about = explanation.warnings

@@ -89,29 +89,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
-
-
-CASES_FOUND = ("no-case-left", "cases-cut-short")
-"""Codes of what is to be said of answers by cases."""
-
-
-def add_cases(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options for case splits; ``what`` is found by cases."""
-    parser.add_argument(
-        "--cases",
-        nargs="?",
-        type=count,
-        const=1,
-        default=0,
-        metavar="DEPTH",
-        help=f"tighten {what} by cases: assume each side of a disjunction, keep what all sides agree on; cases within "
-        "cases up to DEPTH (default: 1)",
-    )
-    parser.add_argument(
-        "--classical", action="store_true", help="with --cases: take every atom to be true or false, nothing between"
-    )
-
-
-def unfit_cases(arguments: argparse.Namespace) -> str | None:
-    """The error in the options for case splits; None if they are valid."""
-    return "--classical needs --cases" if arguments.classical and not arguments.cases else None

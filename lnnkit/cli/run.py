@@ -82,7 +82,6 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", type=_device, default="cpu", metavar="D", help="where to compute: cpu (default), cuda, or cuda:N"
     )
-    values.add_cases(parser, "answers")
     parser.add_argument(
         "--plan",
         action="store_true",
@@ -94,9 +93,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     if arguments.plan and arguments.format == "csv":
         streams.note("lnnkit run: error: --plan does not support csv; use --format table or json")
-        return 2
-    if wrong := values.unfit_cases(arguments):
-        streams.note(f"lnnkit run: error: {wrong}")
         return 2
     shown = not arguments.quiet
     kb = load(arguments.file, shown=shown)
@@ -113,8 +109,7 @@ def command(arguments: argparse.Namespace) -> int:
         streams.write(report.plan(outcome, arguments.format))
         return code
     with ProgressLine("answering", shown=shown):
-        answers = kb.answers(alpha=arguments.alpha, cases=arguments.cases, classical=arguments.classical)
-    streams.findings(each for found in answers for each in found.warnings if each.code in values.CASES_FOUND)
+        answers = kb.answers(alpha=arguments.alpha)
     if not answers:
         streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
     from lnnkit.cli.chosen_answers import chosen

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from lnnkit.answer_table import Answers
 from lnnkit.check import check
 from lnnkit.check.checker import ordered
 from lnnkit.check.further_facts import check_facts
-from lnnkit.check.program import CheckedProgram, Fact, Predicate, Query
+from lnnkit.check.program import CheckedProgram, Fact, Predicate
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.garbage import collection_paused
-from lnnkit.kb.querying import asked, check_alpha, check_cases, check_limits, with_queries
+from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Contradiction, Outcome
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
     from lnnkit.engine.stop.watch import Watch
-    from lnnkit.explain.case_tree import CaseExplanation
     from lnnkit.explain.conflict.conflict import Conflict
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
@@ -243,77 +242,31 @@ class KnowledgeBase:
         finally:
             session.watch = before
 
-    def ask(
-        self,
-        query: str,
-        *,
-        alpha: float = 1.0,
-        cases: int = 0,
-        classical: bool = False,
-        exact: bool = False,
-        timeout: float | None = 60.0,
-    ) -> Answers:
+    def ask(self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
 
         With variables: the bindings whose bounds differ from the query's value with every atom at its default, sorted;
         without: one answer. ``alpha`` is the threshold from which a bound counts as true, above 0.5 and at most 1.
 
-        ``cases`` is the depth of case splits (0: none). Each side of a disjunction on which the answer can depend is
-        assumed in turn, and the bounds that all sides share are kept. That is sound for truths from 0 to 1: if ``A |
-        B`` is true in Lukasiewicz logic, one of them is at least 0.5. With ``classical``, the cases take every atom to
-        be true or false.
-
         ``exact`` gives these answers the tightest bounds that all statements leave together, as `prove` does; an answer
         that takes longer than ``timeout`` seconds keeps its own.
         """
         check_alpha(alpha)
-        check_cases(cases, classical)
         found, findings = asked(self._theory, query)
-        if not exact:
-            known = self._answers(found, alpha, cases, classical)
-        elif cases:
-            from lnnkit.kb.proving import tightened
-
-            known = tightened(self._session, found, self._answers(found, alpha, cases, classical), timeout)
-        else:
+        if exact:
             from lnnkit.kb.proving import exact_answers
 
             known = exact_answers(self._session, found, alpha, timeout)
+        else:
+            from lnnkit.kb.asking import answers
+
+            known = answers(self._session, found, alpha)
         return replace(known, warnings=(*findings, *known.warnings))
 
-    def _answers(self, query: Query, alpha: float, cases: int, classical: bool) -> Answers:
-        if cases:
-            from lnnkit.kb.asking_by_cases import answers_by_cases
-
-            return answers_by_cases(self._session, query, alpha, cases, classical=classical)
-        from lnnkit.kb.asking import answers
-
-        return answers(self._session, query, alpha)
-
-    @overload
     def explain(
-        self,
-        query: str,
-        *,
-        alpha: float = 1.0,
-        cases: Literal[0] = 0,
-        exact: bool = False,
-        timeout: float | None = 60.0,
-    ) -> Explanation: ...
-    @overload
-    def explain(self, query: str, *, alpha: float = 1.0, cases: int, classical: bool = False) -> CaseExplanation: ...
-    def explain(
-        self,
-        query: str,
-        *,
-        alpha: float = 1.0,
-        cases: int = 0,
-        classical: bool = False,
-        exact: bool = False,
-        timeout: float | None = 60.0,
-    ) -> Explanation | CaseExplanation:
-        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts; with
-        ``cases``, as in `ask`, the cases with a proof in each.
+        self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0
+    ) -> Explanation:
+        """Why an atom, or a formula without free variables, has its bounds: the proof of each, down to facts.
 
         With ``exact``, as in `ask`, a bound that only all statements together give has an exact step: what it follows
         from, of which the solver is asked again by `Explanation.verify`.
@@ -322,15 +275,7 @@ class KnowledgeBase:
         was told not to record.
         """
         check_alpha(alpha)
-        check_cases(cases, classical)
         found, findings = asked(self._theory, query)
-        if cases and exact:
-            raise ValueError("bounds are explained by cases or exactly, not both")
-        if cases:
-            from lnnkit.kb.asking_by_cases import explanation_by_cases
-
-            made = explanation_by_cases(self._session, found, alpha, cases, classical=classical)
-            return replace(made, warnings=(*findings, *made.warnings))
         if exact:
             from lnnkit.kb.proving import exact_explanation
 
@@ -465,14 +410,10 @@ class KnowledgeBase:
 
         return conflicts(self._session, most)
 
-    def answers(self, *, alpha: float = 1.0, cases: int = 0, classical: bool = False) -> list[Answers]:
-        """The answers to the program's own queries, in the order of the file; ``cases`` and ``classical`` as in
-        `ask`."""
+    def answers(self, *, alpha: float = 1.0) -> list[Answers]:
+        """The answers to the program's own queries, in the order of the file."""
         check_alpha(alpha)
-        check_cases(cases, classical)
         self._theory.require_evaluated()
-        if cases:
-            return [self._answers(query, alpha, cases, classical) for query in self._checked.queries]
         from lnnkit.kb.asking import own_answers
 
         return own_answers(self._session, alpha)

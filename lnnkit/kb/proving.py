@@ -206,15 +206,12 @@ def each_single(queries: Sequence[Query], found: Iterator[Proved]) -> list[Prove
 
 
 def exact_answers(session: Session, query: Query, alpha: float, timeout: float | None) -> Answers:
-    """The answers to a query with their exact bounds. Where nothing has been inferred yet, that is only for the part of
-    a large program that the query shares predicates with. Raises as `proved` does."""
+    """The answers to a query with their exact bounds; those of a number stay as they are. Where nothing has been
+    inferred yet, that is only for the part of a large program that the query shares predicates with. Raises as `proved`
+    does."""
     if not session.made():
         session, _ = _part(session, [query])
-    return tightened(session, query, answers(session, query, alpha), timeout)
-
-
-def tightened(session: Session, query: Query, known: Answers, timeout: float | None) -> Answers:
-    """Answers with their exact bounds; those of a number stay as they are. Raises as `proved` does."""
+    known = answers(session, query, alpha)
     if query.numeric or not len(known):
         return known
     lower, upper = known.lower.copy(), known.upper.copy()

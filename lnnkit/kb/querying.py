@@ -71,13 +71,6 @@ def check_limits(**limits: int | None) -> None:
             raise ValueError(f"{name} must be a whole number of at least 0; got {limit!r}")
 
 
-def check_cases(cases: int, classical: bool) -> None:
-    """Raises ``ValueError`` for a depth that is no count, and for a reading without cases."""
-    check_limits(cases=cases)
-    if classical and not cases:
-        raise ValueError("classical needs cases: without them, a truth may be any number from 0 to 1")
-
-
 def check_bound(root: Root, program: CheckedProgram) -> None:
     """Raises `ProgramError` for a query with free variables, some of which may be spelt like entities."""
     if root.variables:

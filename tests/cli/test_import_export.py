@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -45,37 +44,3 @@ def test_errors_leave_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["import", str(story), "-o", str(program), "--skip-errors"]) == 0
     assert main(["import", str(tmp_path / "none.txt")]) == 1
     assert "none.txt" in capsys.readouterr().err
-
-
-EITHER = "axiom A | B\naxiom A -> C\naxiom B -> C\nquery C\n"
-
-
-def test_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "e.lnn"
-    file.write_text(EITHER, encoding="utf-8")
-    assert main(["run", "--cases", str(file), "--quiet"]) == 0
-    assert "[0.5, 1]" in capsys.readouterr().out
-    assert main(["run", str(file), "--cases", "2", "--classical", "--quiet"]) == 0
-    assert "[1, 1]" in capsys.readouterr().out
-    assert main(["explain", str(file), "C", "--cases", "--classical", "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["state"], found["reading"], len(found["splits"][0]["cases"])) == ("true", "classical", 2)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", "--classical"], "--classical needs --cases"),
-        (["explain", "--cases"], "--cases needs an atom"),
-        (["explain", "C", "--cases", "--why-not"], "--cases needs an atom"),
-        (["explain", "C", "--cases", "--format", "html"], "does not support --cases"),
-    ],
-)
-def test_options_that_do_not_go_together(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "e.lnn"
-    file.write_text(EITHER, encoding="utf-8")
-    command, *rest = arguments
-    assert main([command, str(file), *rest]) == 2
-    assert message in capsys.readouterr().err

@@ -194,6 +194,15 @@ def test_exact_by_cases() -> None:
     assert kb.tighten(["D", "C"])["C"].lower == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize(("logic", "lower"), [("lukasiewicz", 0.5), ("godel", 1.0), ("product", 1.0)])
+def test_both_sides_of_a_disjunction_lead_to_the_same(logic: str, lower: float) -> None:
+    """In Lukasiewicz logic A = B = C = 0.5 is a world of the three axioms; in the others one of A and B is 1."""
+    kb = lnnkit.loads(f"logic {logic}\naxiom A | B\naxiom A -> C\naxiom B -> C\n")
+    assert next(iter(kb.ask("C"))).lower == 0
+    assert next(iter(kb.ask("C", exact=True))).lower == pytest.approx(lower, abs=1e-6)
+    assert kb.prove("C", reading="classical").verdict == "entailed"
+
+
 def test_exact_by_a_threshold() -> None:
     proved = lnnkit.loads("fact A = 0.9\naxiom A -> B in [0.95, 1]\naxiom ~C\n").prove("B", 0.85)
     assert (proved.verdict, proved.lower) == ("entailed", 0.85)
