@@ -2,8 +2,8 @@
 
 As in SQL, no comparison with a missing cell holds. The empty text stands for a missing cell, so ``= ""`` is ``is null``
 and ``!= ""`` is ``is not null``. Numbers compare with numbers, whatever their type or spelling; texts with texts, by
-code point; ``true`` and ``false`` with truth values. A cell that cannot be compared is an error, unless another
-condition excludes its row.
+code point; ``true`` and ``false`` with truth values. A column that is compared with a date is read as dates, stamps
+with zones as instants. A cell that cannot be compared is an error, unless another condition excludes its row.
 """
 
 from __future__ import annotations
@@ -11,14 +11,25 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import nulls, one, text_buffers, view
+from lnnkit.data.date_cells import (
+    ORDERS,
+    as_date,
+    as_stamps,
+    has_dates,
+    is_other_date,
+    ordered_stamps,
+    ordered_texts,
+    other_dates,
+)
 from lnnkit.data.numbers import NUMERAL, TRUTHS, Reals, reals_of
 from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.whole import is_many
 from lnnkit.syntax.ast import Cell, Where
+from lnnkit.syntax.dates import Instant, instant
 from lnnkit.syntax.printer import format_cell, format_string
 
 if TYPE_CHECKING:
@@ -28,12 +39,6 @@ if TYPE_CHECKING:
     from lnnkit.data.arrow import Column
     from lnnkit.data.texts import Texts
 
-_ORDERS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
@@ -98,7 +103,8 @@ class _Compared:
         self._missing: np.ndarray | None = None
         types = pa.types
         self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
-        self.timed = types.is_temporal(self.kind) and not types.is_date(self.kind)
+        self.dated = types.is_date(self.kind) or types.is_timestamp(self.kind)
+        self.timed = types.is_temporal(self.kind) and not self.dated
         self.textual = "string" in str(self.kind) or "binary" in str(self.kind)
 
     def known(self, holds: np.ndarray) -> Verdict:
@@ -167,7 +173,7 @@ class _Compared:
             raise self._unfit(cell, "booleans", "write true or false")
         if pa.types.is_temporal(self.kind):
             raise self._unfit(cell, str(self.kind), 'write a text, such as "2024-01-15"')
-        compare = _ORDERS.get(relation, operator.eq)
+        compare = ORDERS.get(relation, operator.eq)
         if pa.types.is_integer(self.kind) and isinstance(cell, int):
             wide, dtype = (pa.uint64(), np.uint64) if self.kind == pa.uint64() else (pa.int64(), np.int64)
             if -(2**63) <= cell < (2**64 if dtype is np.uint64 else 2**63) and (cell >= 0 or dtype is np.int64):
@@ -208,9 +214,19 @@ class _Compared:
             try:
                 moment = pa.scalar(cell).cast(self.kind)
             except (pa.ArrowException, ValueError):
-                raise self._unfit(cell, str(self.kind), 'write it as "2024-01-15 12:30:00"') from None
+                raise self._unfit(cell, str(self.kind), 'write it as "12:30:00"') from None
             return self.known(_mask(call_function(kernel, [array, moment])) & ~self.missing())
+        moment = instant(cell)
+        if self.dated:
+            if moment is None:
+                raise self._unfit(cell, str(self.kind), as_date(cell))
+            return self.known(ordered_stamps(relation, one(self.column.cast(self.kind)), moment) & ~self.missing())
         plain = self._plain()
+        if moment is not None:
+            return self._dates(relation, moment, plain)
+        if is_other_date(cell) and (relation != "=" or has_dates(self._texts().names, cell)):
+            message = f"{self.title} is compared with {format_string(cell)}, a date in a form of its own"
+            raise Unreadable("bad-condition", message, as_date(cell))
         if plain is not None:
             return self.known(_mask(call_function(kernel, [plain, pa.scalar(cell)])) & ~self.missing())
         texts = self._texts()
@@ -221,6 +237,28 @@ class _Compared:
         among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
         behind = np.zeros(len(texts.faults) + 1, bool)  # the entries for non-texts and, last, for -1
         return self.known(np.append(among, behind).take(texts.codes))
+
+    def _dates(self, relation: str, moment: Instant, plain: pa.StringArray | None) -> Verdict:
+        """The verdict on texts as dates."""
+        import numpy as np
+
+        missing = self.missing()
+        if plain is not None and (stamps := as_stamps(plain, missing)) is not None:
+            return self.known(ordered_stamps(relation, stamps, moment) & ~missing)
+        texts = self._texts()
+        holds, wrong = ordered_texts(relation, texts.names, moment)
+        behind = np.append(np.full(len(texts.faults), relation != "="), False)
+        holds, wrong = (
+            np.append(part, end).take(texts.codes) for part, end in ((holds, behind & False), (wrong, behind))
+        )
+        fault_of = other_dates(texts.names, self.title)
+
+        def fault(row: int) -> Fault:
+            code = int(texts.codes[row])
+            faulty = texts.faults.get(code)
+            return Fault("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.names[code])
+
+        return Verdict(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
 
     # --- what the column holds ----------------------------------------------------------------------------------
 

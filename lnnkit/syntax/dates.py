@@ -1,8 +1,11 @@
-"""Dates in place of numbers: `2020-01-01` without blanks parses as a subtraction, which is never meant."""
+"""Dates as text: what is one, which instant it names, and the formats that others are written in. Dates in place of
+numbers: `2020-01-01` without blanks parses as a subtraction, which is never meant."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -25,9 +28,62 @@ _DAY = "|".join(
         rf"{_NAME}[- ]\d{{4}}|(?:19|20)\d{{2}}-(?:0[1-9]|1[0-2])(?!-)",
     )
 )
-_TIME = r"[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?Z|[+-]\d{2}:?\d{2})?"
-DATE = re.compile(rf"(?<![\w.])(?P<day>{_DAY})(?P<time>{_TIME})?(?![\w.])")
+_CLOCK = r"[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,](?P<part>\d+))?)?"
+_TIME = rf"(?P<clock>{_CLOCK})(?:\s?(?P<zone>Z|UTC|[+-]\d{{2}}(?::?\d{{2}})?))?"
+DATE = re.compile(rf"(?<![\w.])(?P<day>{_DAY})(?:{_TIME})?(?![\w.])")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_DAY_FORMATS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
+_DAY_FORMATS += ("%d-%m-%y", "%m-%d-%y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y")
+_DAY_FORMATS += ("%b %d %Y", "%b %Y", "%B %Y", "%Y%m%d")
+_CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """Nanoseconds from 1970-01-01 UTC, exact; ``zoned`` if its zone is written. Without a zone a time is UTC."""
+
+    nanoseconds: int
+    zoned: bool
+
+
+def instant(text: str) -> Instant | None:
+    """The instant of a date that begins with the year: ISO 8601, as ``2024-01-15``, ``2024-01`` (its first day) or
+    ``2024-01-15T12:30:00.5+02:00``, or with other marks between its numbers, as ``2024/1/15``. None for any other
+    text."""
+    match = DATE.fullmatch(text.strip())
+    return _instant(match, _orders(match["day"])[0]) if match and match["day"][:4].isdecimal() else None
+
+
+def _instant(match: re.Match[str], order: tuple[str, str, str]) -> Instant | None:
+    """The instant of a date, with its year, month and day in ``order``; None if there is no such day or time."""
+    year, month, day = order
+    clock, zone = (match["clock"] or " 0:00")[1:].partition(".")[0].partition(",")[0], match["zone"]
+    offset = "" if zone in (None, "Z", "UTC") else zone
+    try:
+        at = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}T{clock:0>{len(clock) + (clock[1] == ':')}}{offset}")
+    except ValueError:
+        return None
+    since = (at if offset else at.replace(tzinfo=UTC)) - _EPOCH
+    part = (match["part"] or "")[:9]
+    return Instant((since.days * 86400 + since.seconds) * 10**9 + int(f"{part:0<9}"), zone is not None)
+
+
+def formats(texts: Sequence[str]) -> list[str]:
+    """The formats, as ``strptime`` takes them, in which all ``texts`` are dates: none if they are not dates or begin
+    with the year, two where nothing tells the day from the month."""
+    forms = (day + clock for clock in _CLOCK_FORMATS for day in _DAY_FORMATS)
+    return (
+        [form for form in forms if all(_fits(text, form) for text in texts)] if re.search(r"\d", "".join(texts)) else []
+    )
+
+
+def _fits(text: str, form: str) -> bool:
+    try:
+        datetime.strptime(text.strip(), form)
+    except ValueError:
+        return False
+    return True
 
 
 def is_date(text: str) -> bool:
@@ -47,20 +103,8 @@ def _readings(text: str) -> list[float]:
     match = DATE.fullmatch(text.strip())
     if match is None:
         return []
-    time = (match["time"] or "").replace(",", ".").replace(" Z", "Z")
-    if time[2:3] == ":":
-        time = f"{time[0]}0{time[1:]}"
-    found: list[float] = []
-    for year, month, day in _orders(match["day"]):
-        try:
-            at = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{time}")
-        except ValueError:
-            continue
-        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
-        number = (at - _EPOCH).total_seconds() / 86400
-        if number not in found:
-            found.append(number)
-    return found
+    read = [_instant(match, order) for order in _orders(match["day"])]
+    return list(dict.fromkeys(each.nanoseconds / 86400e9 for each in read if each is not None))
 
 
 def _orders(date: str) -> list[tuple[str, str, str]]:

@@ -48,7 +48,7 @@ def condition(rng: random.Random) -> tuple[str, str]:
 
     def cell() -> tuple[str, str]:
         if column == "word":
-            word = rng.choice(WORDS[1:])
+            word = rng.choice(WORDS[1:] if kind in ("=", "!=", "in") else WORDS[1:-1])  # an order would read dates
             return f'"{word}"', f"'{word}'"
         number = str(rng.choice((-3, 0, 2, 5))) if column == "count" else rng.choice(("0.5", "-1", "1e2", "2.25"))
         return number, number
