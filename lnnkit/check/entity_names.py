@@ -3,17 +3,19 @@
 Variables start upper-case, so there are three typical slips: ``Parent(x, y)`` with variables in lower case, ``Friend(X,
 Anna)`` with an entity in upper case, and a misspelt entity. Known entities are those of facts, labels and tables, and
 those that an axiom states outright (see ``symbols``). One-letter variables never count as misspelt entities: ``Edge(A,
-B)`` is fine next to ``fact Edge(a, b)``. Unknown entities in queries are reported by ``asked``.
+B)`` is fine next to ``fact Edge(a, b)``. Quotes say that an entity may be new, so a quoted one is reported only next to
+one that is spelt nearly alike. Unknown entities in queries are reported by ``asked``.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.check.findings import error, warning
-from lnnkit.check.nearest import MOST, nearest
+from lnnkit.check.nearest import MOST, OneEdit, nearest, without_numbers
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import Quantifier
 from lnnkit.syntax import ast
@@ -28,28 +30,40 @@ if TYPE_CHECKING:
 _FEW = 8  # names that are looked up one by one: 1 µs a name and table where Arrow's kernel takes 20 a table
 _CONVENTIONAL = re.compile(r"\w\d*'*")  # X, X1: a variable by anyone's convention
 SEARCHES = 40
+_LONGER = 6  # letters; shorter words are often near each other: `house`, `horse`
 
 
 def entities(symbols: Symbols) -> list[Diagnostic]:
-    constants = {mention.name for formula in symbols.formulas for mention in _unsure(formula)}
-    unknown = {name for name in constants - known(symbols, constants) if not symbols.doubtful(name)}
+    named = {mention.name for formula in symbols.formulas for mention in constants(formula)}
+    unknown = {name for name in named - known(symbols, named) if not symbols.doubtful(name)}
     concluded = {mention.name for formula in symbols.formulas for mention in _concluded(formula)}
     found = clashes(suspects(symbols.formulas), symbols.texts, _named(symbols))
+    alike = _but_for_case(unknown - concluded, concluded, ()) | _but_for_case(unknown, symbols.texts, _named(symbols))
     seen: set[str] = set()
     for formula in symbols.formulas:
         letters: set[str] = set()
-        for mention in _unsure(formula):
-            if mention.name in unknown:
-                letter = len(mention.name) == 1 and capitalised(mention.name) is not None
-                if letter and mention.name not in letters:
-                    letters.add(mention.name)
+        for mention in constants(formula):
+            name = mention.name
+            if name not in unknown:
+                continue
+            if len(name) == 1 and capitalised(name) is not None and not mention.quoted:
+                if name not in letters:
+                    letters.add(name)
                     found.append(_one_letter(mention, symbols.complete))
-                elif not letter and formula.kind != "query" and symbols.complete and mention.name not in seen:
-                    seen.add(mention.name)
-                    near = near_entity(mention.name, symbols) if len(seen) <= SEARCHES else None
-                    if near or mention.name not in concluded:
-                        found.append(_unknown(mention, near))
+            elif formula.kind != "query" and symbols.complete and name not in seen:
+                seen.add(name)
+                others = set() if name in concluded else concluded
+                near = alike.get(name) or (near_entity(name, symbols, others) if len(seen) <= SEARCHES else None)
+                slip = near is not None and _slip(name, near)
+                if slip or (not mention.quoted and (near or name not in concluded)):
+                    found.append(_unknown(mention, near, slip))
     return found
+
+
+def namesakes(symbols: Symbols, variables: Iterable[str]) -> set[str]:
+    """The ``variables`` with which entities of the program share their conventional names; X, Y and Z are variables to
+    everyone."""
+    return known(symbols, {name for name in variables if _CONVENTIONAL.fullmatch(name) and name not in "XYZ"})
 
 
 def clashes(suspects: Collection[Span], texts: Collection[str], tables: Sequence[Names]) -> list[Diagnostic]:
@@ -66,11 +80,6 @@ def constants(formula: Formula) -> Iterator[Mention]:
     return (each for each in formula.mentions if not each.variable and (each.quoted or each.name not in bound))
 
 
-def _unsure(formula: Formula) -> Iterator[Mention]:
-    """The constants without quotes."""
-    return (mention for mention in constants(formula) if not mention.quoted)
-
-
 def _concluded(formula: Formula) -> Iterator[Mention]:
     """The entities in a rule's consequent beside variables. `Role(U, editor) -> May(U, write)` names an entity that
     facts need not name, while `person(x) -> mortal(x)` has variables in lower case."""
@@ -78,7 +87,7 @@ def _concluded(formula: Formula) -> Iterator[Mention]:
     if formula.kind == "query" or not isinstance(root, ast.Implies):
         return
     start, end = root.consequent.span.start, root.consequent.span.end
-    mentions = list(_unsure(formula))
+    mentions = list(constants(formula))
     given = {each.name for each in mentions if not start <= each.span.start < end}
     joined = {each.span.start for each in formula.mentions if each.variable}
     for mention in mentions:
@@ -103,7 +112,7 @@ def suspects(formulas: Iterable[Formula]) -> tuple[Span, ...]:
 
 def _variable_like_entity(variable: Span, entity: str) -> Diagnostic:
     message = f"`{variable.text}` is a variable (it starts upper-case), but there is an entity `{entity}`"
-    hint = f"write `{_written(entity)}` for the entity; else rename the variable"
+    hint = f"write `{written(entity)}` for the entity; else rename the variable"
     return error("variable-like-entity", variable, message, hint)
 
 
@@ -115,24 +124,31 @@ def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
     return make("lower-case-variable", mention.span, message, hint)
 
 
-def _unknown(mention: Mention, near: str | None) -> Diagnostic:
+def _unknown(mention: Mention, near: str | None, slip: bool) -> Diagnostic:
     name = mention.name
     message = f"no fact or table mentions the entity `{name}`"
-    capital = capitalised(name)
-    hint = f"did you mean `{near}`? " if near else ""
+    capital = None if mention.quoted else capitalised(name)
+    hint = f"did you mean `{written(near)}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
-    return warning(
-        "unknown-entity",
-        mention.span,
-        message,
-        f"{hint}Quote an entity that is new: {format_string(name)}",
-    )
+    new = f"Quote an entity that is new: {format_string(name)}"
+    hint += "An entity that is new needs a fact or a row that names it" if slip else new
+    return warning("unknown-entity", mention.span, message, hint)
 
 
-def near_entity(name: str, symbols: Symbols) -> str | None:
-    """The known entity that a name is probably a misspelling of, as written in programs."""
-    near = nearest(name, _names(symbols))
-    return None if near is None else _written(near)
+def near_entity(name: str, symbols: Symbols, others: Collection[str] = ()) -> str | None:
+    """The entity of the program, or of ``others``, that a name is probably a misspelling of."""
+    return nearest(name, _names(symbols).union(others))
+
+
+def _slip(name: str, near: str) -> bool:
+    """Whether two names differ in case, accents, spaces and marks alone, or are longer and differ in one letter."""
+    one, other = _letters(name), _letters(near)
+    longer = min(len(one), len(other)) >= _LONGER and without_numbers(one) != without_numbers(other)
+    return one == other or (longer and other in OneEdit([other]).of(one))
+
+
+def _letters(name: str) -> str:
+    return "".join(each for each in unicodedata.normalize("NFKD", name).casefold() if each.isalnum())
 
 
 def capitalised(name: str) -> str | None:
@@ -142,7 +158,7 @@ def capitalised(name: str) -> str | None:
     return capital if capital != name and is_name(capital) and starts_upper(capital) else None
 
 
-def _written(entity: str) -> str:
+def written(entity: str) -> str:
     """An entity as written in an atom or a comparison: quoted if it would otherwise read as a variable, or as no
     name."""
     return entity if is_name(entity) and not starts_upper(entity) else format_string(entity)
@@ -160,13 +176,14 @@ def known(symbols: Symbols, names: Collection[str]) -> set[str]:
 
 def _but_for_case(names: Iterable[str], texts: Collection[str], tables: Sequence[Names]) -> dict[str, str]:
     """For each of ``names`` that differs only in case from an entity of ``texts`` or ``tables``: that entity."""
-    wanted = {name.lower(): name for name in names}
+    names = list(names)
+    wanted = {name.lower() for name in names}
     if not wanted:
         return {}
-    found = {wanted[text.lower()]: text for text in sorted(texts) if text.lower() in wanted}
-    for text in _matches(tables, wanted.keys() - {name.lower() for name in found}, lower=True):
-        found.setdefault(wanted[text.lower()], text)
-    return found
+    found = {text.lower(): text for text in sorted(texts) if text.lower() in wanted}
+    for text in _matches(tables, wanted - found.keys(), lower=True):
+        found.setdefault(text.lower(), text)
+    return {name: found[name.lower()] for name in names if name.lower() in found}
 
 
 def _named(symbols: Symbols) -> list[Names]:

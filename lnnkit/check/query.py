@@ -69,7 +69,7 @@ def check_query(
     entry = Entry(ast.QueryStatement(written, span=span), Path(), checked.logic)
     symbols = gather([entry], declared=checked.predicates)
     formula = symbols.formulas[0]
-    named = any(not mention.variable or len(mention.name) > 1 for mention in formula.mentions)
+    named = any(not mention.variable or mention.name not in "XYZ" for mention in formula.mentions)
     symbols = replace(
         symbols,
         texts=frozenset(_texts(checked) if named else ()),

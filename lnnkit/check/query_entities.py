@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.check.entity_names import SEARCHES, capitalised, constants, known, near_entity
+from lnnkit.check.entity_names import SEARCHES, capitalised, constants, known, near_entity, written
 from lnnkit.check.findings import error, warning
 from lnnkit.check.program import ENTITY, CheckedProgram, SameEntity
 from lnnkit.check.symbols import Mention, Symbols
@@ -58,7 +58,7 @@ def _sort(mention: Mention, symbols: Symbols) -> str:
 def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: bool) -> Diagnostic:
     near = near_entity(mention.name, symbols) if search else None
     capital = None if mention.quoted else capitalised(mention.name)
-    hint = f"did you mean `{near}`? " if near else ""
+    hint = f"did you mean `{written(near)}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
     message = f"no fact or table mentions the entity `{mention.name}`"
     before = () if symbols.program is None else _asked_before(symbols.program)

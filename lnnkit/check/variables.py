@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from lnnkit.check.entity_names import namesakes
 from lnnkit.check.findings import error, place, warning
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Quantifier, Visit, nodes, proposition
@@ -15,7 +17,7 @@ from lnnkit.syntax.printer import format_string
 def variables(symbols: Symbols) -> list[Diagnostic]:
     found = list(_in_facts(symbols))
     for formula in symbols.formulas:
-        found += [*_quantifiers(formula), *_as_formulas(formula), *_bound_and_free(formula), *_single(formula)]
+        found += [*_quantifiers(formula), *_as_formulas(formula), *_bound_and_free(formula), *_once(formula, symbols)]
     return found
 
 
@@ -131,20 +133,24 @@ def _formula_about(atom: ast.Atom, formula: Formula) -> ast.Expression:
     return atom
 
 
-def _single(formula: Formula) -> Iterator[Diagnostic]:
-    """Warnings about free variables that occur once outside queries: they join nothing, and are often misspelt."""
-    if formula.kind == "query":
-        return
+def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
+    """Warnings about free variables that occur once outside queries: they join nothing, and are often misspelt; and
+    about those, and all of a query, that have the name of an entity."""
     free = [mention for mention in formula.mentions if mention.variable and mention.binder is None]
-    counts: dict[str, int] = {}
-    for mention in free:
-        counts[mention.name] = counts.get(mention.name, 0) + 1
+    counts = Counter(mention.name for mention in free)
+    query = formula.kind == "query"
+    named = namesakes(symbols, (name for name, count in counts.items() if query or count == 1))
     bare = {
         visit.node.name for visit in formula.visits if isinstance(visit.node, ast.Atom) and not visit.node.arguments
     }
     for mention in free:
-        if counts[mention.name] == 1 and mention.atom is not None and mention.name not in bare:
-            name = mention.name
+        name = mention.name
+        if name in named:
+            named.remove(name)
+            message = f"`{name}` is a variable (it starts upper-case), but there is an entity `{name}`"
+            hint = f"write `{format_string(name)}` for the entity; else rename the variable"
+            yield warning("variable-like-entity", mention.span, message, hint)
+        elif counts[name] == 1 and not query and mention.atom is not None and name not in bare:
             message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
             atom = " ".join(_formula_about(mention.atom, formula).span.text.split())
             hint = f"check its spelling; if any will do, write `(exists {name}: {atom})`, if all, `forall {name}: ...`"
