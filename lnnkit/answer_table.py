@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
 from lnnkit.syntax.digits import in_digits
 
@@ -95,6 +95,10 @@ class Answer:
             return number_state(self.lower, self.upper, self.tolerance)
         return truth_state(self.lower, self.upper, self.alpha, self.tolerance)
 
+    def __bool__(self) -> NoReturn:
+        """Raises ``ValueError``: an object is true in Python, whatever the answer says."""
+        raise ValueError("an answer has no truth value: compare its state, as in answer.state == 'true'")
+
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --format json`` prints; an end that is unbounded is null."""
         return {
@@ -128,6 +132,14 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.lower)
+
+    def __bool__(self) -> NoReturn:
+        """Raises ``ValueError``, as arrays and data frames do: a false answer is an answer too."""
+        read = (
+            "read .lower and .upper of each answer" if self.numeric else "compare each answer's .state, or .lower >= 1"
+        )
+        decide = "len(answers) > 0" if self.variables or self.numeric else f"kb.holds({self.query!r})"
+        raise ValueError(f"the truth value of a table of answers is ambiguous: write {decide}, or {read}")
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...

@@ -8,8 +8,10 @@ from lnnkit.budget import allowed, too_large
 from lnnkit.check.program import Query
 from lnnkit.data.column import EntityColumn
 from lnnkit.engine.inference import TooLarge
+from lnnkit.errors import ProgramError
 from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.covering_fixpoints import covering
+from lnnkit.kb.querying import free_variables, no_formula
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
 from lnnkit.outcome import Outcome
@@ -21,6 +23,17 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
     rested = covering(session, query, narrow=True)
     own = rested.program.queries
     return _read(session, rested, query, own.index(query) if query in own else None, alpha)
+
+
+def truth(session: Session, query: Query, alpha: float) -> bool | None:
+    """Whether a formula without free variables is true, false or neither. Raises as `answers` does, and `ProgramError`
+    for free variables and numbers."""
+    if query.numeric:
+        raise ProgramError([no_formula(query)])
+    found = answers(session, query, alpha)
+    if found.variables:
+        raise ProgramError([free_variables(query)])
+    return {"true": True, "false": False}.get(found[0].state)
 
 
 def own_answers(session: Session, alpha: float) -> list[Answers]:

@@ -263,6 +263,18 @@ class KnowledgeBase:
             known = answers(self._session, found, alpha)
         return replace(known, warnings=(*findings, *known.warnings))
 
+    def holds(self, formula: str, *, alpha: float = 1.0) -> bool | None:
+        """Whether a formula without free variables is true: True if its lower bound is at least ``alpha``, False if its
+        upper bound is at most 1 - ``alpha``, None otherwise (also where its bounds contradict each other).
+
+        Infers first if needed. Raises `ProgramError` as `ask` does, and for a number or a formula with free variables.
+        """
+        check_alpha(alpha)
+        found, _ = asked(self._theory, formula)
+        from lnnkit.kb.asking import truth
+
+        return truth(self._session, found, alpha)
+
     def explain(
         self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0
     ) -> Explanation:

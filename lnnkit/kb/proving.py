@@ -19,7 +19,7 @@ from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers
 from lnnkit.kb.covering_fixpoints import covering, covering_widely
 from lnnkit.kb.explaining import conflicts
-from lnnkit.kb.querying import check_bound
+from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
 from lnnkit.kb.timed_inference import Raising, Timed
 from lnnkit.prove.decision.classical_answer import prove_classically
@@ -72,7 +72,7 @@ def proved(
 ) -> Iterator[Proved]:
     """The answers to questions, in order: one each, or one for each binding of its free variables. Raises `Error` if
     the solver is not installed, `ProgramError` for a number, and for too many bindings."""
-    numbers = [_number(query) for query in queries if query.numeric]
+    numbers = [no_formula(query) for query in queries if query.numeric]
     if numbers:
         raise ProgramError(numbers)
     reading = asked_reading or default_reading(session)
@@ -190,7 +190,7 @@ def single(query: Query, found: Iterator[Proved]) -> Proved:
     """The only answer. Raises `ProgramError` if the question has free variables."""
     first = next(found, None)
     if first is None or first.formula != query.text:
-        raise ProgramError([_free(query)])
+        raise ProgramError([free_variables(query)])
     return first
 
 
@@ -200,7 +200,7 @@ def each_single(queries: Sequence[Query], found: Iterator[Proved]) -> list[Prove
     for query in queries:
         one = next(found, None)
         if one is None or one.formula != query.text:
-            raise ProgramError([_free(query)])
+            raise ProgramError([free_variables(query)])
         answered.append(one)
     return answered
 
@@ -231,7 +231,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     """The proof of each exact bound of a query: bounds tighter than those of inference have an exact step. Raises as
     `lnnkit.kb.explaining.placed` and `proved` do."""
     if query.numeric:
-        raise ProgramError([_number(query)])
+        raise ProgramError([no_formula(query)])
     rested = covering_widely(session, query)
     lifted, root = rested.explainer.root(query)
     check_bound(root, session.theory.checked)
@@ -352,17 +352,6 @@ def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, 
         tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
         for answer in answers(session, query, 1.0)
     }
-
-
-def _free(query: Query) -> Diagnostic:
-    message = f"`{query.text}` has free variables"
-    hint = "name entities in their place, or bind them with `exists` or `forall`"
-    return Diagnostic("free-variable", message, hint, query.span)
-
-
-def _number(query: Query) -> Diagnostic:
-    message = f"`{query.text}` is a number, which is neither true nor false"
-    return Diagnostic("no-formula", message, f"ask a comparison, as in `{query.text} > 0`", query.span)
 
 
 def _too_many(query: Query, count: int) -> Diagnostic:

@@ -99,3 +99,16 @@ def neither_true_nor_false(text: str, query: Query) -> ProgramError:
     message = f"`{text.strip()}` is a number, which is neither true nor false"
     hint = "`explain` shows what each of its bounds depends on"
     return ProgramError([Diagnostic("no-atom", message, hint, query.span)])
+
+
+def free_variables(query: Query) -> Diagnostic:
+    """The error for a query that must have no free variables and has some."""
+    message = f"`{query.text}` has free variables"
+    hint = "name entities in their place, or bind them with `exists` or `forall`"
+    return Diagnostic("free-variable", message, hint, query.span)
+
+
+def no_formula(query: Query) -> Diagnostic:
+    """The error for a number where a formula is needed."""
+    message = f"`{query.text}` is a number, which is neither true nor false"
+    return Diagnostic("no-formula", message, f"ask a comparison, as in `{query.text} > 0`", query.span)

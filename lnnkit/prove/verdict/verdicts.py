@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NoReturn
 
 from lnnkit.answer_table import finite
 
@@ -65,6 +65,10 @@ class Decided:
     settled: bool = True  # whether both ends, or the verdict, were decided in time
     interrupted: bool = False
     translated: int = field(default=0, compare=False)  # instances of statements that went to the solver
+
+    def __bool__(self) -> NoReturn:
+        """Raises ``ValueError``: an object is true in Python, whatever the verdict says."""
+        raise ValueError("a proof has no truth value: compare its verdict, as in proved.verdict == 'entailed'")
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit prove --format json`` prints for each question: the ends are null in the classical
