@@ -1,11 +1,11 @@
-"""lnnkit, through its public interface: facts told as columns, then `infer`."""
+"""lnnkit, through its public interface: facts told as columns, then `infer`. Its threads are those that the environment
+allows: whoever starts the process says one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import torch
 
 import lnnkit
 from benchmarks import lubm
@@ -77,7 +77,6 @@ class Inference:
     """A program over told tables, or over the files of the data's folder."""
 
     def __init__(self, text: str, tables: Mapping[str, Table], data: Data) -> None:
-        torch.set_num_threads(1)
         self.kb = lnnkit.loads(text, data.folder)
         for name, table in tables.items():
             self.kb.tell(name, table)
@@ -124,7 +123,6 @@ class Reading:
     """The file becomes a knowledge base: syntax check, columns, entities, nothing inferred."""
 
     def __init__(self, data: Data) -> None:
-        torch.set_num_threads(1)
         self.data = data
 
     def infer(self) -> None:
@@ -138,7 +136,6 @@ class Edges:
     """The file becomes a relation in order, with its index by the first column, through which one node is looked up."""
 
     def __init__(self, data: Data) -> None:
-        torch.set_num_threads(1)
         self.data = data
 
     def infer(self) -> None:
