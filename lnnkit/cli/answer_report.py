@@ -65,20 +65,17 @@ def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def as_csv(answers: Sequence[Answers]) -> Iterator[str]:
-    """A header, and one line for each answer; an unbounded end is an empty field."""
-    yield "query,bindings,lower,upper,state\n"
-    for each in answers:
-        bindings = _quoted(_bindings(each)) if each.variables else "{}"
-        template = f"{_field(each.query).replace('%', '%%')},{bindings},%s,%s,%s\n"
-        columns = [
-            *(cells.entities(column, lambda name: _quoted(_dump(name))[1:-1]) for column in each.columns),
-            cells.numbers(each.lower, _csv_number),
-            cells.numbers(each.upper, _csv_number),
-            cells.states(each, lambda state, _: state),
-        ]
-        for block in cells.rows(columns):
-            yield "".join(map(template.__mod__, block))
+def as_csv(answers: Answers) -> Iterator[str]:
+    """A header with the query's variables, and one line for each answer; an unbounded end is an empty field."""
+    yield ",".join([*map(_field, answers.variables), "lower", "upper", "state"]) + "\n"
+    columns = [
+        *(cells.entities(column, _field) for column in answers.columns),
+        cells.numbers(answers.lower, _csv_number),
+        cells.numbers(answers.upper, _csv_number),
+        cells.states(answers, lambda state, _: state),
+    ]
+    for block in cells.rows(columns):
+        yield "".join(f"{','.join(row)}\n" for row in block)
 
 
 def _csv_number(value: float) -> str:
@@ -87,11 +84,7 @@ def _csv_number(value: float) -> str:
 
 def _field(text: str) -> str:
     """A text as a CSV field: quoted where necessary."""
-    return _quoted(text) if any(mark in text for mark in ',"\r\n') else text
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\r\n') else text
 
 
 def table(answers: Sequence[Shown], outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
@@ -103,10 +96,27 @@ def table(answers: Sequence[Shown], outcome: Outcome, paint: Paint = plain) -> I
     yield from ending(outcome, paint)
 
 
-def answer_rows(shown: Shown, paint: Paint = plain, show_all: str = "--limit 0 shows all") -> Iterator[str]:
-    """The answers as indented rows; ``show_all`` says how to show those that the limit leaves out."""
+def answer_rows(
+    shown: Shown,
+    paint: Paint = plain,
+    show_all: str = "--limit 0 shows all",
+    show_false: str = "--only false shows them",
+) -> Iterator[str]:
+    """The answers as indented rows; ``show_all`` says how to show those that the limit leaves out, ``show_false`` those
+    that are left out because they are false."""
+    yield from _rows(shown, paint)
+    if shown.more:
+        yield paint(f"  and {shown.more:,} more; {show_all}", "note") + "\n"
+    if shown.false:
+        lead = "and" if len(shown.answers) else "all"
+        yield paint(f"  {lead} {shown.false:,} false; {show_false}", "note") + "\n"
+
+
+def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
     answers = shown.answers
     if not len(answers):
+        if shown.false:
+            return
         if shown.total:
             yield f"  none of {shown.total:,} answer{'' if shown.total == 1 else 's'} has such a state\n"
         else:
@@ -129,8 +139,6 @@ def answer_rows(shown: Shown, paint: Paint = plain, show_all: str = "--limit 0 s
     template = "  " + "  ".join(["%s"] * len(columns)) + "\n"
     for block in cells.rows(padded):
         yield "".join(map(template.__mod__, block))
-    if shown.more:
-        yield paint(f"  and {shown.more:,} more; {show_all}", "note") + "\n"
 
 
 def _padded(text: str, width: int) -> str:

@@ -23,22 +23,24 @@ _DIGITS = re.compile(r"([0-9]+)")
 @dataclass(frozen=True, slots=True)
 class Choice:
     """``only`` lists states (empty: all), ``sort`` is lower, upper or a variable, ``limit`` is the number of rows (0:
-    all)."""
+    all). With ``filters``, a crisp comparison shows what it keeps: false answers are counted."""
 
     only: tuple[str, ...] = ()
     sort: str | None = None
     reverse: bool = False
     limit: int = 0
+    filters: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The ``answers`` that are shown; ``more`` is how many of the same states the limit hides, ``total`` how many there
-    are of any state."""
+    are of any state, ``false`` how many are left out because the query is a comparison that they fail."""
 
     answers: Answers
     more: int
     total: int
+    false: int = 0
 
 
 def chosen(answers: Answers, choice: Choice) -> Shown:
@@ -46,8 +48,11 @@ def chosen(answers: Answers, choice: Choice) -> Shown:
     their order."""
     import numpy as np
 
-    total = len(answers)
-    if choice.only:
+    total, false = len(answers), 0
+    if choice.filters and not choice.only and answers.variables and _is_filter(answers.query):
+        kept = np.flatnonzero(answers.states != STATES.index("false"))
+        answers, false = _picked(answers, kept), total - len(kept)
+    elif choice.only:
         wanted = [STATES.index(state) for state in STATES if state in choice.only]
         answers = _picked(answers, np.flatnonzero(np.isin(answers.states, wanted)))
     order = _order(answers, choice.sort)
@@ -55,8 +60,8 @@ def chosen(answers: Answers, choice: Choice) -> Shown:
         answers = _picked(answers, np.argsort(-order if choice.reverse else order, kind="stable"))
     elif choice.reverse:
         answers = answers[::-1]
-    kept = len(answers) if choice.limit == 0 else min(choice.limit, len(answers))
-    return Shown(answers[:kept], len(answers) - kept, total)
+    shown = len(answers) if choice.limit == 0 else min(choice.limit, len(answers))
+    return Shown(answers[:shown], len(answers) - shown, total, false)
 
 
 def unsortable(sort: str | None, queries: Iterable[str]) -> str | None:
@@ -86,6 +91,26 @@ def free_variables(query: str) -> list[str]:
         if isinstance(argument, ast.Variable) and argument.name not in visit.scope
     )
     return list(dict.fromkeys(met))
+
+
+def _is_filter(query: str) -> bool:
+    """Whether a query is made of crisp comparisons alone, as `18 <= age(X) < 65` or `~(age(X) < 18)`."""
+    from lnnkit.syntax import ast
+    from lnnkit.syntax.parse import parse_expression
+
+    written, _ = parse_expression(query)
+    left = [] if written is None else [written]
+    while left:
+        match left.pop():
+            case ast.And(operands, ()) | ast.Or(operands, ()):
+                left += operands
+            case ast.Not(operand):
+                left.append(operand)
+            case ast.Comparison(_, operators, ()) if "<?>" not in operators:
+                pass
+            case _:
+                return False
+    return written is not None
 
 
 def _order(answers: Answers, sort: str | None) -> np.ndarray | None:

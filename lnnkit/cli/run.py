@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lnnkit.cli import answer_report as report
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.csv_files import misused, targets
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
@@ -16,10 +17,12 @@ from lnnkit.cli.shared_options import add_alpha, add_max_groundings, add_queries
 from lnnkit.cli.threads import use_threads
 from lnnkit.computing import is_device
 from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.output import write_text
 from lnnkit.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from lnnkit.cli.chosen_answers import Choice, Shown
     from lnnkit.kb import KnowledgeBase
@@ -48,6 +51,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         choices=("table", "json", "csv"),
         default="table",
         help="how to print the answers: a table to read (default), one JSON object, or CSV",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="with --format csv: the file to write (FILE.csv, for one query), or a folder, for a file for each query",
     )
     add_alpha(parser)
     parser.add_argument(
@@ -98,9 +107,10 @@ def command(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=shown)
     if arguments.query is not None:
         kb.replace_queries(arguments.query, complete=True)
-    if wrong := _unsortable(kb, arguments.sort):
+    if wrong := misused(arguments.format, arguments.output, kb.queries) or _unsortable(kb, arguments.sort):
         streams.note(f"lnnkit run: error: {wrong}")
         return 2
+    output = None if arguments.output is None else targets(arguments.output, kb.queries, kb.files)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
     outcome, interrupted = _infer(kb, arguments)
@@ -115,7 +125,7 @@ def command(arguments: argparse.Namespace) -> int:
     from lnnkit.cli.chosen_answers import chosen
 
     choice = _choice(arguments)
-    _print([chosen(each, choice) for each in answers], outcome, arguments.format)
+    _print([chosen(each, choice) for each in answers], outcome, arguments.format, output)
     return code
 
 
@@ -134,7 +144,7 @@ def _choice(arguments: argparse.Namespace) -> Choice:
     if limit is None:
         read = arguments.format == "table" and sys.stdout is not None and sys.stdout.isatty()
         limit = ON_TERMINAL if read else 0
-    return Choice(arguments.only, arguments.sort, arguments.reverse, limit)
+    return Choice(arguments.only, arguments.sort, arguments.reverse, limit, filters=arguments.format == "table")
 
 
 def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | Plan, bool]:
@@ -159,7 +169,7 @@ def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | 
     return outcome, watch.asked
 
 
-def _print(shown: Sequence[Shown], outcome: Outcome, form: str) -> None:
+def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence[Path] | None) -> None:
     if form == "table":
         streams.write(report.table(shown, outcome, paint_for(sys.stdout)))
         return
@@ -170,7 +180,12 @@ def _print(shown: Sequence[Shown], outcome: Outcome, form: str) -> None:
         if outcome.status == "interrupted":
             streams.note(outcome.summary)
     else:
-        streams.write(report.as_csv(answers))
+        for place, each in enumerate(answers):
+            if output is None:
+                streams.write(report.as_csv(each))
+            else:
+                write_text(output[place], "".join(report.as_csv(each)))
+                streams.note(f"{output[place]}: {len(each):,} row{'' if len(each) == 1 else 's'} of `{each.query}`")
         streams.note("".join(report.ending(outcome)).strip())
 
 

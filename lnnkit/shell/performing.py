@@ -104,9 +104,9 @@ def _joined(replies: Iterable[Reply]) -> Reply:
 
 def _ask(state: State, request: Request, place: tuple[int, int], paint: Paint, headed: bool) -> tuple[State, Reply]:
     answers = state.kb.ask(request.typed.only(*place))
-    shown = chosen(answers, Choice(limit=state.limit))
+    shown = chosen(answers, Choice(limit=state.limit, filters=True))
     lines = [paint(printable(answers.query), "query") + "\n"] if headed else []
-    lines += answer_rows(shown, paint, "`limit 0` shows all")
+    lines += answer_rows(shown, paint, "`limit 0` shows all", "ask its negation, `~(...)`, to see them")
     lines += ["\n"] if headed else []
     ended = _ended(state)
     if ended and ended != state.said:

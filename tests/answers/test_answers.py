@@ -157,14 +157,13 @@ def test_printed_as_one_after_another(seed: int) -> None:
     )
     assert "".join(report.as_json(answers, DONE)) == said + "\n"
 
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(("query", "bindings", "lower", "upper", "state"))
     for each in answers:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow((*each.variables, "lower", "upper", "state"))
         for answer in each:
-            bindings = json.dumps(dict(answer.bindings), ensure_ascii=False)
-            writer.writerow((each.query, bindings, finite(answer.lower), finite(answer.upper), answer.state))
-    assert "".join(report.as_csv(answers)) == buffer.getvalue()
+            writer.writerow((*answer.bindings.values(), finite(answer.lower), finite(answer.upper), answer.state))
+        assert "".join(report.as_csv(each)) == buffer.getvalue()
 
     shown = Shown(answers[0], 0, len(answers[0]))
     for line, answer in zip("".join(report.table([shown], DONE)).splitlines()[2:], answers[0], strict=False):
