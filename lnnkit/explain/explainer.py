@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from lnnkit.answers.query_rows import answer
@@ -15,7 +16,7 @@ from lnnkit.explain.conflict.conflict import Conflict, Inconsistent
 from lnnkit.explain.conflict.conflict_search import conflicts
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
-from lnnkit.explain.missing.why_not import WhyNot
+from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.explain.proof.prover import Prover
@@ -69,18 +70,33 @@ class Explainer:
         return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
-        """The bounds of an atom; None for any other formula, and for an atom with variables."""
+        """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""
         if not isinstance(conclusion, ast.Atom):
             return None
         texts = [argument.text for argument in conclusion.arguments if isinstance(argument, ast.Constant)]
-        if len(texts) < len(conclusion.arguments):
+        known = self._fixpoint.prepared.grounding.domain.index
+        if len(texts) < len(conclusion.arguments) or not all(text in known for text in texts):
             return None
         return self._prover.bound(conclusion.name, texts, 0), self._prover.bound(conclusion.name, texts, 1)
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
         bounds = self._prover.bound(predicate, arguments, 0), self._prover.bound(predicate, arguments, 1)
-        return self._lacking.why_not(predicate, arguments, side, bounds, goal, added)
+        found = self._lacking.why_not(predicate, arguments, side, bounds, goal, added)
+        return replace(found, ways=[self._because(way) for way in found.ways])
+
+    def _because(self, way: Way) -> Way:
+        """The way, with the facts that rule premises out by rules."""
+        missing: list[Missing] = []
+        for each in way.missing:
+            atom = each.formula
+            if each.through is not None:
+                each = replace(each, through=self._because(each.through))
+            elif isinstance(atom, ast.Atom) and each.against is not None and not each.unlisted and not way.free:
+                proof = self.prove(atom.name, [each.text for each in atom.arguments if isinstance(each, ast.Constant)])
+                each = replace(each, because=proof.facts(proof.lower if each.side == "upper" else proof.upper))
+            missing.append(each)
+        return replace(way, missing=missing)
 
     def conflicts(self, inconsistent: Inconsistent, most: int) -> list[Conflict]:
         """The conflicts behind the contradictions, at most ``most``."""

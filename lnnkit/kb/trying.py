@@ -39,16 +39,16 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
 
     def tried(way: Way, free: dict[str, str]) -> Came | None:
         came: Came | None = None
-        for pinned in (False, True) if any(each.numbers for each in way.missing) else (False,):
-            facts, axioms = _stated(before, way.missing, free, pinned=pinned)
+        for pinned in (False, True) if any(each.numbers for each in way.lacking) else (False,):
+            facts, axioms = _stated(before, way.lacking, free, pinned=pinned)
             came = _came(session, query, before, facts, axioms)
             if came is None or came.reaches(way, side):
                 break
         return came
 
     def added(way: Way) -> Came | None:
-        came = tried(way, dict.fromkeys(way.free, _fresh(before, way.free)))
-        if came is None or not way.free or came.reaches(way, side):
+        came = tried(way, dict.fromkeys(way.unbound, _fresh(before, way.unbound)))
+        if came is None or not way.unbound or came.reaches(way, side):
             return came
         others = [tried(way, free) for free in _known(before, way, own)]
         if None in others:
@@ -73,12 +73,12 @@ def _known(before: Rested, way: Way, own: Collection[str]) -> Iterator[dict[str,
     follow in other ways."""
     predicates, sorts = before.program.predicates, before.fixpoint.prepared.grounding.domain.sorts
     members: dict[str, list[str]] = {}
-    for each in way.missing:
+    for each in way.lacking:
         for atom in nodes(each.formula) if each.formula is not None else ():
             if not isinstance(atom, ast.Atom):
                 continue
             for argument, sort in zip(atom.arguments, predicates[atom.name].sorts, strict=True):
-                if isinstance(argument, ast.Variable) and argument.name in way.free:
+                if isinstance(argument, ast.Variable) and argument.name in way.unbound:
                     named = (before.names[number] for number in sorts[sort].tolist())
                     members[argument.name] = list(islice((name for name in named if name not in own), _KNOWN))
     for place in range(min(map(len, members.values()), default=0)):

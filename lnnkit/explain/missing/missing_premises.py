@@ -11,6 +11,7 @@ from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.comparison_values import known_numbers
+from lnnkit.explain.missing.derived_premises import followed
 from lnnkit.explain.missing.nearest_instances import Literal, nearest
 from lnnkit.explain.missing.premise_improvement import PremiseImprovement, Wanted
 from lnnkit.explain.missing.quantifier_rows import unsettled
@@ -28,11 +29,15 @@ from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
+Row = tuple[int, ...]  # entities
+Pattern = tuple[str, tuple[int | None, ...]]  # a predicate, and entities, None for any
 SIDES: tuple[Side, Side] = ("lower", "upper")
 # Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
 # Instances of one statement. For two atoms of a rule with five premises 2, 5, 10 and 20 take 1.2, 2.9, 5.7 and 9.9 s,
 # and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)
 _LOOKED_AT = 20
+_FOLLOWED_AT = 5  # likewise, of a rule that derives a premise
+_FOLLOWED_PATTERNS = 40  # derived atoms with unbound variables whose rules are searched for entities
 # Ways by one instance, through other rows of its quantifiers: 1, 3 and 6 take 3.8, 9.2 and 13.3 s, and each finds more
 _ALTERNATIVES = 3
 _MANY, _FEW = 10, 2  # further ways of one statement, in programs below and above that size
@@ -74,15 +79,16 @@ class MissingPremises:
         limit = other if ruled_out else goal
         if (bound >= goal) if side == 0 else (bound <= goal):
             return WhyNot(self._atom(predicate, arguments), SIDES[side], bound, goal, [])
-        ways = [
+        atom = self._atom(predicate, arguments)
+        near = [
             way
             for formula in self._formulas
             for leaf in formula.leaves
             if formula.neurons[leaf].source == predicate and (leaf in formula.heads or not closed)
             for way in self._ways(formula, leaf, arguments, side, bound, limit)
+            if all(each.atom != atom for each in way.missing)
         ]
-        atom = self._atom(predicate, arguments)
-        shown, more = chosen([way for way in ways if not _needs(way, atom)], side, bound, added, self._seconds)
+        shown, more = chosen([*followed(near, atom, self._deriving)], side, bound, added, self._seconds)
         return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None, more=more)
 
     @property
@@ -93,20 +99,91 @@ class MissingPremises:
     def _atom(self, predicate: str, arguments: Sequence[str]) -> str:
         return format_expression(self._wording.conclusion(predicate, arguments))
 
+    def _deriving(self, premise: Missing) -> list[Way]:
+        """The ways to derive an atom of a closed predicate: those about known entities, if there are any."""
+        atom = premise.formula
+        assert isinstance(atom, ast.Atom)
+        arguments = [each.text for each in atom.arguments if isinstance(each, ast.Constant)]
+        ways = [
+            way
+            for formula, leaf in self._heads(atom.name)
+            for way in self._ways(formula, leaf, arguments, 0, premise.now, premise.needed, _FOLLOWED_AT)
+            if way.gives >= premise.needed - self._eps
+        ]
+        return [way for way in ways if not way.free] or ways
+
     def _ways(
-        self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bound: float, goal: float
+        self,
+        formula: Formula,
+        leaf: int,
+        arguments: Sequence[str],
+        side: int,
+        bound: float,
+        goal: float,
+        most: int = _LOOKED_AT,
     ) -> Iterator[Way]:
-        """The ways by one statement, through one of its leaves."""
-        bindings = self._unified(formula, leaf, arguments)
-        ends = [(each.leaf, int(each.end == "upper")) for each in Polarity(formula).reads(leaf, SIDES[side])]
+        """The ways by at most so many instances of one statement, through one of its leaves."""
+        index = self._grounding.domain.index
+        bindings = self._unified(formula, leaf, [index[argument] for argument in arguments])
         if bindings is None or formula.neurons[leaf].block:
             return
+        ends = self._ends(formula, leaf, side)
         free = set(formula.blocks[0].variables)
         own = self._row(formula.neurons[leaf].source, arguments)
-        literals = [Literal(other, end) for other, end in ends if other != leaf and formula.neurons[other].block == 0]
-        looked = nearest(self._grounding, self._prepared.state, formula, literals, bindings)
-        for found in looked[:_LOOKED_AT]:
+        for found in self._nearest(formula, leaf, side, bindings, {})[:most]:
             yield from self._by_instance(formula, leaf, own, found, free - set(found), ends, side, bound, goal)
+
+    def _ends(self, formula: Formula, leaf: int, side: int) -> list[tuple[int, int]]:
+        """The other leaves, each with its side, by which a formula moves one side of a leaf."""
+        return [(each.leaf, int(each.end == "upper")) for each in Polarity(formula).reads(leaf, SIDES[side])]
+
+    def _nearest(
+        self, formula: Formula, leaf: int, side: int, bindings: Mapping[int, int], met: dict[Pattern, list[Row]]
+    ) -> list[dict[int, int]]:
+        """The instances of a formula that are nearest to moving a leaf. Variables that only an atom of a derived closed
+        predicate would bind take the entities for which its rules are nearest."""
+        outer = [
+            Literal(other, end)
+            for other, end in self._ends(formula, leaf, side)
+            if other != leaf and formula.neurons[other].block == 0
+        ]
+        derived = [each.leaf for each in outer if each.side == 0 and self._derived(formula.neurons[each.leaf].source)]
+        found: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
+        for one in nearest(self._grounding, self._prepared.state, formula, outer, bindings)[:_LOOKED_AT]:
+            filled = [{**one, **more} for each in derived for more in self._filling(formula, each, one, met)]
+            found |= {tuple(sorted(each.items())): each for each in filled or [one]}
+        return list(found.values())
+
+    def _filling(
+        self, formula: Formula, leaf: int, bindings: Mapping[int, int], met: dict[Pattern, list[Row]]
+    ) -> Iterator[dict[int, int]]:
+        """Entities for the unbound variables of a derived atom. ``met`` has the rows of the patterns asked so far."""
+        neuron, index = formula.neurons[leaf], self._grounding.domain.index
+        terms = [index[each] if isinstance(each, str) else bindings.get(each) for each in neuron.arguments]
+        pattern = neuron.source, tuple(terms)
+        if None not in terms:
+            return
+        if pattern not in met and len(met) < _FOLLOWED_PATTERNS:
+            met[pattern] = []
+            for rule, head in self._heads(neuron.source):
+                known = self._unified(rule, head, terms)
+                instances = [] if known is None else self._nearest(rule, head, 0, known, met)[:_FOLLOWED_AT]
+                rows = [
+                    [index[a] if isinstance(a, str) else one.get(a) for a in rule.neurons[head].arguments]
+                    for one in instances
+                ]
+                met[pattern] += [tuple(each for each in row if each is not None) for row in rows if None not in row]
+        for row in met.get(pattern, []):
+            if (fit := self._unified(formula, leaf, row)) is not None:
+                yield fit
+
+    def _derived(self, source: str) -> bool:
+        """Whether it is a closed predicate that rules define."""
+        return bool(self._prepared.lifted.graph.nodes.get(source, {}).get("closed")) and any(self._heads(source))
+
+    def _heads(self, source: str) -> list[tuple[Formula, int]]:
+        """The formulas that define a predicate, each with its head."""
+        return [(each, leaf) for each in self._formulas for leaf in each.heads if each.neurons[leaf].source == source]
 
     def _by_instance(
         self,
@@ -179,7 +256,7 @@ class MissingPremises:
         atom = set_apart(missing, format_expression(missing))
         excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
         row = self._row(source, about)
-        unlisted = excluded and bool(self._premises.unlisted(source, np.array([row]))[0])
+        unlisted = excluded and bool(self._premises.unlisted(source, wanted.side, np.array([row]))[0])
         data = self._prepared.lifted.graph.nodes.get(source, {})
         entities = [each for each in about if isinstance(each, str)]
         numbers: tuple[str, ...] = ()
@@ -187,6 +264,7 @@ class MissingPremises:
             numbers = known_numbers(self._prepared, source, entities)
         never_false = wanted.side == 1 and isinstance(missing, ast.Atom) and not data.get("closed")
         never_false = never_false and (source, "upper") not in self._prepared.relevance.produced
+        derived = unlisted and self._derived(source)
         return Missing(
             atom,
             SIDES[wanted.side],
@@ -199,6 +277,8 @@ class MissingPremises:
             numbers,
             wanted.gap,
             missing,
+            derived,
+            underived=derived and len(entities) == len(about),
         )
 
     def _row(self, table: str, about: Sequence[Argument]) -> int:
@@ -210,13 +290,15 @@ class MissingPremises:
         row = int(self._grounding.atoms.find(own, ids, 1)[0])
         return -1 if row == own.default_row else row
 
-    def _unified(self, formula: Formula, leaf: int, arguments: Sequence[str]) -> dict[int, int] | None:
+    def _unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:
+        """The bindings under which a leaf is about these entities, where they are known."""
         domain = self._grounding.domain
         bindings: dict[int, int] = {}
-        for own, argument in zip(formula.neurons[leaf].arguments, arguments, strict=True):
-            entity = domain.index[argument]
+        for own, entity in zip(formula.neurons[leaf].arguments, entities, strict=True):
+            if entity is None:
+                continue
             if isinstance(own, str):
-                if own != argument:
+                if domain.index[own] != entity:
                     return None
             elif bindings.setdefault(own, entity) != entity or not bool(
                 (domain.sorts[formula.sorts[own]] == entity).any()
@@ -250,7 +332,3 @@ def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]
 def _signed(bound: float, side: int) -> float:
     """The bound with its sign chosen such that greater is tighter."""
     return -bound if side else bound
-
-
-def _needs(way: Way, atom: str) -> bool:
-    return any(each.atom == atom for each in way.missing)

@@ -39,7 +39,8 @@ def nearest(
     grounding: Grounding, state: State, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
 ) -> list[dict[int, int]]:
     """Distinct bindings of the formula's variables that extend ``bindings``: those that satisfy all literals, then all
-    but one, and so on until there are enough; fuller ones first. Unbound variables are left out."""
+    but one, and so on until there are enough; fuller ones first, and those that lack one literal and those that lack
+    another by turns. Unbound variables are left out."""
     generators = [
         each
         for each in literals
@@ -52,14 +53,15 @@ def nearest(
     for left_out in range(len(generators)):
         if len(found) >= _ENOUGH and left_out > 1:
             break
-        held: dict[tuple[tuple[int, int], ...], None] = {}
+        held: list[list[tuple[tuple[int, int], ...]]] = []
         for kept in itertools.combinations(generators, len(generators) - left_out):
             subsets += 1
             if subsets > _SUBSETS:
                 break
-            for one in _joined([relations[each] for each in kept]):
-                held.setdefault(tuple(sorted({**bindings, **one}.items())))
-        found |= dict.fromkeys(sorted(held, key=len, reverse=True))
+            joined = _joined([relations[each] for each in kept])
+            held.append([tuple(sorted({**bindings, **one}.items())) for one in joined])
+        turns = [one for turn in itertools.zip_longest(*held) for one in turn if one is not None]
+        found |= dict.fromkeys(sorted(turns, key=len, reverse=True))
     return [dict(items) for items in found] or [dict(bindings)]
 
 

@@ -113,7 +113,7 @@ class UnmetPremises:
         met = float(1 - side)
         unmet = (np.abs(ends[side] - met) > self._eps) & (rows != instance.own)
         places = np.flatnonzero(unmet)
-        excluded = (np.abs(ends[1 - side] - met) > self._eps) & ~self.unlisted(view.table(leaf), rows)
+        excluded = (np.abs(ends[1 - side] - met) > self._eps) & ~self.unlisted(view.table(leaf), side, rows)
         yield _Unmet(leaf, side, places, ends[:, places], self._gaps(instance, leaf)[places], excluded[places])
 
     def _premises(
@@ -142,9 +142,9 @@ class UnmetPremises:
             premise = Wanted(leaf, mine, named, alike, side, now, other, crossed, float(unmet.gap[first]))
             yield (min(int(rank[place]) for place in mine), bool(unmet.excluded[first])), premise
 
-    def unlisted(self, table: str, rows: np.ndarray) -> np.ndarray:
-        """A mask of the atoms of a closed predicate that no fact lists: they are false by default."""
-        if not self._prepared.lifted.graph.nodes.get(table, {}).get("closed"):
+    def unlisted(self, table: str, side: int, rows: np.ndarray) -> np.ndarray:
+        """A mask of the atoms of a closed predicate that are false only by default: no fact lists them."""
+        if side or not self._prepared.lifted.graph.nodes.get(table, {}).get("closed"):
             return np.zeros(len(rows), bool)
         return ~self._given[rows] | (rows < 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
@@ -14,16 +15,19 @@ from lnnkit.markup.html_table import preformatted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
+_NAMED = 3  # facts that rule a premise out
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A premise that an instance lacks: ``atom`` must be at least (``side`` lower) or at most ``needed``, and is
     ``now``; ``formula`` is its syntax.
 
-    ``against`` is its other bound where that rules it out; it is ``unlisted`` where that is only the default of a
-    closed predicate, which a fact would change. A ``contradictory`` premise reads as unknown until it is repaired.
-    For a ``never_false`` one, no fact or statement can make its predicate false. ``numbers`` are the known bounds
-    of the numbers in a comparison, ``gap`` is the distance of its sides, relative to the greater.
+    ``against`` is its other bound where that rules it out, ``because`` of these facts; it is ``unlisted`` where that is
+    only the default of a closed predicate, which a fact would change, or a rule if it is ``derived``: ``through`` is
+    such a rule and what it lacks. A ``contradictory`` premise reads as unknown until it is repaired. For a
+    ``never_false`` one, no fact or statement can make its predicate false. ``numbers`` are the known bounds of the
+    numbers in a comparison, ``gap`` is the distance of its sides, relative to the greater.
     """
 
     atom: str
@@ -37,6 +41,10 @@ class Missing:
     numbers: tuple[str, ...] = ()
     gap: float = 0.0
     formula: ast.Expression | None = None
+    derived: bool = False
+    underived: bool = False  # its rules are still to be followed
+    through: Way | None = None
+    because: tuple[str, ...] = ()
 
     @property
     def lack(self) -> float:
@@ -55,7 +63,25 @@ class Missing:
     def as_dict(self) -> dict[str, object]:
         found: dict[str, object] = {"atom": self.atom, "side": self.side, "now": self.now, "needed": self.needed}
         found |= {"lack": self.lack, "against": self.against, "contradictory": self.contradictory}
-        return found | {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
+        found |= {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
+        through = None if self.through is None else self.through.proposal()
+        return found | {"because": list(self.because), "through": through}
+
+    def lines(self, free: Sequence[str], shown: set[str]) -> Iterator[str]:
+        """The premise, and beneath it what a rule that would derive it lacks; what is ``shown`` already is referred
+        to."""
+        if self.through is None:
+            yield f"- {self.text(free)}"
+            return
+        said = f"- {self.atom} {RELATION[self.side]} {format_bound(self.needed)}"
+        beneath = [line for each in self.through.missing for line in each.lines(self.through.free, set())]
+        key = "\n".join((said, *beneath))
+        if key in shown:
+            yield f"{said}, as above"
+            return
+        shown.add(key)
+        yield f"{said}, by {self.through.heading}"
+        yield from (f"  {line}" for each in self.through.missing for line in each.lines(self.through.free, shown))
 
     def text(self, free: Sequence[str] = ()) -> str:
         """The premise as text; variables that are ``free`` as ``some K``."""
@@ -71,10 +97,15 @@ class Missing:
         if self.contradictory:
             return "; it contradicts itself, and reads as unknown"
         if self.unlisted:
-            return f"; no fact lists it, and `{self.predicate}` is closed"
+            rest = f"`{self.predicate}` is closed"
+            if self.derived:
+                rest = "its rules were followed no further" if self.underived else "no rule derives it"
+            return f"; no fact lists it, and {rest}"
         if self.against is not None:
             other = RELATION["upper" if self.side == "lower" else "lower"]
-            return f"; but it is {other} {format_bound(self.against)}"
+            named = [*self.because[:_NAMED], *(["…"] if len(self.because) > _NAMED else [])]
+            because = f", from {', '.join(named)}" if named else ""
+            return f"; but it is {other} {format_bound(self.against)}{because}"
         if self.never_false:
             return "; nothing makes it false"
         return ""
@@ -101,7 +132,40 @@ class Way:
     meets: str | None = None
     concludes: bool = True  # whether the atom is in its consequent
 
-    def as_dict(self) -> dict[str, object]:
+    @property
+    def lacking(self) -> tuple[Missing, ...]:
+        """What is missing in the end: instead of what rules would derive, what these lack."""
+        found: dict[tuple[str, str], Missing] = {}
+        for each in self.missing:
+            for one in (each,) if each.through is None else each.through.lacking:
+                known = found.setdefault((one.atom, one.side), one)
+                found[one.atom, one.side] = max(known, one, key=lambda each: each.lack)
+        return tuple(found.values())
+
+    @property
+    def depth(self) -> int:
+        """The number of rules that derive premises, one for another."""
+        return max((1 + each.through.depth for each in self.missing if each.through is not None), default=0)
+
+    @property
+    def unbound(self) -> tuple[str, ...]:
+        """The free variables of this way, and of the rules that its premises need."""
+        inner = [each.through.unbound for each in self.missing if each.through is not None]
+        return tuple(dict.fromkeys((*self.free, *chain.from_iterable(inner))))
+
+    @property
+    def heading(self) -> str:
+        """The statement, its place and its bindings."""
+        span = self.statement.span
+        called = f"{self.statement.kind} {self.statement.name or ''}".rstrip()
+        said = [
+            *(f"{name} = {value}" for name, value in self.bindings.items()),
+            *(f"some {each}" for each in self.free),
+        ]
+        return f"{called}, {span.source.path}:{span.line}" + (f" ({', '.join(said)})" if said else "")
+
+    def proposal(self) -> dict[str, object]:
+        """The instance, what it gives and what it lacks, for JSON."""
         span = self.statement.span
         return {
             "rule": self.statement.name,
@@ -112,22 +176,21 @@ class Way:
             "free": list(self.free),
             "gives": self.gives,
             "missing": [each.as_dict() for each in self.missing],
-            "blocked": self.blocked,
-            "meets": self.meets,
         }
 
-    def lines(self, relation: str) -> Iterator[str]:
-        span = self.statement.span
-        called = f"{self.statement.kind} {self.statement.name or ''}".rstrip()
-        bindings = [f"{name} = {value}" for name, value in self.bindings.items()]
-        said = ", ".join((*bindings, *(f"some {name}" for name in self.free)))
-        yield f"{called}, {span.source.path}:{span.line}{f' ({said})' if said else ''}"
+    def as_dict(self) -> dict[str, object]:
+        return {**self.proposal(), "blocked": self.blocked, "meets": self.meets}
+
+    def lines(self, relation: str, shown: set[str] | None = None) -> Iterator[str]:
+        """The paragraph that is printed; derivations already ``shown`` are referred to."""
+        shown = set() if shown is None else shown
+        yield self.heading
         gives = f"{relation} {format_bound(self.gives)}"
         yield f"  would {'need, to give' if self.blocked else 'give'} {gives}{',' if self.blocked else ' with'}"
-        yield from (f"  - {each.text(self.free)}" for each in self.missing)
+        yield from (f"  {line}" for each in self.missing for line in each.lines(self.free, shown))
         if self.meets is not None:
             yield f"  but that would contradict what is known: {self.meets}"
-        elif self.blocked and not any(each.excluded for each in self.missing):
+        elif self.blocked and not any(each.excluded for each in self.lacking):
             yield "  but adding that alone is not enough: it also changes other premises of the rule"
 
 
@@ -164,10 +227,11 @@ class WhyNot:
             yield f"  it is {other} {format_bound(self.against)}: a statement that concludes more would contradict that"
         elif not self.ways:
             yield "  no statement could change that; only a fact"
+        shown: set[str] = set()
         for way in self.ways:
             yield ""
-            yield from way.lines(relation)
-        never = {each.predicate: None for way in self.ways for each in way.missing if each.never_false}
+            yield from way.lines(relation, shown)
+        never = {each.predicate: None for way in self.ways for each in way.lacking if each.never_false}
         if never:
             yield ""
         for name in never:

@@ -91,3 +91,17 @@ class Proof:
     steps: Sequence[Step]
     lower: int
     upper: int
+
+    def facts(self, top: int) -> tuple[str, ...]:
+        """The facts that a step rests on through statements; none if it is a fact."""
+        found: dict[str, None] = {}
+        met, waiting = {top}, [top]
+        while waiting:
+            number = waiting.pop()
+            step = self.steps[number]
+            if step.given is not None and number != top:
+                found[step.given.text.removeprefix("fact ")] = None
+            below = [each.step for each in step.premises if each.step not in met]
+            met.update(below)
+            waiting += reversed(below)
+        return tuple(found)

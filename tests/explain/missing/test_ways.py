@@ -221,14 +221,14 @@ def promises(text: str, atom: str, side: Side) -> Iterator[tuple[float, lnnkit.A
     assert len(set(rules[: len(set(rules))])) == len(set(rules))
     for way in found.ways:
         assert atom not in {each.atom for each in way.missing}
-        if way.blocked or None in [written(each, way.free, "zed") for each in way.missing]:
+        if way.blocked or None in [written(each, way.unbound, "zed") for each in way.lacking]:
             continue
         others = [each for each in PEOPLE if f"({each})" not in atom]
         fresh, *rest = [
-            lnnkit.loads(text + "\n".join(str(written(each, way.free, entity)) for each in way.missing) + "\n").ask(
+            lnnkit.loads(text + "\n".join(str(written(each, way.unbound, entity)) for each in way.lacking) + "\n").ask(
                 atom
             )[0]
-            for entity in (("zed", *others) if way.free else ("",))
+            for entity in (("zed", *others) if way.unbound else ("",))
         ]
         if side == "lower":
             worst = min(rest, key=lambda each: each.lower, default=fresh)
