@@ -71,14 +71,14 @@ def _rows(figures: Sequence[Figure], sides: tuple[Side, Side], options: argparse
             if (program, size) not in known:
                 known[program, size] = race(program, size, sides, options.repeat, _tell)
         both = {side.name: {name: known[name, size][side.name] for name in figure.programs()} for side in sides}
-        row = _row(figure, size, both, options.commit, "working tree")
+        row = row_of(figure, size, both, options.commit, "working tree")
         _tell("")
         if options.format == "table":
             print(_line(row), flush=True)
         yield row
 
 
-def _row(figure: Figure, size: int, both: Both, earlier: str, working: str) -> Row:
+def row_of(figure: Figure, size: int, both: Both, earlier: str, working: str) -> Row:
     before, now = figure.value(both[earlier]), figure.value(both[working])
     memory = [_peak(both[side][figure.program]) for side in (earlier, working)]
     ratio = now / before if now is not None and before else None
