@@ -27,6 +27,7 @@ from lnnkit.check.tables import READING, read_tables, unread
 from lnnkit.check.term_values import terms
 from lnnkit.check.truth_values import values
 from lnnkit.check.units import units
+from lnnkit.check.unjoined import unjoined
 from lnnkit.check.unknown_functions import unknown_functions
 from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables
@@ -45,6 +46,7 @@ PASSES: tuple[Pass, ...] = (
     sorts,
     variables,
     entities,
+    unjoined,
     asked,
     kinds,
     values,

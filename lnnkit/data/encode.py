@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.data.arrow import concatenated, filled, nulls, one, strings, view
-from lnnkit.data.objects import alike, entities_in
+from lnnkit.data.arrow import booleans, concatenated, filled, nulls, one, strings, view
+from lnnkit.data.objects import alike, entities_in, is_missing
 from lnnkit.data.ranked import ranked
 from lnnkit.data.table_fault import Unreadable
-from lnnkit.data.whole import all_whole, coded, is_many, united
+from lnnkit.data.whole import EXACT, all_whole, coded, is_many, united
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
     entities."""
     import pyarrow as pa
 
-    columns = [(_in_bulk(column) if len(column) else [], title) for column, title in columns]
+    columns = [(whole_floats(_in_bulk(column)) if len(column) else [], title) for column, title in columns]
     kinds = [None if isinstance(column, list) else column.type for column, _ in columns]
     spelled = [() if kind is None else _spelling(kind, title) for kind, (_, title) in zip(kinds, columns, strict=True)]
     arrays = {place: column for place, (column, _) in enumerate(columns) if not isinstance(column, list)}
@@ -70,6 +70,38 @@ def _in_bulk(column: Column) -> Column:
         return column
     array = alike(column)
     return column if array is None else array
+
+
+def are_floats(column: Column) -> bool:
+    """Whether a column holds floats, or decimals with a fraction, and gaps."""
+    import pyarrow as pa
+
+    if isinstance(column, list):
+        kinds = [isinstance(value, float) or (None if is_missing(value) else False) for value in column]
+        return False not in kinds and True in kinds
+    return pa.types.is_floating(column.type) or (pa.types.is_decimal(column.type) and column.type.scale > 0)
+
+
+def whole_floats(column: Column) -> Column:
+    """Floats, or decimals, that are all whole (as pandas writes integers with gaps) as integers, and nan as a gap; any
+    other column unchanged, and so are floats too large to tell whole numbers apart."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not are_floats(column):
+        return column
+    if isinstance(column, list):
+        values = np.array([np.nan if is_missing(value) else value for value in column], np.float64)
+    else:
+        held = one(column)
+        values = np.where(nulls(held), np.nan, view(held.cast(pa.float64()), np.float64))
+    gaps = np.isnan(values)
+    numbers = np.where(gaps, 0.0, values)
+    if gaps.all() or (np.abs(numbers) >= EXACT).any() or (numbers != np.round(numbers)).any():
+        return column
+    return pa.Array.from_buffers(
+        pa.int64(), len(numbers), [booleans(~gaps).buffers()[1], pa.py_buffer(numbers.astype(np.int64))]
+    )
 
 
 def _is_text(kind: pa.DataType) -> bool:

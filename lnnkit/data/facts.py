@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from lnnkit.data.choose import Choice
 from lnnkit.data.conditions import Verdict, verdict
+from lnnkit.data.encode import are_floats
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
-from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together
+from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.syntax.ast import Where
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_column, format_condition, format_predicate, format_string
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 TEXT_FORMATS = ("csv", "tsv")
 SHOWN = 5
 """The number of rows with one kind of fault in one column that are reported before the rest is counted."""
+_FLOAT_KEYS = "holds floats that are all whole: they are read as whole numbers, 7.0 as 7"
+_AS_WHOLE = 'write whole numbers; in pandas, `column.astype("Int64")` keeps the gaps'
 UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
 
 
@@ -59,7 +62,10 @@ def facts(
 
     total = len(grid.rows)
     try:
-        keys = _texts(grid, sheet, choice.keys, known)
+        written = _texts(grid, sheet, choice.keys, known)
+        keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
+        whole = [texts is not own for texts, own in zip(keys, written, strict=True)]
+        keys = reunited(keys) if any(whole) else written
         verdicts = [_verdict(grid, sheet, position, where) for position, where in choice.where]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
@@ -84,6 +90,11 @@ def facts(
     found = _listed(grid, doubts, source, span, shown)
     if not choice.listed and choice.values and not numeric and sheet.format:
         found = [_unasked(each, sheet, choice) for each in found]
+    found += [
+        Diagnostic("float-keys", f"{sheet.title(position)} {_FLOAT_KEYS}", _AS_WHOLE, span, "warning", source)
+        for position, spelled in zip(choice.keys, whole, strict=True)
+        if spelled or (total and are_floats(grid.columns[position]))
+    ]
     found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
     return table, found
 

@@ -11,7 +11,7 @@ from lnnkit.data.arrow import nulls, one, view
 from lnnkit.data.objects import brief, is_missing, unboxed
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.data.texts import texts_of
-from lnnkit.data.whole import is_many
+from lnnkit.data.whole import EXACT, is_many
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,6 @@ NUMERAL = re.compile(
 )
 TRUTHS = {word: float(word in ("true", "yes", "t", "y")) for word in ["true", "yes", "t", "y", "false", "no", "f", "n"]}
 """The words that are truth values, in any case, beside numbers from 0 to 1."""
-EXACT = 2.0**53  # from here on float64 skips whole numbers
 _BLOCK = 1 << 15  # numbers at a time: they fit a processor's cache
 _HUGE_PAGE = 1 << 21  # bytes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lnnkit.data.arrow import Column
+
+
+_WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
+_EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,30 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
         for place, codes in zip(piece.columns, np.split(texts.codes, len(piece.columns)), strict=True):
             found[place] = Texts(codes, texts.names, texts.faults, sharing)
     return [found[place] for place in range(len(columns))]
+
+
+def without_fractions(texts: Texts) -> Texts:
+    """The texts with ``7.0`` read as ``7``, if each is a whole number in one of these spellings, as those of pandas are
+    where a column has gaps; otherwise unchanged."""
+    import numpy as np
+
+    names, count = texts.names, len(texts.names.numbers)
+    used = np.zeros(len(names) + len(texts.faults) + 1, bool)
+    used[texts.codes] = True  # the last stands for -1
+    spelled = np.flatnonzero(used[count:-1]) + count
+    if not len(spelled) or spelled[-1] >= len(names):
+        return texts
+    numbers: list[int] = []
+    for place in spelled.tolist():
+        match = _WHOLE_FLOAT.fullmatch(names[place])
+        if match is None or len(match[1]) > _EXACT_DIGITS:
+            return texts
+        numbers.append(int(match[1]))
+    distinct, places = np.unique(np.array(numbers, np.int64), return_inverse=True)
+    merged, (own, other) = united([names.numbers_in_numpy, distinct])
+    codes = np.full(len(used), -1, np.int32)
+    codes[:count], codes[spelled] = own, other[places]
+    return Texts(codes.take(texts.codes), Names(strings([]), merged), {})
 
 
 def _has_all(column: Column, names: Names) -> bool:

@@ -22,7 +22,7 @@ from lnnkit.data.column import EntityColumn
 from lnnkit.data.entities import Entities
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.data.texts import Texts, texts_of
+from lnnkit.data.texts import Texts
 from lnnkit.engine.inference import Fixpoint, TooLarge, infer
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
@@ -70,7 +70,7 @@ class StripEngine:
     def answers(self, strip: StripGrid, setters: Setters | None = None) -> list[RowBounds]:
         """The bounds of each query, row by row; for an atom with the numbers that ``setters`` give to the statements
         that set them. Rows that share a name are separate entities. Raises `BudgetError`."""
-        texts = texts_of(strip.key, strip.source.sheet.title(strip.source.key))
+        texts = strip.texts
         turns = _turns(texts.codes)
         if turns is None:
             return self._together(strip, texts, setters)
@@ -80,7 +80,7 @@ class StripEngine:
         for turn in range(int(turns.max()) + 1):
             rows = np.flatnonzero(turns == turn)
             part = some_rows(strip, rows)
-            own = texts_of(part.key, strip.source.sheet.title(strip.source.key))
+            own = part.texts
             for column, number, found in zip(columns, numbers, self._together(part, own, setters), strict=True):
                 column[0, rows], column[1, rows] = found.lower.numpy(), found.upper.numpy()
                 if found.setters is not None:

@@ -12,12 +12,12 @@ import torch
 from lnnkit.check.program import Fact
 from lnnkit.data.arrow import int64s, nulls, one, strings, text_buffers, view
 from lnnkit.data.choose import Choice
-from lnnkit.data.facts import SHOWN, facts
+from lnnkit.data.facts import SHOWN, TEXT_FORMATS, facts
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.load import denied
 from lnnkit.data.marks import without_marks
 from lnnkit.data.table import FactTable
-from lnnkit.data.texts import texts_of
+from lnnkit.data.texts import Texts, texts_of, without_fractions
 from lnnkit.flags import either
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Column, Numbers, at_default
@@ -59,6 +59,12 @@ class StripGrid:
         column = self.grid.columns[self.source.key]
         assert not isinstance(column, list)
         return column
+
+    @property
+    def texts(self) -> Texts:
+        """The names of the rows."""
+        texts = texts_of(self.key, self.source.sheet.title(self.source.key))
+        return without_fractions(texts) if self.source.sheet.format in TEXT_FORMATS else texts
 
 
 def read_strip(source: StripSource) -> StripGrid:
@@ -293,7 +299,7 @@ def _looked_up(
     strip: StripGrid, side: SideFacts, table: DenseTable
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The values of another table for each row; None if it has no facts about any."""
-    texts = texts_of(strip.key, strip.source.sheet.title(strip.source.key))
+    texts = strip.texts
     place = index_in(texts.names.arrow, side.keys)
     mine = np.append(place, -1).take(texts.codes)
     there = mine >= 0

@@ -59,8 +59,10 @@ def test_entities_of_every_type(typed: Any, column: pa.Array, expected: list[str
 @pytest.mark.parametrize(
     "column",
     [
-        pa.array([1.0, 2.0]),
-        pa.array([1.0, 2.0]).dictionary_encode(),
+        pa.array([1.0, 2.5]),
+        pa.array([1.0, 2.0**53]),
+        pa.array([1.0, math.inf]),
+        pa.array([1.5, 2.0]).dictionary_encode(),
         pa.array([datetime.datetime(2024, 1, 15)] * 2),
         pa.array([decimal.Decimal("1.50")] * 2),
         pa.array([["a"], ["b"]]),

@@ -163,11 +163,22 @@ def test_bad_rows() -> None:
 
 
 def test_float_keys() -> None:
-    only = tell(pd.DataFrame({"a": [1.0, None], "b": ["x", "y"]})).only()
+    only = tell(pd.DataFrame({"a": [1.5, None], "b": ["x", "y"]})).only()
     assert only.code == "bad-column"
     assert "Int64" in only.hint
-    assert tell(np.array([[1.0, 2.0]])).errors == [("bad-column", None)]
+    assert tell(np.array([[1.0, 2.5]])).errors == [("bad-column", None)]
     assert tell(np.array([[1, 2]])).keys == [("1", "2")]
+    for table in (
+        pd.DataFrame({"a": [7.0, None], "b": ["x", "y"]}),
+        {"a": [7.0, math.nan], "b": ["x", "y"]},
+        {"a": np.array([7.0, math.nan]), "b": ["x", "y"]},
+        [(7.0, "x"), (None, "y")],
+    ):
+        got = tell(table)
+        assert got.keys == [("7", "x")]
+        assert got.found == [("bad-row", 2), ("float-keys", None)]
+    assert tell([(7.0, "x"), (7.5, "y")]).errors == [("bad-row", 1), ("bad-row", 2)]
+    assert tell([("7.0", "x")]).keys == [("7.0", "x")]
 
 
 @pytest.mark.parametrize(

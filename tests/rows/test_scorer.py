@@ -128,7 +128,7 @@ def test_another_table_about_the_rows_is_looked_up(tmp_path: Path) -> None:
         ({"income": ["1", "x", "2"]}, "bad-number"),
         ({"id": ["l1", None, "l3"]}, "bad-row"),
         ({"id": ["l1", "", "l3"]}, "bad-row"),
-        ({"id": [1.0, 2.0, 3.0]}, "bad-column"),
+        ({"id": [1.0, 2.5, 3.0]}, "bad-column"),
         ({"risk": [1.0, float("nan"), 0.0]}, "bad-truth"),
     ],
 )
