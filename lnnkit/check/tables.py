@@ -46,9 +46,13 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
         arity = arity_of(symbols, name)
         if arity is None:
             arity = arities.setdefault(name, _width(table, entry.base, sheets))
-        result, found = read_table(
-            name, arity, name in symbols.numbers, table, entry.base, statement.span, sheets, statement.negated
-        )
+        gaps = "unknown"
+        if isinstance(statement, ast.LabelTableStatement):
+            gaps = "skipped"
+        elif name in symbols.declared and symbols.declared[name].closed:
+            gaps = "refused"
+        numeric, negated = name in symbols.numbers, statement.negated
+        result, found = read_table(name, arity, numeric, table, entry.base, statement.span, sheets, negated, gaps=gaps)
         diagnostics.extend(found)
         complete = complete and not any(finding.severity == "error" for finding in found)
         if result is not None:

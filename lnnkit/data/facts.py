@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lnnkit.data.choose import Choice
 from lnnkit.data.conditions import Verdict, verdict
@@ -32,6 +32,10 @@ _AS_WHOLE = 'write whole numbers; in pandas, `column.astype("Int64")` keeps the 
 UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
 
 
+Gaps = Literal["unknown", "refused", "skipped"]
+"""What an empty truth is: unknown, an error (of a closed predicate, where nothing is unknown), or no label."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Doubt:
     """A mask of rows with one kind of fault, the message for one of them, and the message for the rest."""
@@ -51,11 +55,14 @@ def facts(
     span: Span | None,
     shown: int = SHOWN,
     known: Names | None = None,
+    *,
+    gaps: Gaps = "unknown",
 ) -> tuple[FactTable, list[Diagnostic]]:
     """The valid rows as facts, and the faults of the others by column and kind: the first ``shown`` rows, then a count.
 
-    Rows excluded by a ``where`` are not checked. The names of entities may be ``known`` from another table. Raises
-    ``Unreadable`` if the type of a column fits no row at all.
+    An empty cell of a number is unknown; ``gaps`` says what one of a truth is. Rows excluded by a ``where`` are not
+    checked. The names of entities may be ``known`` from another table. Raises ``Unreadable`` if the type of a column
+    fits no row at all.
     """
     import numpy as np
     import pyarrow as pa
@@ -70,7 +77,7 @@ def facts(
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    lower, upper, doubts = _bounds(reals, choice.values, numeric, total, sheet)
+    lower, upper, doubts = _bounds(reals, choice.values, numeric, total, sheet, gaps)
     for texts, position in zip(keys, choice.keys, strict=True):
         wrong = texts.wrong()
         if not wrong.any():
@@ -79,10 +86,12 @@ def facts(
         doubts.append(_Doubt(empty, _key_fault(texts, sheet, position), f"where {title} is empty"))
         if texts.faults:
             doubts.append(_Doubt(wrong & ~empty, _key_fault(texts, sheet, position), f"where {title} is not an entity"))
-    keep, mask = np.broadcast_to(np.True_, total), None  # takes no memory
+    keep = np.broadcast_to(np.True_, total)  # takes no memory
     if doubts or verdicts or grid.spoiled:
         doubts, keep = _kept(doubts, verdicts, grid)
-        mask = None if keep.all() else keep
+    if gaps == "skipped" and not numeric:
+        keep = keep & ((lower > 0) | (upper < 1))
+    mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
@@ -134,10 +143,9 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | No
 
 
 def _bounds(
-    reals: list[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet
+    reals: list[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet, gaps: Gaps
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
-    """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true; an empty cell
-    of a number means unknown."""
+    """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true."""
     import numpy as np
 
     if not reals:
@@ -145,6 +153,7 @@ def _bounds(
         return ones, ones, []
     doubts = []
     ends = []
+    unknown = (-np.inf, np.inf) if numeric else (0.0, 1.0)
     for end, (real, position) in enumerate(zip(reals, positions, strict=True)):
         title = sheet.title(position)
         # Without negative zeros, in memory that is not shared
@@ -153,24 +162,25 @@ def _bounds(
             ends.append(values)
             continue
         kind = "a number" if numeric else "a truth value"
-        doubts.append(_Doubt(real.wrong, _value_fault(real, title, numeric, sheet), f"where {title} is not {kind}"))
+        fault = _value_fault(real, title, numeric, sheet, gaps)
+        doubts.append(_Doubt(real.wrong, fault, f"where {title} is not {kind}"))
+        values = np.where(real.missing, unknown[end], values)
         if numeric:
-            unknown = -np.inf if end == 0 else np.inf
-            values = np.where(real.missing, unknown, values)
-            unreached = np.isinf(values) if len(reals) == 1 else values == -unknown
+            unreached = np.isinf(values) if len(reals) == 1 else values == -unknown[end]
             unreached &= ~(real.missing | real.wrong)
             fault = _infinite_fault(real, title, len(reals) == 1)
             doubts.append(_Doubt(unreached, fault, f"where {title} is infinite"))
         else:
-            outside = ~real.wrong & ((values < 0) | (values > 1)) & ~real.missing
-            column = format_column(sheet.names[position] if sheet.named else position + 1)
-            where = f"known: `where {column} is not null`," if sheet.format else "known,"
-            empty = Fault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
-            doubts.append(_Doubt(real.missing, lambda _, empty=empty: empty, f"where {title} is empty"))
+            outside = ~real.wrong & ((values < 0) | (values > 1))
+            if gaps == "refused":
+                column = format_column(sheet.names[position] if sheet.named else position + 1)
+                where = f"known: `where {column} is not null`," if sheet.format else "known,"
+                empty = Fault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
+                doubts.append(_Doubt(real.missing, lambda _, empty=empty: empty, f"where {title} is empty"))
             doubts.append(_Doubt(outside, _outside_fault(real, title), f"where {title} is outside [0, 1]"))
         ends.append(values)
     if len(ends) == 1:
-        upper = np.where(reals[0].missing, np.inf, ends[0]) if numeric and reals[0].missing.any() else ends[0]
+        upper = np.where(reals[0].missing, unknown[1], ends[0]) if reals[0].missing.any() else ends[0]
         return ends[0], upper, doubts
     crossing = ends[0] > ends[1]
     if not crossing.any():
@@ -199,19 +209,19 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
     return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 
-def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet) -> Callable[[int], Fault]:
+def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], Fault]:
     def fault(row: int) -> Fault:
         if row == 0 and not sheet.named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
             what = "a number" if numeric else "a truth value"
             hint = 'if this row is the header, end the statement with "header"'
             return Fault(f"bad-{'number' if numeric else 'truth'}", f"{title} is {real.shown(row)}, not {what}", hint)
+        shown = real.shown(row)
+        mark = f", or add `missing {format_string(shown[1:-1])}`" if sheet.format and shown[0] in "'\"" else ""
         if numeric:
-            shown = real.shown(row)
-            mark = f", or add `missing {format_string(shown[1:-1])}`" if sheet.format and shown[0] in "'\"" else ""
             hint = meant(shown)
             return Fault("bad-number", f"{title} is {shown}, not a number", hint + (mark if hint == UNSAID else ""))
-        hint = f"write a number from 0 to 1, or true or false; {UNKNOWN}"
-        return Fault("bad-truth", f"{title} is {real.shown(row)}, not a truth value", hint)
+        hint = f"write a number from 0 to 1, or true or false; {UNKNOWN if gaps == 'refused' else UNSAID + mark}"
+        return Fault("bad-truth", f"{title} is {shown}, not a truth value", hint)
 
     return fault
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.data.choose import choose
-from lnnkit.data.facts import facts
+from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.marks import without_marks
 from lnnkit.data.sheets import Sheets
 from lnnkit.data.table import FactTable
@@ -40,13 +40,16 @@ def read_table(
     span: Span | None,
     sheets: Sheets | None = None,
     negated: bool = False,
+    *,
+    gaps: Gaps = "unknown",
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and all its errors.
 
     ``base`` is the folder of relative paths, ``span`` the statement to point at. Errors that leave other rows readable
     come with the facts of those rows; None means that nothing could be read. Faulty rows are reported by line, in
     order; errors of the statement itself are reported at ``span``. ``sheets`` holds what other statements have read
-    already. For a ``negated`` predicate the truth of each row is that of the negation.
+    already. For a ``negated`` predicate the truth of each row is that of the negation; ``gaps`` says what an empty
+    truth is.
     """
     path = base / table.path
     source = str(path)
@@ -54,7 +57,7 @@ def read_table(
         sheet = (sheets or Sheets()).sheet(path, table.header, table.delimiter)
         choice = choose(predicate, arity, numeric, sheet, table.read, table.where, table.missing)
         grid = without_marks(sheet.read(choice.wanted), table.missing)
-        read, found = facts(predicate, numeric, sheet, choice, grid, source, span)
+        read, found = facts(predicate, numeric, sheet, choice, grid, source, span, gaps=gaps)
         read = replace(read, trust=1.0 if table.trust is None else float(table.trust))
         return (denied(read) if negated and not numeric else read), found
     except Unreadable as problem:

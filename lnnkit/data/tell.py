@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.choose import choose
-from lnnkit.data.facts import facts
+from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.frames import arrow_sheet, column_of
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.table import FactTable
@@ -29,6 +29,8 @@ def told_table(
     before: int = 0,
     trust: float = 1.0,
     like: FactTable | None = None,
+    *,
+    gaps: Gaps = "unknown",
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
@@ -38,7 +40,7 @@ def told_table(
     ``read_table`` does without a list: the arguments, then a truth value or two bounds (for a number: its value or two
     bounds). Diagnostics name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it
     already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers that
-    equal those of the table ``like`` share its memory.
+    equal those of the table ``like`` share its memory. ``gaps`` says what an empty truth is.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
@@ -53,6 +55,7 @@ def told_table(
             source,
             None,
             known=None if like is None else like.names,
+            gaps=gaps,
         )
         return replace(read, trust=trust), found
     except Unreadable as problem:

@@ -167,7 +167,7 @@ class KnowledgeBase:
         """Add labels of the predicate ``name``, for training and scoring; ``table`` as in `tell`."""
         from lnnkit.kb.telling import told
 
-        found, findings = told(self._checked, name, table)
+        found, findings = told(self._checked, name, table, labels=True)
         self.warnings += tuple(findings)
         self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, found)))
 

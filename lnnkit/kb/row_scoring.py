@@ -74,7 +74,14 @@ def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
         folder = load.path.parent
         table = replace(load.table, path=load.path.name)
         read, findings = read_table(
-            load.predicate, load.arity, load.numeric, table, folder, load.span, negated=load.negated
+            load.predicate,
+            load.arity,
+            load.numeric,
+            table,
+            folder,
+            load.span,
+            negated=load.negated,
+            gaps=load.gaps,
         )
         found += [finding for finding in findings if finding.severity == "error"]
         if read is not None:

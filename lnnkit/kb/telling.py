@@ -15,9 +15,12 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
 
 
-def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) -> tuple[FactTable, list[Diagnostic]]:
-    """The facts of a ``table`` for the predicate ``name``, and the findings about the table. Raises `DataError` with
-    every bad row, or if there is no such predicate; ``ValueError`` if ``trust`` is not between 0 and 1."""
+def told(
+    checked: CheckedProgram, name: str, table: object, trust: float = 1.0, *, labels: bool = False
+) -> tuple[FactTable, list[Diagnostic]]:
+    """The facts, or ``labels``, of a ``table`` for the predicate ``name``, and the findings about the table. Raises
+    `DataError` with every bad row, or if there is no such predicate; ``ValueError`` if ``trust`` is not between 0 and
+    1."""
     if isinstance(trust, bool) or not isinstance(trust, (int, float)) or not 0 <= trust <= 1:
         raise ValueError(f"trust must be a number from 0 to 1; got {trust!r}")
     if not isinstance(name, str):
@@ -30,7 +33,8 @@ def told(checked: CheckedProgram, name: str, table: object, trust: float = 1.0) 
     tables = (*checked.tables, *checked.label_tables)
     before = sum(each.predicate == name and each.source.startswith(TOLD) for each in tables)
     like = checked.tables[-1] if checked.tables else None  # tables about the same entities often follow each other
-    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), like)
+    gaps = "skipped" if labels else "refused" if predicate.closed else "unknown"
+    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), like, gaps=gaps)
     if found is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])
     return found, findings

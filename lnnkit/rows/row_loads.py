@@ -9,6 +9,7 @@ from pathlib import Path
 from lnnkit.check.imports import merge
 from lnnkit.check.program import Predicate
 from lnnkit.data.choose import Choice, choose
+from lnnkit.data.facts import Gaps
 from lnnkit.data.grid import Sheet
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax import ast
@@ -25,6 +26,7 @@ class RowLoad:
     predicate: str
     arity: int
     numeric: bool
+    gaps: Gaps
     place: int
     table: ast.Table
     negated: bool
@@ -58,6 +60,7 @@ def row_loads(
                     own.name,
                     own.arity,
                     own.numeric,
+                    "refused" if own.closed else "unknown",
                     places[0],
                     statement.table,
                     statement.negated,

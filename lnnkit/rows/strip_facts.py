@@ -135,7 +135,7 @@ def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
 def _facts(strip: StripGrid, load: RowLoad, choice: Choice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
     grid = without_marks(_some(strip.grid, choice.wanted), load.table.missing)
     sheet, name = strip.source.sheet, strip.source.name
-    table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown)
+    table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown, gaps=load.gaps)
     return (denied(table) if load.negated and not load.numeric else table), findings
 
 

@@ -255,9 +255,9 @@ def test_negated_labels(tmp_path: Path) -> None:
 
 
 def test_faults_of_several_columns_are_grouped(load: Load) -> None:
-    rows = "".join(f"k{n},{'x' if n % 2 else '0.5'},{'1' if n % 3 else ''}\n" for n in range(60))
+    rows = "".join(f"k{n},{'x' if n % 2 else '0.5'},{'1' if n % 3 else '2'}\n" for n in range(60))
     got = load("(id, l, u)", "id,l,u\n" + rows)
     codes = [finding.row for finding in got.diagnostics]
     assert codes == [2, 5, 8, 11, 14, None, 3, 5, 7, 9, 11, None]
-    assert got.diagnostics[5].message == 'and 15 more rows where column "u" is empty'
+    assert got.diagnostics[5].message == 'and 15 more rows where column "u" is outside [0, 1]'
     assert got.diagnostics[11].message == 'and 25 more rows where column "l" is not a truth value'

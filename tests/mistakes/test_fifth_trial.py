@@ -83,7 +83,7 @@ def test_the_value_of_a_number_without_arguments(tmp_path: Path) -> None:
 )
 def test_an_empty_truth(header: str, columns: str, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text(header + "a,\nb,0.5\n")
-    load = f'predicate Copied(entity)\nload Copied from "c.csv" {columns}'
+    load = f'predicate Copied(entity) closed\nload Copied from "c.csv" {columns}'
     (found,) = findings(f"{load}\n", tmp_path)
     assert found.code == "bad-truth"
     kept = next(each for each in re.findall(r"`([^`]*)`", found.hint) if each.startswith("where"))
