@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import eq
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from lnnkit.answer_table import finite, format_bounds
 from lnnkit.syntax.digits import in_digits
+
+if TYPE_CHECKING:
+    from lnnkit.markup.html_table import Table
 
 _LISTED = 10
 _ENDS = {
@@ -98,7 +101,22 @@ class Contradictions(Sequence[Contradiction]):
     __hash__ = None  # pyright: ignore[reportAssignmentType]  # equal to sequences that have none
 
     def __repr__(self) -> str:
-        return repr(self[:])
+        count = len(self)
+        lines = [f"{count:,} contradiction{'' if count == 1 else 's'}{':' if count else ''}"]
+        lines += [f"  {contradiction}" for contradiction in self[:_LISTED]]
+        return "\n".join([*lines, f"  … and {count - _LISTED:,} more"] if count > _LISTED else lines)
+
+    def table(self) -> Table:
+        """What notebooks show."""
+        from lnnkit.markup.html_table import Table
+
+        rows = ([each.atom, each.bounds, each.place] for each in self)
+        return Table("contradictions", ["of", "bounds", "by"], rows, len(self))
+
+    def _repr_html_(self) -> str:
+        from lnnkit.markup.html_table import tables
+
+        return tables(self.table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +150,7 @@ class Outcome:
 
     status: str
     rounds: int
-    contradictions: Sequence[Contradiction] = field(default=())
+    contradictions: Contradictions = field(default_factory=lambda: Contradictions(0, ().__getitem__))
     creeping: tuple[Creeping, ...] = field(default=())
     atoms: int | None = None
     unfinished: tuple[str, ...] = ()
@@ -164,13 +182,9 @@ class Outcome:
         return found | {"creeping": [each.as_dict() for each in self.creeping]} if self.creeping else found
 
     def __repr__(self) -> str:
-        count = len(self.contradictions)
         lines = [self.summary]
-        if count:
-            lines.append(f"{count:,} contradiction{'' if count == 1 else 's'}:")
-            lines += [f"  {contradiction}" for contradiction in self.contradictions[:_LISTED]]
-        if count > _LISTED:
-            lines.append(f"  … and {count - _LISTED:,} more")
+        if self.contradictions:
+            lines.append(repr(self.contradictions))
         lines += [f"  {each}" for each in self.creeping[:_LISTED]]
         if len(self.creeping) > _LISTED:
             lines.append(f"  … and {len(self.creeping) - _LISTED:,} more")
@@ -179,9 +193,7 @@ class Outcome:
     def _repr_html_(self) -> str:
         from lnnkit.markup.html_table import Table, tables
 
-        found = self.contradictions
-        crossed = ([each.atom, each.bounds, each.place] for each in found)
         lost = [[str(each)] for each in self.creeping]
-        shown = [Table("contradictions", ["of", "bounds", "by"], crossed, len(found))] if found else []
+        shown = [self.contradictions.table()] if self.contradictions else []
         shown += [Table("creeping", [], lost, len(lost))] if lost else []
         return tables(*shown, text=self.summary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,24 @@ if TYPE_CHECKING:
     import numpy as np
 
     from lnnkit.syntax.diagnostic import Diagnostic
+
+
+_COLUMNS = ("n", "accuracy", "auroc", "aupr", "log_loss", "brier", "calibration", "coverage", "contradictions")
+_OF_NUMBERS = ("n", "rmse", "mae", "r2", "coverage")
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _aligned(table: Sequence[Sequence[str | float | None]]) -> Iterator[str]:
+    rows = [list(map(_cell, row)) for row in table]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *cells in rows:
+        right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        yield "  ".join([name.ljust(widths[0]), *right]).rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +76,7 @@ class NumberScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores by predicate and by number, and the total number of contradictions."""
+    """The scores by predicate and by number, and the total number of contradictions. They print as a table."""
 
     predicates: Mapping[str, Score] = field(default_factory=dict)
     contradictions: int = 0
@@ -73,6 +91,23 @@ class Scores:
         if self.numbers:
             found["numbers"] = {name: score.as_dict() for name, score in self.numbers.items()}
         return found
+
+    def tables(self) -> Iterator[tuple[list[str], list[list[str | float | None]]]]:
+        """The heads and the rows of what a person is shown: predicates, then numbers, where there are any."""
+        for kind, columns, scores in (("predicate", _COLUMNS, self.predicates), ("number", _OF_NUMBERS, self.numbers)):
+            rows = [[name, *(getattr(each, column) for column in columns)] for name, each in scores.items()]
+            if rows or (kind == "predicate" and not self.numbers):
+                yield [kind, *(column.replace("_", " ") for column in columns)], rows
+
+    def __str__(self) -> str:
+        return "\n\n".join("\n".join(_aligned([heads, *rows])) for heads, rows in self.tables())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from lnnkit.markup.html_table import Table, tables
+
+        return tables(*(Table("", heads, rows, len(rows)) for heads, rows in self.tables()))
 
     @property
     def exact(self) -> bool:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from lnnkit.scores import Scores
 
 SUMMARY = "score a program's answers against its labels"
 DESCRIPTION = """\
@@ -26,10 +20,6 @@ example:
   lnnkit eval loan.lnn
   lnnkit eval loan.lnn --format json
 """
-
-_COLUMNS = ("n", "accuracy", "auroc", "aupr", "log_loss", "brier", "calibration", "coverage", "contradictions")
-
-_OF_NUMBERS = ("n", "rmse", "mae", "r2", "coverage")
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -49,33 +39,5 @@ def command(arguments: argparse.Namespace) -> int:
         streams.in_utf8()
         streams.write([json.dumps(scores.as_dict(), ensure_ascii=False, allow_nan=False), "\n"])
     else:
-        streams.write(table(scores))
+        streams.write([streams.printable(str(scores)), "\n"])
     return 0
-
-
-def table(scores: Scores) -> Iterator[str]:
-    """A heading and one line for each predicate; the same for numbers."""
-    if scores.predicates or not scores.numbers:
-        yield from _lines("predicate", _COLUMNS, {name: each.as_dict() for name, each in scores.predicates.items()})
-    if scores.predicates and scores.numbers:
-        yield "\n"
-    if scores.numbers:
-        yield from _lines("number", _OF_NUMBERS, {name: each.as_dict() for name, each in scores.numbers.items()})
-
-
-def _lines(
-    heading: str, columns: Sequence[str], scores: Mapping[str, Mapping[str, float | int | None]]
-) -> Iterator[str]:
-    rows = [(heading, *(name.replace("_", " ") for name in columns))]
-    for name, own in scores.items():
-        rows.append((streams.printable(name, keep=""), *(_cell(own[column]) for column in columns)))
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    for row in rows:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        yield "  ".join(cells).rstrip() + "\n"
-
-
-def _cell(value: float | int | None) -> str:
-    if value is None:
-        return "-"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from lnnkit.cli.painting import paint_for
+from lnnkit.markup.templating import visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
 INTERRUPTED = 130  # the exit code
@@ -96,10 +97,4 @@ def end_interrupted() -> NoReturn:
 
 def printable(text: str, keep: str = "\n\t") -> str:
     """``text`` with its control characters escaped, so that data cannot steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    return visible(text, keep)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.evaluate import table
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import STOPPING, ProgressLine
 from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
@@ -197,5 +196,5 @@ def _table(found: Fit, output: str) -> Iterator[str]:
     for name, scores in (("training labels", found.train), ("validation labels", found.validation)):
         if scores is not None and (scores.predicates or scores.numbers):
             yield f"\n{name}\n"
-            yield from table(scores)
+            yield f"{streams.printable(str(scores))}\n"
     yield f"\nwritten to {streams.printable(output, keep='')}\n"

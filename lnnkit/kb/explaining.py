@@ -17,6 +17,7 @@ from lnnkit.kb.covering_fixpoints import covering_widely
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
 from lnnkit.kb.trying import adding
+from lnnkit.markup.html_table import Listing
 
 if TYPE_CHECKING:
     from lnnkit.engine.stop.watch import Watch
@@ -56,7 +57,9 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
     )
 
 
-def conflicts(session: Session, most: int, rested: Rested | None = None, watch: Watch | None = None) -> list[Conflict]:
+def conflicts(
+    session: Session, most: int, rested: Rested | None = None, watch: Watch | None = None
+) -> Listing[Conflict]:
     """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), each with the
     facts and statements behind it. ``watch`` is called after each round of inference from some of them."""
     rested = rested or session.own()
@@ -67,4 +70,5 @@ def conflicts(session: Session, most: int, rested: Rested | None = None, watch: 
         part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
-    return rested.explainer.conflicts(inconsistent, most)
+    found = rested.explainer.conflicts(inconsistent, most)
+    return Listing(found, ["contradiction", "facts and rules"], Conflict.cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from lnnkit.engine.workspace import Status
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
-from lnnkit.outcome import Contradiction, Outcome
+from lnnkit.outcome import Contradictions, Outcome
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import Gathered, Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -147,7 +147,7 @@ def rested(fixpoint: Fixpoint, names: Names, program: CheckedProgram) -> Rested:
     return Rested(names, program, _outcome(fixpoint, contradictions(fixpoint, names)), fixpoint)
 
 
-def _outcome(fixpoint: Fixpoint, found: Sequence[Contradiction]) -> Outcome:
+def _outcome(fixpoint: Fixpoint, found: Contradictions) -> Outcome:
     progress, prepared = fixpoint.progress, fixpoint.prepared
     return Outcome(
         progress.status.value,

@@ -1,24 +1,29 @@
-"""Tables and lines of text for notebooks."""
+"""Tables for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from lnnkit.markup.templating import rendered
+
+T = TypeVar("T")
+Cell = str | float | None
 
 ROWS = 50  # greatest number of rows shown: about two screens
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``rows`` of cells under ``heads`` (empty: no row of heads); whole numbers are right-aligned, with commas.
-    ``total`` is the number of all rows, ``what`` names them, and ``notes`` follow the table."""
+    """``rows`` of cells under ``heads`` (empty: no row of heads); numbers are right-aligned, whole ones with commas,
+    others to four digits; None is a dash. ``total`` is the number of all rows, ``what`` names them, and ``notes``
+    follow the table."""
 
     caption: str
     heads: Sequence[str]
-    rows: Iterable[Sequence[str | int]]
+    rows: Iterable[Sequence[Cell]]
     total: int
     what: str = "rows"
     notes: Sequence[str] = ()
@@ -26,10 +31,25 @@ class Table:
 
 def tables(*shown: Table, text: str = "", notes: Sequence[str] = ()) -> str:
     """A fragment of HTML: a paragraph, the tables, each cut at ``ROWS`` rows with a count of all, and ``notes``."""
-    cut = [(table, list(islice(table.rows, ROWS))) for table in shown]
-    return str(rendered("tables.html", tables=cut, text=text, notes=notes))
+    return str(rendered("tables.html", tables=list(map(_cut, shown)), text=text, notes=notes))
 
 
-def preformatted(text: str) -> str:
-    """A fragment of HTML: lines as they are, folded where they are too long."""
-    return str(rendered("preformatted.html", text=text))
+def _cut(table: Table) -> tuple[Table, list[Sequence[Cell]], list[str]]:
+    rows = list(islice(table.rows, ROWS))
+    more = [f"the first {len(rows)} of {table.total:,} {table.what}"] if table.total > len(rows) else []
+    return table, rows, [*more, *table.notes]
+
+
+class Listing(list[T]):
+    """A list that prints line by line; in a notebook it is a table with these ``heads`` and the ``cells`` of each."""
+
+    def __init__(self, items: Iterable[T], heads: Sequence[str], cells: Callable[[T], Sequence[Cell]]) -> None:
+        super().__init__(items)
+        self._heads = heads
+        self._cells = cells
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self)) or "[]"
+
+    def _repr_html_(self) -> str:
+        return tables(Table("", self._heads, map(self._cells, self), len(self)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lnnkit
-from lnnkit.markup.html_table import ROWS, Table, tables
+from lnnkit.markup.html_table import ROWS, Listing, Table, tables
 
 TRACING = Path(__file__).parents[2] / "kb_examples" / "contact_tracing" / "contact_tracing.lnn"
 
@@ -97,6 +97,62 @@ def test_contradictions_are_a_table() -> None:
     read = Reader(lnnkit.loads("fact A(xy)\nfact ~A(xy)\nquery A(xy)\n").infer()._repr_html_())
     assert read.tables == [[["of", "bounds", "by"], ["A(xy)", "[1, 0]", ""]]]
     assert "converged after" in read.said
+
+
+def test_contradictions_alone_are_a_table_and_lines() -> None:
+    text = "".join(f"fact A(x{n})\nfact ~A(x{n})\n" for n in range(60))
+    found = lnnkit.loads(text + "query A(X)\n").contradictions
+    (rows,) = Reader(found._repr_html_()).tables
+    assert rows[0] == ["of", "bounds", "by"] and len(rows) == 1 + ROWS + 1
+    assert repr(found).splitlines() == [
+        "60 contradictions:",
+        *(f"  A(x{n}) [1, 0]" for n in (0, 1, 10, 11, 12, 13, 14, 15, 16, 17)),
+        "  … and 50 more",
+    ]
+    none = lnnkit.loads("fact A\n").contradictions
+    assert repr(none) == "0 contradictions" and Reader(none._repr_html_()).tables == [[["of", "bounds", "by"]]]
+
+
+def test_conflicts_and_repairs_are_tables() -> None:
+    found = lnnkit.loads("fact A(xy)\nfact ~A(xy)\nquery A(X)\n", path="p.lnn").conflicts()
+    assert Reader(found._repr_html_()).tables == [
+        [["contradiction", "facts and rules"], ["A(xy) [1, 0]", "fact A(xy)   p.lnn:1\nfact ~A(xy)   p.lnn:2"]]
+    ]
+    assert Reader(found[0]._repr_html_()).tables == [
+        [["fact or rule", "at"], ["fact A(xy)", "p.lnn:1"], ["fact ~A(xy)", "p.lnn:2"]]
+    ]
+    repairs = found[0].repairs()
+    (rows,) = Reader(repairs._repr_html_()).tables
+    assert rows[0] == ["repair", "cost", "trust", "fact or rule", "at"]
+    assert rows[1:] == [
+        ["leave it out", "1", "1", text, f"p.lnn:{n}"] for n, text in ((1, "fact A(xy)"), (2, "fact ~A(xy)"))
+    ]
+    assert repr(repairs).splitlines() == [str(repair) for repair in repairs]
+    assert repr(Listing[int]([], [], lambda each: [each])) == "[]"
+
+
+def test_scores_are_tables() -> None:
+    text = "number n(e)\nfact n(a) = 3\nlabel n(a) = 1\nfact A(a)\nfact ~A(b)\nlabel A(a)\nlabel A(b)\n"
+    scores = lnnkit.loads(text).evaluate()
+    truths, numbers = Reader(scores._repr_html_()).tables
+    assert truths[0][:3] == ["predicate", "n", "accuracy"] and truths[1][:4] == ["A", "2", "0.5000", "–"]
+    assert numbers == [["number", "n", "rmse", "mae", "r2", "coverage"], ["n", "1", "2.0000", "2.0000", "–", "1.0000"]]
+    assert repr(scores).splitlines()[-1].split() == ["n", "1", "2.0000", "2.0000", "-", "1.0000"]
+
+
+def test_wide_tables_fold_on_telephones_with_the_head_beside_each_cell() -> None:
+    page = tables(Table("", ["a", "b", "c", "d", "<e>"], [["1", "2", 3, None, 0.25]], 1))
+    assert '<table class="wide">' in page
+    assert '<td class="number" data-head="c">3</td><td class="number" data-head="d">–</td>' in page
+    assert '<td class="number" data-head="&lt;e&gt;">0.2500</td>' in page
+    assert "data-head=" not in tables(Table("", ["a", "b"], [["1", "2"]], 1))
+
+
+def test_colours_follow_the_notebooks_theme() -> None:
+    page = tables()
+    assert '[data-jp-theme-light="false"] .lnn { color-scheme: dark; }' in page
+    assert "--lnn-paper: var(--jp-layout-color0, light-dark(#ffffff, #161a22));" in page
+    assert "--lnn-true: light-dark(#c9e0f6, #123c63);" in page
 
 
 def test_an_empty_program_shows_itself() -> None:

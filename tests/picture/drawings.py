@@ -57,7 +57,7 @@ def assert_drawn_soundly(text: str) -> None:
     assert all(-1 <= x <= width + 1 and -1 <= y <= height + 1 for x, y in reaches(root))
     assert not re.search(r"https?://", text.replace('xmlns="http://www.w3.org/2000/svg"', ""))
     assert set(re.findall(r"url\((.)", text)) <= {"#"}
-    assert "prefers-color-scheme: dark" in text
+    assert "color-scheme: light dark" in text and "light-dark(#" in text
 
 
 def assert_laid_out_soundly(drawing: Drawing, places: Layout) -> None:

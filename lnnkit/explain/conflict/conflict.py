@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.conflict.conflict_members import Inconsistent, Member, StatedFact, StatedRule
-from lnnkit.explain.conflict.repairs import Repair, repair, with_others
+from lnnkit.explain.conflict.repairs import Repair, repair, repairs_listed, with_others
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import Given
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.markup.html_table import preformatted
+from lnnkit.markup.html_table import Listing, Table, tables
 from lnnkit.outcome import Contradiction
 
 
@@ -45,14 +45,14 @@ class Conflict:
         kept = minimal(self.members, lambda some: self._inconsistent(some, None))
         return replace(self, members=tuple(kept), is_minimal=True)
 
-    def repairs(self) -> list[Repair]:
+    def repairs(self) -> Listing[Repair]:
         """For each member of the minimal conflict the least weakening that resolves it, cheapest first."""
         least = self.minimal()
         if not least.is_minimal:
-            return []
+            return repairs_listed([])
         found = [repair(least.members, member, self._inconsistent, self._range) for member in least.members]
         found = [with_others(each, self._stated) for each in found]
-        return sorted(found, key=lambda each: each.cost)
+        return repairs_listed(sorted(found, key=lambda each: each.cost))
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --format json`` prints for a contradiction."""
@@ -69,10 +69,15 @@ class Conflict:
         yield str(self.contradiction)
         yield from (f"  {member}" for member in self.members)
 
+    def cells(self) -> list[str]:
+        """The columns of a table: the contradiction and its members."""
+        return [str(self.contradiction), "\n".join(map(str, self.members))]
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return preformatted(str(self))
+        members = [each.parts for each in self.members]
+        return tables(Table(str(self.contradiction), ["fact or rule", "at"], members, len(members)))

@@ -19,8 +19,13 @@ class StatedFact:
     given: Given
     numeric: bool = False
 
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Its text and its place."""
+        return self.given.text, f"{self.given.file}:{self.given.row}"
+
     def __str__(self) -> str:
-        return f"{self.given.text}   {self.given.file}:{self.given.row}"
+        return "   ".join(self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,13 @@ class StatedRule:
 
     statement: Assertion
 
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Its text and its place."""
+        return self.statement.text, f"{self.statement.span.source.path}:{self.statement.span.line}"
+
     def __str__(self) -> str:
-        span = self.statement.span
-        return f"{self.statement.text}   {span.source.path}:{span.line}"
+        return "   ".join(self.parts)
 
 
 Member = StatedFact | StatedRule

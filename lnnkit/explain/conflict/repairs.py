@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Member, StatedFact, bounds_of
 from lnnkit.explain.proof.proof import Given
 from lnnkit.explain.render.proof_text import format_bound
+from lnnkit.markup.html_table import Listing
 
 # An order of preference: facts are weakened before rules, rules before axioms
 _DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
@@ -45,15 +46,32 @@ class Repair:
         return found | {"others": [f"{each.file}:{each.row}" for each in self.others]} if self.others else found
 
     def __str__(self) -> str:
-        others = "".join(f", and {each.file}:{each.row}" for each in self.others)
+        return f"{self._change}{self._cost}: {self.member}{self._and}"
+
+    def cells(self) -> list[str]:
+        """The columns of a table: the repair, its cost, the trust, and what is repaired."""
+        text, place = self.member.parts
+        return [self._change, format_bound(self.cost), format_bound(self.trust), text, f"{place}{self._and}"]
+
+    @property
+    def _change(self) -> str:
         if self.leaves_out:
-            return f"leave {'them' if others else 'it'} out{self._cost}: {self.member}{others}"
-        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]{self._cost}: {self.member}{others}"
+            return f"leave {'them' if self.others else 'it'} out"
+        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]"
+
+    @property
+    def _and(self) -> str:
+        return "".join(f", and {each.file}:{each.row}" for each in self.others)
 
     @property
     def _cost(self) -> str:
         trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
         return f", at a cost of {format_bound(self.cost)}{trust}"
+
+
+def repairs_listed(found: Sequence[Repair]) -> Listing[Repair]:
+    """The repairs as a list that notebooks show as a table."""
+    return Listing(found, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
 
 def _trusted(found: Repair) -> Repair:

@@ -6,14 +6,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.proof.proof import Side
-from lnnkit.explain.render.proof_text import RELATION, format_bound
-from lnnkit.markup.html_table import preformatted
+from lnnkit.explain.render.proof_text import RELATION, SIGNS, format_bound
+from lnnkit.markup.html_tree import TreeLine, tree
+from lnnkit.markup.templating import document
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 _NAMED = 3  # facts that rule a premise out
 
@@ -67,31 +72,36 @@ class Missing:
         through = None if self.through is None else self.through.proposal()
         return found | {"because": list(self.because), "through": through}
 
-    def lines(self, free: Sequence[str], shown: set[str]) -> Iterator[str]:
+    def tree(self, free: Sequence[str], relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
         """The premise, and beneath it what a rule that would derive it lacks; what is ``shown`` already is referred
         to."""
         if self.through is None:
-            yield f"- {self.text(free)}"
+            yield TreeLine("leaf", *self.parts(free, relation), side=self.side)
             return
-        said = f"- {self.atom} {RELATION[self.side]} {format_bound(self.needed)}"
-        beneath = [line for each in self.through.missing for line in each.lines(self.through.free, set())]
-        key = "\n".join((said, *beneath))
+        claim = f"{self.atom} {relation[self.side]} {format_bound(self.needed)}"
+        inner = self.through
+        key = (claim, *(line for each in inner.missing for line in each.tree(inner.free, relation, set())))
         if key in shown:
-            yield f"{said}, as above"
+            yield TreeLine("leaf", claim, "as above", side=self.side)
             return
         shown.add(key)
-        yield f"{said}, by {self.through.heading}"
-        yield from (f"  {line}" for each in self.through.missing for line in each.lines(self.through.free, shown))
+        yield TreeLine("open", claim, f"by {inner.heading}", inner.statement.text, self.side, unfolded=True)
+        yield from (line for each in inner.missing for line in each.tree(inner.free, relation, shown))
+        yield TreeLine("close")
 
     def text(self, free: Sequence[str] = ()) -> str:
         """The premise as text; variables that are ``free`` as ``some K``."""
+        return ", ".join(self.parts(free, RELATION))
+
+    def parts(self, free: Sequence[str], relation: Mapping[str, str]) -> tuple[str, str]:
+        """The premise, and what is known of it."""
         atom = re.sub(rf"\b({'|'.join(map(re.escape, free))})\b(?!\()", r"some \1", self.atom) if free else self.atom
         met = {"lower": 1.0, "upper": 0.0}[self.side]
         if self.numbers and self.needed == met:
             plain = atom[1:-1] if atom.startswith("(") else atom  # without a bound beside it
-            return f"{plain if met else f'~{atom}'}, where {' and '.join(self.numbers)}"
-        told = f"{atom} {RELATION[self.side]} {format_bound(self.needed)}, now {format_bound(self.now)}"
-        return f"{told}, lacks {format_bound(self.lack)}{self._remark()}"
+            return plain if met else f"~{atom}", f"where {' and '.join(self.numbers)}"
+        claim = f"{atom} {relation[self.side]} {format_bound(self.needed)}"
+        return claim, f"now {format_bound(self.now)}, lacks {format_bound(self.lack)}{self._remark()}"
 
     def _remark(self) -> str:
         if self.contradictory:
@@ -154,15 +164,21 @@ class Way:
         return tuple(dict.fromkeys((*self.free, *chain.from_iterable(inner))))
 
     @property
+    def called(self) -> tuple[str, str]:
+        """The kind and the name of the statement, and its place."""
+        span = self.statement.span
+        return f"{self.statement.kind} {self.statement.name or ''}".rstrip(), f"{span.source.path}:{span.line}"
+
+    @property
+    def bound(self) -> str:
+        """The values of the variables."""
+        bindings = [f"{name} = {value}" for name, value in self.bindings.items()]
+        return ", ".join((*bindings, *(f"some {name}" for name in self.free)))
+
+    @property
     def heading(self) -> str:
         """The statement, its place and its bindings."""
-        span = self.statement.span
-        called = f"{self.statement.kind} {self.statement.name or ''}".rstrip()
-        said = [
-            *(f"{name} = {value}" for name, value in self.bindings.items()),
-            *(f"some {each}" for each in self.free),
-        ]
-        return f"{called}, {span.source.path}:{span.line}" + (f" ({', '.join(said)})" if said else "")
+        return ", ".join(self.called) + (f" ({self.bound})" if self.bound else "")
 
     def proposal(self) -> dict[str, object]:
         """The instance, what it gives and what it lacks, for JSON."""
@@ -181,17 +197,37 @@ class Way:
     def as_dict(self) -> dict[str, object]:
         return {**self.proposal(), "blocked": self.blocked, "meets": self.meets}
 
-    def lines(self, relation: str, shown: set[str] | None = None) -> Iterator[str]:
+    def lines(self, side: Side, shown: set[object]) -> Iterator[str]:
         """The paragraph that is printed; derivations already ``shown`` are referred to."""
-        shown = set() if shown is None else shown
         yield self.heading
+        yield f"  {self._would(RELATION[side])}"
+        depth = 1
+        for line in self._premises(RELATION, shown):
+            depth -= line.kind == "close"
+            if line.kind != "close":
+                yield f"{'  ' * depth}- {line.claim}, {line.note}"
+            depth += line.kind == "open"
+        yield from (f"  {but}" for but in self._but())
+
+    def tree(self, side: Side, shown: set[object], unfolded: bool) -> Iterator[TreeLine]:
+        """The same as lines of a page; its statement stands above them."""
+        yield TreeLine("open", self.bound, self._would(SIGNS[side]), unfolded=unfolded)
+        yield from self._premises(SIGNS, shown)
+        yield from (TreeLine("leaf", note=but) for but in self._but())
+        yield TreeLine("close")
+
+    def _premises(self, relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
+        yield from (line for each in self.missing for line in each.tree(self.free, relation, shown))
+
+    def _would(self, relation: str) -> str:
         gives = f"{relation} {format_bound(self.gives)}"
-        yield f"  would {'need, to give' if self.blocked else 'give'} {gives}{',' if self.blocked else ' with'}"
-        yield from (f"  {line}" for each in self.missing for line in each.lines(self.free, shown))
+        return f"would need, to give {gives}," if self.blocked else f"would give {gives} with"
+
+    def _but(self) -> Iterator[str]:
         if self.meets is not None:
-            yield f"  but that would contradict what is known: {self.meets}"
+            yield f"but that would contradict what is known: {self.meets}"
         elif self.blocked and not any(each.excluded for each in self.lacking):
-            yield "  but adding that alone is not enough: it also changes other premises of the rule"
+            yield "but adding that alone is not enough: it also changes other premises of the rule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,29 +252,18 @@ class WhyNot:
         return found | {"more": self.more}
 
     def lines(self) -> Iterator[str]:
-        relation = RELATION[self.side]
-        now = f"{self.atom} is {relation} {format_bound(self.bound)}"
-        if self.bound >= self.goal if self.side == "lower" else self.bound <= self.goal:
-            yield f"{now}: nothing is missing"
-            return
-        yield f"{now}; why not {format_bound(self.goal)}?"
-        if self.against is not None:
-            other = RELATION["upper" if self.side == "lower" else "lower"]
-            yield f"  it is {other} {format_bound(self.against)}: a statement that concludes more would contradict that"
-        elif not self.ways:
-            yield "  no statement could change that; only a fact"
-        shown: set[str] = set()
+        yield " ".join(self._title(RELATION))
+        yield from (f"  {line}" for line in self._above())
+        shown: set[object] = set()
         for way in self.ways:
             yield ""
-            yield from way.lines(relation, shown)
-        never = {each.predicate: None for way in self.ways for each in way.lacking if each.never_false}
-        if never:
-            yield ""
-        for name in never:
-            yield f"nothing makes `{name}` false: if its facts are complete, declare it `closed`"
-        if self.more:
-            yield ""
-            yield f"and {self.more:,} more"
+            yield from way.lines(self.side, shown)
+        if below := self._below():
+            yield from ("", *below)
+
+    def to_html(self) -> str:
+        """A self-contained HTML page."""
+        return document(self.atom, self._fragment())
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -246,4 +271,40 @@ class WhyNot:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return preformatted(str(self))
+        return str(self._fragment())
+
+    def _fragment(self) -> Markup:
+        return tree(*self._title(SIGNS), self._tree(), self._above(), self._below())
+
+    def _tree(self) -> Iterator[TreeLine]:
+        """The statements, each with its ways below it; the nearest way of each is unfolded."""
+        shown: set[object] = set()
+        for statement in {id(way.statement): way.statement for way in self.ways}.values():
+            own = [way for way in self.ways if way.statement is statement]
+            yield TreeLine("open", *own[0].called, statement.text, unfolded=True)
+            for number, way in enumerate(own):
+                yield from way.tree(self.side, shown, unfolded=number == 0)
+            yield TreeLine("close")
+
+    def _title(self, relation: Mapping[str, str]) -> tuple[str, str]:
+        now = f"is {relation[self.side]} {format_bound(self.bound)}"
+        if self._met:
+            return self.atom, f"{now}: nothing is missing"
+        return self.atom, f"{now}; why not {format_bound(self.goal)}?"
+
+    @property
+    def _met(self) -> bool:
+        return self.bound >= self.goal if self.side == "lower" else self.bound <= self.goal
+
+    def _above(self) -> list[str]:
+        if self._met or (self.ways and self.against is None):
+            return []
+        if self.against is None:
+            return ["no statement could change that; only a fact"]
+        other = RELATION["upper" if self.side == "lower" else "lower"]
+        return [f"it is {other} {format_bound(self.against)}: a statement that concludes more would contradict that"]
+
+    def _below(self) -> list[str]:
+        never = {each.predicate: None for way in self.ways for each in way.lacking if each.never_false}
+        said = [f"nothing makes `{name}` false: if its facts are complete, declare it `closed`" for name in never]
+        return [*said, f"and {self.more:,} more"] if self.more else said

@@ -14,6 +14,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 RELATION = {"lower": ">=", "upper": "<="}
+SIGNS = {"lower": "≥", "upper": "≤"}
 
 
 @dataclass(frozen=True, slots=True)

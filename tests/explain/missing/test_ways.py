@@ -129,7 +129,7 @@ def test_a_way_that_undoes_itself_is_blocked() -> None:
     (way,) = lnnkit.loads(text).why_not("Ill(bob)").ways
     assert [each.atom for each in way.missing] == ["Cured(bob)"]
     assert way.blocked
-    assert "adding that alone is not enough" in "\n".join(way.lines(">="))
+    assert "adding that alone is not enough" in "\n".join(way.lines("lower", set()))
 
 
 def test_a_way_into_a_contradiction_names_it() -> None:
