@@ -72,8 +72,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     asked = arguments.atom is None or arguments.why_not is not None
-    if asked and arguments.format not in ("text", "json"):
-        streams.note(f"lnnkit explain: error: --format {arguments.format} needs an atom")
+    if asked and arguments.format not in (("text", "json") if arguments.atom is None else ("text", "json", "html")):
+        without = "" if arguments.atom is None else ", and no --why-not"
+        streams.note(f"lnnkit explain: error: --format {arguments.format} needs an atom{without}")
         return 2
     if arguments.atom is None and arguments.why_not is not None:
         streams.note("lnnkit explain: error: --why-not needs an atom")
@@ -93,7 +94,8 @@ def command(arguments: argparse.Namespace) -> int:
             side = "lower" if arguments.why_not == "true" else "upper"
             why_not = kb.why_not(arguments.atom, side=side, goal=goal)
             about = why_not.warnings
-            text, found = str(why_not), why_not.as_dict()
+            text = why_not.to_html().rstrip() if arguments.format == "html" else str(why_not)
+            found = why_not.as_dict()
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha, exact=arguments.exact)
             about = explanation.warnings
@@ -146,11 +148,10 @@ def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str,
 
 
 def _write(text: str, found: dict[str, object], form: str) -> None:
-    if form == "json":
+    if form != "text":
         streams.in_utf8()
-        streams.write([json.dumps(found, ensure_ascii=False), "\n"])
-    else:
-        streams.write([streams.printable(text), "\n"])
+    said = json.dumps(found, ensure_ascii=False) if form == "json" else streams.printable(text)
+    streams.write([said, "\n"])
 
 
 def _print(lines: Iterable[Line]) -> None:

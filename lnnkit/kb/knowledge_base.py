@@ -25,7 +25,7 @@ from lnnkit.garbage import collection_paused
 from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory
-from lnnkit.outcome import Contradiction, Outcome
+from lnnkit.outcome import Contradictions, Outcome
 from lnnkit.scores import Classical, Epoch, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lnnkit.fit import Fit
     from lnnkit.kb.exporting import ExportFormat
     from lnnkit.learn.parameters.program_module import ProgramModule
+    from lnnkit.markup.html_table import Listing
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
     from lnnkit.prove.verdict.proved import Proved
@@ -410,11 +411,11 @@ class KnowledgeBase:
         return self._session.own().outcome
 
     @property
-    def contradictions(self) -> Sequence[Contradiction]:
+    def contradictions(self) -> Contradictions:
         """All contradictions. Runs inference first if needed."""
         return self.outcome.contradictions
 
-    def conflicts(self, most: int = 20) -> list[Conflict]:
+    def conflicts(self, most: int = 20) -> Listing[Conflict]:
         """The first ``most`` contradictions, each with the facts and statements that cause it. Runs inference first if
         needed. Raises ``ValueError`` unless ``most`` is a positive whole number."""
         check_limits(most=most)

@@ -265,3 +265,15 @@ def test_the_nearest_among_a_thousand_is_found() -> None:
     way = kb.why_not("Elig(hub)").ways[0]
     assert way.bindings == {"X": "a999", "Y": "hub"}
     assert [(each.atom, round(each.now, 9)) for each in way.missing] == [("Old(a999)", 0.9), ("Retired(hub)", 0.0)]
+
+
+def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.lnn"
+    path.write_text("predicate B(e)\nfact A(xy)\nrule A(X) & B(X) -> C(X)\n")
+    assert main(["explain", str(path), "C(xy)", "--why-not", "--format", "html"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("<!doctype html>") and "<b>C(xy)</b> is ≥ 0; why not 1?" in page
+    assert main(["explain", str(path), "C(xy)", "--why-not", "--format", "dot"]) == 2
+    assert "--format dot needs an atom, and no --why-not" in capsys.readouterr().err
+    assert main(["explain", str(path), "--format", "html"]) == 2
+    assert "--format html needs an atom\n" in capsys.readouterr().err
