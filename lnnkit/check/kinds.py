@@ -22,7 +22,14 @@ from lnnkit.data.numbers import TRUTHS
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_as_number, date_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, NULLS
+from lnnkit.syntax.identifiers import (
+    AGGREGATE_HINT,
+    AGGREGATING,
+    FOREIGN_FUNCTIONS,
+    NULLS,
+    TEXTS_UNSEARCHED,
+    is_text_function,
+)
 from lnnkit.syntax.printer import format_expression, format_predicate
 from lnnkit.syntax.span import Span
 
@@ -211,6 +218,10 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if atom.name.lower() in AGGREGATING and len(atom.arguments) == 1:
         message = f"`{atom.name}` would aggregate rows, and the language has no aggregates yet"
         return error("aggregate", name_span(atom), message, AGGREGATE_HINT)
+    if is_text_function(atom.name) and atom.arguments and nearest(atom.name, symbols.numbers) is None:
+        message = f"`{atom.name}` is not a function of the language"
+        hint = f"{TEXTS_UNSEARCHED}; else declare it: `number {_signature(atom)}`"
+        return error("text-function", name_span(atom), message, hint)
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
         message = f"`{atom.name}` is not a function: there are `abs` and `sqrt`"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
@@ -257,7 +268,8 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
         return asked or _truth_as_number(node.operands[found.index("truth")])
     for operand, kind in zip(node.operands, found, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
-            found_here = _truth_of_rule(node, operand, visit, formula) or _attribute(node)
+            found_here = _truth_of_rule(node, operand, visit, formula)
+            found_here = found_here or (None if is_text_function(operand.name) else _attribute(node))
             return found_here or _unknown_number(operand, symbols)
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, found, strict=True)), strict=True):
         if left[1] != right[1]:

@@ -23,7 +23,7 @@ from lnnkit.check.symbols import Formula, Symbols, Use
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import is_name
+from lnnkit.syntax.identifiers import TEXTS_UNSEARCHED, is_name, is_text_function
 from lnnkit.syntax.printer import format_predicate, format_string
 
 # Up to this many findings are compared with all names; later ones, in linear time, with names one edit away
@@ -91,6 +91,10 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
         }
         if name not in known:
             near = nearest(name, candidates)
+            if near is None and is_text_function(name):
+                hint = f"{TEXTS_UNSEARCHED}; else declare it: `predicate {signature(name, use.arity)}`"
+                yield error("text-function", use.span, f"`{name}` is not a function of the language", hint)
+                continue
             meant = format_predicate(near) if near else None
             more = f" ({len(truths)} places)" if len(truths) > 1 else ""
             message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"

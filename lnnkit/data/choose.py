@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from lnnkit.data.grid import Sheet
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.ast import Column, Where
-from lnnkit.syntax.printer import format_cell, format_predicate, format_string
+from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 
 _LISTED = 30  # greatest number of columns that a message names
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
@@ -56,6 +56,11 @@ def choose(
         positions = tuple(_position(column, sheet) for column in columns)
     else:
         positions = tuple(range(len(sheet.names)))
+        if sheet.format and sheet.named and sheet.names[0] == "" and len(positions) > max(1, arity + numeric):
+            listed = ", ".join(map(format_column, sheet.names[1 : 1 + max(1, arity + numeric)]))
+            message = f"the first column of {sheet.source} has no name, as an index that was written with the table"
+            hint = f"list the columns to read, as `({listed})`; the first one is `1`"
+            raise Unreadable("wrong-columns", message, hint)
         if len(positions) not in allowed:
             raise _wrong_width(predicate, arity, numeric, sheet)
     named = any(isinstance(column, str) for column in (*(columns or ()), *(each.column for each in where)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.lines import Layout, Text, record, record_lines
 from lnnkit.data.source import RawTable
 from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.syntax.printer import format_string
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +23,7 @@ LARGE = 8 << 20
 """From here on Arrow's kernels encode a column faster than its CSV reader does, import included:
 91 CPU ms against 137 for 8.8 MB (`python -m benchmarks.load_constants`)."""
 _MARKS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"}
+_SPREADSHEET = re.compile(rb"sep=([\x01-\x7f])\r?\n", re.IGNORECASE)
 _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
@@ -33,6 +36,11 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     if text[:2] in _WIDE:
         raise Unreadable("unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", "save it as UTF-8")
     text = text.removeprefix(b"\xef\xbb\xbf")
+    if spreadsheet := _SPREADSHEET.match(text):
+        mark = spreadsheet[1].decode()
+        message = f"the first line of {source} is `sep={mark}`, which only spreadsheets read"
+        hint = "take that line out" + (f", and add `delimiter {format_string(mark)}`" if mark != delimiter else "")
+        raise Unreadable("unreadable-file", message, hint)
     skipped = Text(text, 0).filled()
     if skipped == len(text):
         raise Unreadable("empty-file", f"{source} is empty")

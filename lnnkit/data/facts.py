@@ -12,7 +12,7 @@ from lnnkit.data.encode import are_floats
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numbers import Reals, reals_of
-from lnnkit.data.numerals import UNSAID, meant
+from lnnkit.data.numerals import UNSAID, meant, several_units
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together, without_fractions
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 TEXT_FORMATS = ("csv", "tsv")
+_SAMPLE = 100  # cells in which several units are looked for
 SHOWN = 5
 """The number of rows with one kind of fault in one column that are reported before the rest is counted."""
 _FLOAT_KEYS = "holds floats that are all whole: they are read as whole numbers, 7.0 as 7"
@@ -210,6 +211,8 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
 
 
 def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], Fault]:
+    import numpy as np
+
     def fault(row: int) -> Fault:
         if row == 0 and not sheet.named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
             what = "a number" if numeric else "a truth value"
@@ -218,7 +221,7 @@ def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet, gaps: Gap
         shown = real.shown(row)
         mark = f", or add `missing {format_string(shown[1:-1])}`" if sheet.format and shown[0] in "'\"" else ""
         if numeric:
-            hint = meant(shown)
+            hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
             return Fault("bad-number", f"{title} is {shown}, not a number", hint + (mark if hint == UNSAID else ""))
         hint = f"write a number from 0 to 1, or true or false; {UNKNOWN if gaps == 'refused' else UNSAID + mark}"
         return Fault("bad-truth", f"{title} is {shown}, not a truth value", hint)

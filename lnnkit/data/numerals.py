@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
-from lnnkit.syntax.dates import date_hint, hours_hint, is_date
+from lnnkit.syntax.dates import date_hint, formats, hours_hint, is_date
 
 UNSAID = "leave the cell empty where the value is unknown"
+_DAYS = '(pd.to_datetime(column, format="{}", utc=True) - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)'
 _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
 _COMMA = re.compile(r"(?P<whole>[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+)),(?P<part>\d+)")
 _POINTS = '`pd.read_csv(path, sep=";", decimal=",").to_csv(path, sep=";", index=False)`'
-_COLUMN = "`(pd.to_datetime(column) - pd.Timestamp(0)).dt.days`, with `dayfirst=True` where the day comes first"
+_UNIT = re.compile(r"(?:[^\w\s]|\w{0,4}\s)?\s*[+-]?[\d.]+\s*(?:[^\W\d]{1,4}|[^\w\s])?")
 
 
 def decimal_comma(text: str) -> str | None:
@@ -31,7 +33,8 @@ def meant(text: str) -> str:
     if text.lower() in ("true", "false"):
         return f"write {int(text.lower() == 'true')}"
     if is_date(text):
-        return f"a date is not a number: {date_hint(text)}; a column in pandas, {_COLUMN}"
+        reads = ", or ".join(f"`{_DAYS.format(form)}`" for form in formats([text]) or ["mixed"])
+        return f"a date is not a number: {date_hint(text)}; a column in pandas, {reads}"
     if re.fullmatch(r"\d{1,2}:\d{2}(?::\d{2})?", text):
         return f"a time is not a number: {hours_hint(text)}"
     if _WRITTEN.fullmatch(text) and math.isfinite(float(text)):
@@ -41,6 +44,15 @@ def meant(text: str) -> str:
     number = _WRITTEN.search(text)
     if number and text.endswith("%"):
         return f"write {float(number[0]) / 100:.15g}, or the number alone"
-    if number and re.fullmatch(r"(?:[^\w\s]|\w{0,4}\s)?\s*[+-]?[\d.]+\s*(?:[^\W\d]{1,4}|[^\w\s])?", text):
+    if number and _UNIT.fullmatch(text):
         return f"a number has no unit: write {number[0]}, and put the unit into the name"
     return UNSAID
+
+
+def several_units(texts: Iterable[str]) -> str | None:
+    """A hint for numbers, as written, that have more than one unit; None for others."""
+    cells = (text.strip("'\" ") for text in texts)
+    units = dict.fromkeys(re.sub(r"[\s\d.+-]", "", cell) for cell in cells if _UNIT.fullmatch(cell))
+    if len(units) < 2:
+        return None
+    return f"a number has no unit, and these have {' and '.join(units)}: convert them to one, and put it into the name"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from lnnkit.data.table_fault import Unreadable
+from lnnkit.syntax.printer import format_string
 
 Format = Literal["csv", "tsv", "parquet"]
 
@@ -23,6 +24,14 @@ FORMATS: dict[str, Format] = {
 }
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
+_CONVERTED = {
+    ".xlsx .xls .xlsm .ods": "pd.read_excel({})",
+    ".json": "pd.read_json({})",
+    ".xml": "pd.read_xml({})",
+    ".feather .arrow": "pd.read_feather({})",
+    ".ttl .nt .n3 .rdf .owl .jsonld": 'pd.DataFrame(rdflib.Graph().parse({}), columns=["s", "p", "o"])',
+}
+"""Files of other programs, by their suffixes: how pandas, or rdflib, reads one."""
 _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 
@@ -44,12 +53,13 @@ def format_of(path: Path) -> tuple[Format, str | None]:
         suffixes.pop()
     kind = FORMATS.get(suffixes[-1]) if suffixes else None
     if kind is None:
-        known = " ".join(FORMATS)
-        raise Unreadable(
-            "unknown-format",
-            f'"{path.name}" is not a table that can be read',
-            f"a table's name ends in one of {known}; each may be compressed as {' '.join(COMPRESSIONS)}",
-        )
+        hint = f"a table's name ends in one of {' '.join(FORMATS)}; each may be compressed as {' '.join(COMPRESSIONS)}"
+        for ends, reading in _CONVERTED.items():
+            if path.suffix.lower() in ends.split():
+                frame = reading.format(format_string(path.name))
+                saved = format_string(f"{path.stem}.csv")
+                hint = f"write it as a CSV, in pandas: `{frame}.to_csv({saved}, index=False)`"
+        raise Unreadable("unknown-format", f'"{path.name}" is not a table that can be read', hint)
     return kind, compression
 
 

@@ -29,6 +29,19 @@ FOREIGN_FUNCTIONS = {
     "sum": "write `a + b`",
 }
 """Functions of other languages, and their equivalents."""
+TEXT_FUNCTIONS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    startswith endswith contains includes like ilike match matches regex regexp rlike glob len length strlen lower
+    upper tolower toupper lowercase uppercase substr substring concat cat trim strip
+""",
+    )
+)
+TEXTS_UNSEARCHED = (
+    'texts are not searched: list the entities that match in a table, in pandas `df[df["name"].str.startswith("x")]'
+    '.to_csv("matching.csv", index=False)`, and write `load Matching from "matching.csv" (name)`'
+)
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
 AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
 NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages
@@ -43,6 +56,11 @@ SHOUTED = frozenset(["AND", "OR", "NOT", "XOR", "IF", "THEN", "IMPLIES", "IFF", 
 _NAME = re.compile(r"[^\W\d_]\w*(?:-\w+)*")
 _ENTITY = re.compile(r"-?[^\W_](?:[\w.:-]*\w)?\+*")
 _STRANGE = re.compile(r"[^\w\s\x00-\x7f]")
+
+
+def is_text_function(name: str) -> bool:
+    """Whether a name is that of a function on texts in other languages, which no predicate has by convention."""
+    return name[:1].islower() and name.lower().replace("_", "").replace("-", "") in TEXT_FUNCTIONS
 
 
 def normalise(text: str) -> str:

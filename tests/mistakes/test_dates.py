@@ -153,6 +153,6 @@ def test_a_table_of_dates_says_which_number_to_write(date: str, tmp_path: Path) 
     (tmp_path / "start.csv").write_text(f"who,start\nann,{date}\n")
     (found,) = findings('number start(person)\nload start from "start.csv"\n', tmp_path)
     assert (found.code, found.row) == ("bad-number", 2) and "`18262`" in found.hint
-    assert "`(pd.to_datetime(column) - pd.Timestamp(0)).dt.days`" in found.hint
     column = pd.Series([date.strip('"')])
-    assert (pd.to_datetime(column) - pd.Timestamp(0)).dt.days.tolist() == [18262]
+    for code in re.findall(r"`(\(pd[^`]*)`", found.hint):  # two where the month may be either
+        assert eval(code, {"pd": pd, "column": column}).tolist() == [18262]

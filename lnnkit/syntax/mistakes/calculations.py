@@ -7,7 +7,7 @@ import re
 from lnnkit.syntax.dates import date_as_number, days, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, TEXTS_UNSEARCHED
 from lnnkit.syntax.rewrite import aggregate_message, as_rule, between, parts_of_call
 from lnnkit.syntax.span import Span
 
@@ -77,7 +77,10 @@ def between_words(fault: Fault) -> Diagnostic | None:
     return None
 
 
-_EQUAL = re.compile(r"(is\s+not|isnt|equals|equal\s+to|eq|is|like|contains)\s+(-?[\w.\"]+)", re.IGNORECASE)
+_EQUAL = re.compile(
+    r"(is\s+not|isnt|equals|equal\s+to|eq|is|i?like|contains|matches|(?:starts|ends)\s+with)\s+(-?[\w.\"]+)",
+    re.IGNORECASE,
+)
 
 
 def equals_word(fault: Fault) -> Diagnostic | None:
@@ -97,9 +100,8 @@ def equals_word(fault: Fault) -> Diagnostic | None:
     word = " ".join(equal[1].split())
     sign = "!=" if "n" in word[2:].lower() and word.lower().startswith("is") else "="
     end = fault.start + len(equal[1])
-    if word.lower() in ("like", "contains"):
-        hint = "texts are not searched: list the entities that match in a table of their own, and load it"
-        return fault.report("equals-word", f"`{word}` is not an operator", hint, end=end)
+    if not re.match(r"is|eq", word, re.IGNORECASE):
+        return fault.report("equals-word", f"`{word}` is not an operator", TEXTS_UNSEARCHED, end=end)
     operand = between(fault, len(fault.before)) or (fault.previous.text if fault.previous.kind == "word" else None)
     whole = operand and fault.keyword in _FORMULA_KEYWORDS
     hint = f"write `{operand} {sign} {equal[2]}`" if whole else f"write `{sign}`"

@@ -6,15 +6,15 @@ import re
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.identifiers import TEXT_FUNCTIONS, TEXTS_UNSEARCHED
 from lnnkit.syntax.mistakes.phrasing import ATOM, FACTS, FORMULAS, RULES, SHARE, VALUE, covered, phrasing
 
 _LEARNED = r"confidence|conf|weight|probability|prob|truth|certainty"
 _OPENING = r"[\s(&|]"
 _RELATION_WORDS = r"(?!is\b|of\b|has\b|in\b|trust\b)[a-z]\w*"
 _NO_NAME = "no|not|if|all|any|some|every|each|a|an|the|either|neither|both|exists|forall"
-_METHODS = "startswith|endswith|contains|startsWith|endsWith|includes|match|lower|upper"
+_METHODS = f"(?i:{'|'.join(sorted(TEXT_FUNCTIONS))})"
 _POINTS = 'as pandas does: `pd.read_csv(path, sep=";", decimal=",").to_csv(path, sep=";", index=False)`'
-_TEXTS = "texts are not searched: list the entities that match in a table of their own, and load it"
 
 
 def _share(found: dict[str, str]) -> str:
@@ -161,7 +161,7 @@ _PHRASES = (
         "there are no dotted attributes: each is a number or a predicate",
         "write `{atom} & {name}({variable})`",
     ),
-    phrasing(FORMULAS, rf".*?(?P<at>\.(?:{_METHODS})\().*", "text-method", "texts have no methods", _TEXTS),
+    phrasing(FORMULAS, rf".*?(?P<at>\.(?:{_METHODS})\().*", "text-method", "texts have no methods", TEXTS_UNSEARCHED),
     phrasing(
         FORMULAS,
         r"(?:.*?[\s(&|])?(?P<name>[^\W\d][\w-]*)\((?P<rest>[^()\[\]{}]*?),\s*"
