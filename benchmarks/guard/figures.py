@@ -85,7 +85,6 @@ FIGURES = (
         100_000,
         most=1.7,
         over=("csv-duckdb", "create"),
-        clock="both",
     ),
     Figure("epoch", "30 epochs, {size:,} rows", "epoch", "epochs", 100_000, 10_000, ratio=1.1),
     Figure(
