@@ -135,6 +135,15 @@ def _ragged(found: int, expected: int, layout: Layout) -> Fault:
     return Fault("bad-row", message, hint)
 
 
+def _require_utf8(text: Text, raw: RawTable) -> None:
+    try:
+        text.held.decode()
+    except UnicodeDecodeError as error:
+        line = 1 + text.held.count(b"\n", 0, error.start)
+        message = f'line {line} of "{raw.path}" is not UTF-8: byte 0x{text.held[error.start]:02x}'
+        raise Unreadable("unreadable-file", message, "save it as UTF-8") from None
+
+
 def _parsed(
     text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, bad: list[tuple[int, Fault]]
 ) -> pa.Table:
@@ -151,7 +160,6 @@ def _parsed(
         delimiter=layout.delimiter,
         quote_char='"' if quoting else False,
         newlines_in_values=quoting,
-        invalid_row_handler=ragged,
     )
     kind = pa.binary() if len(text) >= LARGE else pa.dictionary(pa.int32(), pa.binary())
     shown = list(wanted) or [0]
@@ -161,8 +169,12 @@ def _parsed(
         column_types=dict.fromkeys(map(str, shown), kind),
     )
     problem: Exception | None = None
-    for block in (BLOCK, min(len(text) + 1, 2**31 - 1)):  # a row longer than a block needs a longer block
+    whole = min(len(text) + 1, 2**31 - 1)  # a row longer than a block needs a longer block
+    for block, handler in ((BLOCK, None), (BLOCK, ragged), (whole, ragged)):
         bad.clear()
+        if handler is not None and parse.invalid_row_handler is None:
+            _require_utf8(text, raw)  # Arrow decodes the rows that it hands over
+            parse.invalid_row_handler = handler
         read = arrow_csv.ReadOptions(
             use_threads=False, block_size=block, column_names=[str(position) for position in range(width)]
         )

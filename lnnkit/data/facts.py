@@ -219,7 +219,8 @@ def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet, gaps: Gap
             hint = 'if this row is the header, end the statement with "header"'
             return Fault(f"bad-{'number' if numeric else 'truth'}", f"{title} is {real.shown(row)}, not {what}", hint)
         shown = real.shown(row)
-        mark = f", or add `missing {format_string(shown[1:-1])}`" if sheet.format and shown[0] in "'\"" else ""
+        plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
+        mark = f", or add `missing {format_string(shown[1:-1])}`" if plain else ""
         if numeric:
             hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
             return Fault("bad-number", f"{title} is {shown}, not a number", hint + (mark if hint == UNSAID else ""))

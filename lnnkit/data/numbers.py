@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from lnnkit.data.arrow import Column
 
 NUMERAL = re.compile(
-    r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?))\s*", re.IGNORECASE
+    r"{blanks}[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?)){blanks}".format(
+        blanks=r"[^\S\x1c-\x1f]*"  # the separators are no blanks to `float`
+    ),
+    re.IGNORECASE,
 )
 TRUTHS = {word: float(word in ("true", "yes", "t", "y")) for word in ["true", "yes", "t", "y", "false", "no", "f", "n"]}
 """The words that are truth values, in any case, beside numbers from 0 to 1."""

@@ -94,14 +94,13 @@ class RowScorer:
         try:
             strip = read_strip(self._source(sheet, name))
             wrong = self._wrong(strip, lenient=lenient)
+            sound = _without(strip, wrong)
             if once:
-                wrong += _repetitions(strip, after, SHOWN if not lenient else strip.length)
+                again = _repetitions(sound, after, SHOWN if not lenient else strip.length)
+                wrong, sound = [*wrong, *again], _without(sound, again)
             if wrong and not lenient:
                 raise DataError(wrong)
-            if wrong:
-                rows = {finding.row for finding in wrong}
-                keep = np.array([row not in rows for row in strip.grid.rows.tolist()], bool)
-                strip = some_rows(strip, np.flatnonzero(keep))
+            strip = sound
         except Unreadable as problem:
             raise _unread(problem, name) from None
         return self._table(strip, self.model.compiled.answers(strip, why=self.why)), wrong
@@ -200,13 +199,21 @@ def _unread(problem: Unreadable, name: str) -> DataError:
     return DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)])
 
 
+def _without(strip: StripGrid, wrong: Sequence[Diagnostic]) -> StripGrid:
+    """The strip without the rows that some findings are about."""
+    if not wrong:
+        return strip
+    rows = {finding.row for finding in wrong}
+    return some_rows(strip, np.flatnonzero([row not in rows for row in strip.grid.rows.tolist()]))
+
+
 def _repetitions(strip: StripGrid, after: int | str | None, shown: int) -> list[Diagnostic]:
     """The errors for rows that repeat an earlier key."""
     keys = _as_written(one(strip.key))
     again: list[tuple[int, str]] = []
     source, rows = strip.source, strip.grid.rows
-    if after is not None:
-        again += [(row, "the row before it") for row in [keys.to_pylist().index(after)]]
+    if after is not None and after in (known := keys.to_pylist()):
+        again.append((known.index(after), "the row before it"))
     again += [(row, f"row {int(rows[first])}") for row, first in repeated(keys)]
     title = source.sheet.title(source.key)
     found: list[Diagnostic] = []

@@ -97,7 +97,7 @@ class Builder:
                 self._without_trust(children[-1])
                 return ast.LabelTableStatement(span=span, name=name, table=table, negated=negated)
             case "import_statement":
-                return ast.ImportStatement(span=span, path=self._string(children[1]))
+                return ast.ImportStatement(span=span, path=self._path(children[1]))
             case "logic_statement":
                 return self._logic(children[1], span)
         raise AssertionError(f"no statement: {tree.data}")
@@ -162,7 +162,7 @@ class Builder:
         missing = self._parts(found["missing"]) if "missing" in found else []
         table = ast.Table(
             span=self.span(branch),
-            path=self._string(path),
+            path=self._path(path),
             columns=None if columns is None else tuple([self._listed(column) for column in columns]),
             where=tuple([self._condition(condition) for condition in where]),
             missing=tuple([self._mark(mark) for mark in missing if isinstance(mark, Tree)]),
@@ -518,6 +518,12 @@ class Builder:
                 hint = r"write `\\` for a backslash, or `/` in a path; the others are `\"`, `\n` and `\t`"
                 raise Rejected(Diagnostic("bad-escape", message, hint, Span(self.source, at, at + 2)))
         return normalise(_ESCAPE.sub(lambda match: _ESCAPES[match[1]], raw))
+
+    def _path(self, branch: Branch) -> str:
+        path = self._string(branch)
+        if "\0" in path:
+            raise self._fault("missing-file", "no path holds a null character", branch, "write the path again")
+        return path
 
     def _name(self, branch: Branch) -> str:
         token = self._first(branch)
