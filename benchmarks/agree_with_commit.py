@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for seed in range(options.seed, options.seed + options.programs):
             program, ran = drawn(seed), ran + 1
             found = compared(program)
-            kinds.update(found)
+            kinds.update(found.keys())
             if found:
                 print(f"seed {seed}: {', '.join(found)}", flush=True)
             if found and not options.all:

@@ -260,7 +260,7 @@ predicate inner(node) closed
 rule edge(X, Y) -> node(X) & node(Y)
 rule node(X) & ~(exists Y: edge(X, Y)) -> leaf(X)
 rule node(X) & ~(exists Y: edge(Y, X)) -> root(X)
-rule node(X) & ~leaf(X) & ~root(X) -> inner(X)
+rule node(X) & (exists Y: edge(X, Y)) & (exists Y: edge(Y, X)) -> inner(X)
 query leaf(X)
 query root(X)
 query inner(X)
