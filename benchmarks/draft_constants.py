@@ -16,8 +16,6 @@ from lnnkit.draft.survey import Survey, survey
 
 ROOT = Path(__file__).parents[1]
 CONSTANTS = {
-    (keys, "_SPREAD"): (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99),
-    (keys, "_SPREAD_UNTITLED"): (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99),
     (keys, "_MOST"): (1, 2, 3, 4, 6, 8, 12, 24, 48),
     (drafting, "CATEGORIES"): (2, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 200, 500),
     (drafting, "_FEW"): (10, 25, 50, 100, 150, 200, 250, 300, 400, 600, 1000),

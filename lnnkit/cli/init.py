@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from lnnkit.draft.survey import Survey
 
-SUMMARY = "draft a program for CSV, TSV or Parquet files"
+SUMMARY = "draft a program for CSV, TSV, Parquet or JSON lines files"
 DESCRIPTION = """\
 Reads tables and writes a program that loads them: sorts, numbers, predicates for truths and categories,
 `load` statements with what stands for a missing cell and what separates columns, and a query or two. Columns
@@ -30,7 +31,7 @@ example:
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt or .parquet, compressed or not"
+        "files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="write this .lnn file instead of printing")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
@@ -54,7 +55,7 @@ def command(arguments: argparse.Namespace) -> int:
         require_free(output, force=arguments.force)
         require_apart(output, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
-    tables = surveyed(files)
+    tables = surveyed(files, lenient=True)
     keyless = draft(tables, [relative(table.path, base) for table in tables]).keyless
     if arguments.ids and keyless:
         tables = [_copied(table, base, arguments.force) if table.path in keyless else table for table in tables]
@@ -63,8 +64,9 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def surveyed(files: Sequence[Path]) -> list[Survey]:
-    """What the files hold. Raises `Error` for a file that cannot be read."""
+def surveyed(files: Sequence[Path], *, lenient: bool = False) -> list[Survey]:
+    """What the files hold. Raises `Error` for a file that cannot be read or has no rows; if ``lenient``, only where no
+    other can be."""
     from lnnkit.data.table_fault import Unreadable
     from lnnkit.draft.survey import survey
 
@@ -72,30 +74,33 @@ def surveyed(files: Sequence[Path]) -> list[Survey]:
     problems: list[Diagnostic] = []
     for file in files:
         try:
-            tables.append(survey(file))
+            table = survey(file)
+            if table.rows:
+                tables.append(table)
+            else:
+                hint = "name a file with a header and rows below it"
+                problems.append(Diagnostic("no-rows", "there is no row that can be read", hint, file=str(file)))
         except Unreadable as problem:
             fault = problem.fault
             hint = fault.hint.replace("paths are relative to the .lnn file", "paths are relative to the working folder")
             problems.append(Diagnostic(fault.code, fault.message, hint, file=str(file)))
-    if problems:
-        raise Error(problems)
-    for table in tables:
-        if not table.rows:
-            hint = "name a file with a header and rows below it"
-            problems.append(Diagnostic("no-rows", "there is no row that can be read", hint, file=str(table.path)))
-    if problems:
-        raise Error(problems)
+    _report(problems, tables if lenient else [])
     return tables
 
 
+def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
+    """Raise `Error` for tables that cannot be drafted; if there are ``others``, warn of them."""
+    if problems and not others:
+        raise Error(problems)
+    streams.findings(replace(each, severity="warning") for each in problems)
+
+
 def drafted(tables: Sequence[Survey], base: Path) -> str:
-    """The program for some tables; its paths start from ``base``. Raises `Error` if no column names the rows of a
-    table."""
+    """The program for some tables; its paths start from ``base``. Raises `Error` if no column names the rows of any."""
     from lnnkit.draft.drafting import draft
 
     found = draft(tables, [relative(table.path, base) for table in tables])
-    if found.keyless:
-        raise Error([_keyless(path) for path in found.keyless])
+    _report([_keyless(path) for path in found.keyless], tables[len(found.keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
     return found.text
 

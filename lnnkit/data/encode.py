@@ -136,7 +136,8 @@ def _from_whole_numbers(
         numbers[place] = view(held, np.int64)
         if held.null_count:
             gaps[place] = nulls(held)
-            numbers[place] = np.where(gaps[place], 0, numbers[place])
+            known = numbers[place][~gaps[place]]
+            numbers[place] = np.where(gaps[place], known[0] if len(known) else 0, numbers[place])
     codes = {place: own if own.dtype == np.int32 else np.empty(len(own), np.int32) for place, own in numbers.items()}
     distinct = coded(list(numbers.values()), list(codes.values()))
     for place, missing in gaps.items():

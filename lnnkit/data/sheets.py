@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from lnnkit.data.delimited import open_delimited
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.json_lines import open_json_lines
 from lnnkit.data.parquet import open_parquet
-from lnnkit.data.source import read_source
+from lnnkit.data.source import RawTable, read_source
 from lnnkit.data.table_fault import Unreadable
 
 if TYPE_CHECKING:
@@ -38,11 +39,7 @@ class Sheets:
         if key in self._open:
             return self._open[key]
         raw = read_source(path)
-        if raw.format == "parquet" and delimiter is not None:
-            raise Unreadable(
-                "bad-delimiter", f'"{path}" is a Parquet file: it has no delimiter', "take `delimiter` out"
-            )
-        sheet = open_parquet(raw) if raw.format == "parquet" else open_delimited(raw, header, delimiter)
+        sheet = opened(raw, header, delimiter)
         if self._left[key] > 0:
             sheet = self._open[key] = replace(sheet, read=_once(sheet.read))
         return sheet
@@ -53,6 +50,16 @@ class Sheets:
         self._left[key] -= 1
         if self._left[key] <= 0:
             self._open.pop(key, None)
+
+
+def opened(raw: RawTable, header: bool, delimiter: str | None) -> Sheet:
+    """The sheet of a file of any format. Raises ``Unreadable``."""
+    if raw.format in ("csv", "tsv"):
+        return open_delimited(raw, header, delimiter)
+    if delimiter is not None:
+        kind = "a Parquet file" if raw.format == "parquet" else "of JSON lines"
+        raise Unreadable("bad-delimiter", f'"{raw.path}" is {kind}: it has no delimiter', "take `delimiter` out")
+    return open_parquet(raw) if raw.format == "parquet" else open_json_lines(raw)
 
 
 def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Grid]:

@@ -12,7 +12,7 @@ from typing import Literal
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.printer import format_string
 
-Format = Literal["csv", "tsv", "parquet"]
+Format = Literal["csv", "tsv", "parquet", "jsonl"]
 
 FORMATS: dict[str, Format] = {
     ".csv": "csv",
@@ -21,6 +21,8 @@ FORMATS: dict[str, Format] = {
     ".txt": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
 }
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
@@ -46,7 +48,8 @@ class RawTable:
 
 def format_of(path: Path) -> tuple[Format, str | None]:
     """The format and the compression by the last suffixes of the name: ``.csv``; ``.tsv .tab .txt`` (tab-separated, no
-    quoting); ``.parquet .pq``; each also with ``.gz .bz2 .zst .lz4 .br``. Case does not matter."""
+    quoting); ``.parquet .pq``; ``.jsonl .ndjson`` (an object in each line); each also with ``.gz .bz2 .zst .lz4 .br``.
+    Case does not matter."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     if compression:

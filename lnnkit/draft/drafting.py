@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lnnkit.draft.key_sorts import Sorts, stem_of
-from lnnkit.draft.keys import is_id, keys_of, tells
+from lnnkit.draft.keys import is_id, keys_of
 from lnnkit.draft.naming import Naming
 from lnnkit.draft.survey import Survey, SurveyedColumn
 from lnnkit.syntax import ast
@@ -77,9 +77,6 @@ def _table(
     lines = [f"# {_one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
     used, queries, left = list(own), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
-    several = not all(tells(keys, column) for column in table.columns)
-    if several:
-        lines.append(f"# Several rows are about one {' and '.join(own)}: what differs between them is left out below.")
     if len(keys) == len(table.columns):
         name = naming.predicate(stem_of(table.path), "", numeric=False)
         lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, ())]
@@ -87,7 +84,7 @@ def _table(
     for column in table.columns:
         if any(column is key for key in keys):
             continue
-        why = _left_out(column, table, keys, sorts)
+        why = _left_out(column, table, sorts)
         numeric, truth = column.kind == "number" and not _refers(column, sorts), column.kind == "truth"
         if why and (column.kind in ("empty", "unread") or column.names is None):
             left.append(f"# {_title(column)}: {why}")
@@ -108,14 +105,12 @@ def _table(
     return _Written([*lines, *left], used, queries)
 
 
-def _left_out(column: SurveyedColumn, table: Survey, keys: tuple[SurveyedColumn, ...], sorts: Sorts) -> str | None:
+def _left_out(column: SurveyedColumn, table: Survey, sorts: Sorts) -> str | None:
     """Why a column is not loaded; None if it is."""
     if column.kind == "unread":
         return f"not loaded, {_one_line(column.reason)}"
     if column.kind == "empty":
         return "empty"
-    if column.kind in ("number", "truth") and not tells(keys, column):
-        return "not loaded: it differs between rows about the same entity"
     if column.kind == "text" and column.distinct > CATEGORIES and not _refers(column, sorts):
         return f"not loaded: it has {column.distinct:,} different texts"
     if column.kind == "text" and table.rows > 4 and column.distinct > table.rows * 0.8 and not _refers(column, sorts):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lnnkit.data.delimited import open_delimited
 from lnnkit.data.marks import without_marks
 from lnnkit.data.numbers import reals_of
-from lnnkit.data.parquet import open_parquet
+from lnnkit.data.sheets import opened
 from lnnkit.data.source import read_source
 from lnnkit.draft.survey import Survey, SurveyedColumn
 
@@ -21,7 +20,7 @@ def number_columns(table: Survey) -> tuple[tuple[SurveyedColumn, ...], np.ndarra
     import numpy as np
 
     raw = read_source(table.path)
-    sheet = open_parquet(raw) if raw.format == "parquet" else open_delimited(raw, table.header, table.delimiter)
+    sheet = opened(raw, table.header, table.delimiter)
     chosen: list[SurveyedColumn] = []
     found: list[np.ndarray] = []
     for position, column in enumerate(table.columns):

@@ -21,6 +21,9 @@ def with_ids(table: Survey) -> bytes:
     """The bytes of a copy of the table with an id column in front. Raises `Unreadable`."""
     raw = read_source(table.path)
     title = "id" if all(column.title.casefold() != "id" for column in table.columns) else "row-id"
+    if raw.format == "jsonl":
+        objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+        return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, each[1:]) for n, each in enumerate(objects, 1))
     return _parquet(raw, title) if raw.format == "parquet" else _text(raw, table, title)
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lnnkit.data.delimited import open_delimited
+from lnnkit.data.encode import whole_floats
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.marks import without_marks
 from lnnkit.data.names import Names
 from lnnkit.data.numbers import reals_of
 from lnnkit.data.numerals import decimal_comma
-from lnnkit.data.parquet import open_parquet
+from lnnkit.data.sheets import opened
 from lnnkit.data.source import read_source
 from lnnkit.data.table_fault import Unreadable
-from lnnkit.data.texts import texts_of
+from lnnkit.data.texts import texts_of, without_fractions
 from lnnkit.draft.sniffing import delimiter_of, has_header, sample
 from lnnkit.syntax.ast import Column
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lnnkit.data.arrow import Column as Cells
 
 _WHOLE = re.compile(r"[+-]?\d+")
+_PADDED = re.compile(r"0\d+")
 Kind = Literal["empty", "truth", "number", "text", "unread"]
 
 _MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".", "..", "unknown")
@@ -84,12 +85,10 @@ def survey(path: Path) -> Survey:
     """Read a file. Raises `Unreadable`."""
     raw = read_source(path)
     header, delimiter = True, None
-    if raw.format == "parquet":
-        sheet = open_parquet(raw)
-    else:
+    if raw.format in ("csv", "tsv"):
         delimiter = delimiter_of(raw)
         header = has_header(sample(raw, delimiter or ("\t" if raw.format == "tsv" else ",")))
-        sheet = open_delimited(raw, header, delimiter)
+    sheet = opened(raw, header, delimiter)
     grid = sheet.read(range(len(sheet.names)))
     counts = Counter(name.strip() for name in sheet.names)
     columns = tuple(_column(sheet, grid, position, counts) for position in range(len(sheet.names)))
@@ -105,17 +104,28 @@ def _column(sheet: Sheet, grid: Grid, position: int, counts: Counter[str]) -> Su
     column: Column = title if named else position + 1
     title = title if sheet.named and title else f"column {position + 1}"
     try:
-        return _surveyed(grid, position, column, title)
+        found = _surveyed(grid, position, column, title)
+        if sheet.named and not sheet.names[position].strip() and not position and _counts(found):
+            return replace(found, kind="unread", reason="it numbers the rows")
+        return found
     except Unreadable as problem:
         none = np.full(len(grid.rows), -1, np.int32)
         return SurveyedColumn(column, title, "unread", none, 0, reason=problem.fault.message)
+
+
+def _counts(column: SurveyedColumn) -> bool:
+    """Whether a column numbers the rows from 0 or 1, as an index that pandas wrote."""
+    if column.names is None or len(column.names.texts) or column.distinct != len(column.codes):
+        return False
+    numbers = column.names.numbers_in_numpy
+    return bool(numbers[0] in (0, 1) and numbers[-1] - numbers[0] == column.distinct - 1)
 
 
 def _surveyed(grid: Grid, position: int, column: Column, title: str) -> SurveyedColumn:
     import numpy as np
     import pyarrow as pa
 
-    cells = grid.columns[position]
+    cells = whole_floats(grid.columns[position])
     assert not isinstance(cells, list)
     if pa.types.is_floating(cells.type) or (pa.types.is_decimal(cells.type) and cells.type.scale):
         reals = reals_of(cells, title, False)
@@ -127,16 +137,17 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     names = texts_of(cells, title).names
     spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
     present = [mark for mark in spelled if names.find(mark) is not None]
-    numeric = _numbers(_without(cells, present), title)
+    padded = any(_PADDED.fullmatch(name) for digit in range(10) for name in names.starting(f"0{digit}", 1))
+    numeric = None if padded else _numbers(_without(cells, present), title)  # codes lose their zeros as numbers
     marks = tuple(present if numeric is not None else [mark for mark in present if mark.strip() in _SURE])
     cells = _without(cells, marks)
-    texts = texts_of(cells, title)
+    texts = without_fractions(texts_of(cells, title))
     known = texts.codes >= 0
     if texts.faults:
         reason = "some of its texts are not UTF-8"
         return SurveyedColumn(column, title, "unread", texts.codes, len(texts.names), marks, reason=reason)
     distinct = len(texts.names)
-    values = _numbers(cells, title) if numeric is not None else _truths(cells, title)
+    values = _numbers(cells, title) if numeric is not None else None if padded else _truths(cells, title)
     if not known.any():
         return SurveyedColumn(column, title, "empty", texts.codes, 0, marks, texts.names)
     if values is None and _decimal_commas(texts.names):

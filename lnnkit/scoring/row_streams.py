@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from lnnkit.data.delimited import layout_of, numbered, open_delimited
 from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.source import RawTable, format_of, is_table
+from lnnkit.data.json_lines import open_json_lines
+from lnnkit.data.source import RawTable, format_of, is_table, read_source
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
 
@@ -130,6 +131,8 @@ class RowStream:
             kind, compression = format_of(path)
             if kind == "parquet":
                 yield from _row_groups(path, self.batch)
+            elif kind == "jsonl":
+                yield from _objects(path, self.batch)
             else:
                 layout = layout_of(kind, self.delimiter)
                 for top, text, first in blocks(path, compression, header=self.header, layout=layout, size=self.block):
@@ -163,6 +166,16 @@ def _row_groups(path: Path, size: int) -> Iterator[RowGroups]:
             first, held, rows = first + rows, [], 0
     if rows:
         yield RowGroups(path, tuple(held), first)
+
+
+def _objects(path: Path, size: int) -> Iterator[Batches]:
+    import pyarrow as pa
+
+    sheet = open_json_lines(read_source(path))
+    columns = sheet.read(range(len(sheet.names))).columns
+    table = pa.table([column for column in columns.values() if not isinstance(column, list)], list(sheet.names))
+    for start in range(0, table.num_rows, size):
+        yield Batches(tuple(table.slice(start, size).to_batches()), start + 1, str(path))
 
 
 def _opened(path: Path) -> Any:

@@ -79,12 +79,19 @@ def test_files_that_share_a_key(tmp_path: Path) -> None:
     assert {answer.bindings["R"] for answer in vips if answer.lower == 1} == {"c1", "c3"}
 
 
-def test_repeated_ids(tmp_path: Path) -> None:
-    (tmp_path / "f.csv").write_text("id,a,b,kind\nx,1,5,u\nx,1,6,v\ny,2,7,u\nz,3,8,u\n")
-    kb = drafted(tmp_path, "f.csv")
-    assert not kb.contradictions
-    assert "# load b from" in text(tmp_path)
-    assert len(kb.ask("a(Q)")) == 3
+def test_repeated_ids_are_no_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "f.csv").write_text("name,a,b\nx,1,5\nx,1,6\ny,2,7\nz,3,8\nw,3,9\nv,3,9\n")
+    assert main(["init", str(tmp_path / "f.csv")]) == 1
+    assert "no-key" in capsys.readouterr().err
+    kb = drafted(tmp_path, "f.csv", options=("--ids",))
+    assert len(kb.ask("a(Q)")) == len(kb.ask("b(Q)")) == 6
+
+
+def test_pairs_of_columns_are_keys(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("shop,week,sales\ns1,1,5\ns1,2,6\ns2,1,7\n")
+    assert len(drafted(tmp_path, "f.csv").ask("sales(Q, R)")) == 3
+    (tmp_path / "h.csv").write_text("id,a,b,kind\nx,1,5,u\nx,1,6,v\ny,2,7,u\nz,3,8,u\n")
+    assert len(drafted(tmp_path, "h.csv").ask("b(Q, R)")) == 4
     (tmp_path / "g.csv").write_text("shop_id,product_id,price\ns1,p1,5\ns1,p2,6\ns2,p1,7\n")
     assert len(drafted(tmp_path, "g.csv").ask("price(Q, R)")) == 3
 
