@@ -82,7 +82,7 @@ MAY["interchange"] = {"interchange", "syntax", "data", "check", "errors"}
 MAY["highlighting"] = {"syntax", "highlighting"}
 MAY["editor"] = {"syntax", "data", "check", "highlighting", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}
-OTHERS = ("draft", "interchange", "scoring", "highlighting", "language_server", "report", "lnnkit")
+OTHERS = ("draft", "editor", "interchange", "scoring", "highlighting", "language_server", "report", "lnnkit")
 MAY |= {surface: {*MAY["kb"], *SURFACES, *OTHERS} for surface in SURFACES}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -131,7 +131,7 @@ def test_arrows_point_one_way(own: str) -> None:
 
 
 KNOWLEDGE_BASE = (
-    *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session", "entity_prefixes"),
+    *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session"),
     "row_scoring",
     *(
         "covering_fixpoints",

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from lark.exceptions import UnexpectedInput
 
+from lnnkit.check.entity_prefixes import entities
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data.source import is_table
 from lnnkit.editor.name_places import places
 from lnnkit.editor.program_files import Linked
+from lnnkit.editor.typed_words import as_entities, in_arguments, last_word
 from lnnkit.highlighting.terminals import terminals, words
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import KEYWORDS
@@ -19,6 +25,9 @@ from lnnkit.syntax.split import comment_start, split
 
 LOGICS = ("lukasiewicz", "product", "godel")
 
+_ASKING = ("fact", "rule", "axiom", "query", "label")
+_VARIABLE = re.compile(r"(?<=[(,\s])[^\W\d_a-z]\w*(?=\s*[,)])")
+_PATH = re.compile(r'(?:\bfrom|^\s*import)\s*"$')
 _PARTIAL = re.compile(r"[^\W\d_](?:[\w-]*\w)?$")
 
 
@@ -27,18 +36,28 @@ class Suggestion:
     """``detail`` is the signature of a predicate."""
 
     text: str
-    kind: Literal["keyword", "predicate", "number", "sort", "logic"]
+    kind: Literal["keyword", "predicate", "number", "sort", "logic", "entity", "variable", "file"]
     detail: str = ""
 
 
-def suggestions(linked: Linked, offset: int) -> list[Suggestion]:
-    """What may replace the word that ends at an offset of the main file. Nothing inside comments, strings, and the
-    arguments of an atom, which are entities and variables."""
-    before = linked.main.shadow[: word_start(linked, offset)]
+def suggestions(linked: Linked, offset: int, checked: CheckedProgram | None = None) -> list[Suggestion]:
+    """What may replace the word that ends at an offset of the main file: in the arguments of an atom the variables of
+    its statement and the entities of the program as it was ``checked``, in the path of a table or an import the files
+    beside the program. Nothing inside comments and other strings."""
+    start = word_start(linked, offset)
+    before, typed = linked.main.shadow[:start], linked.main.text[start:offset]
     line = before[before.rfind("\n") + 1 :]
-    if comment_start(line) < len(line) or _in_string(line):
+    if comment_start(line) < len(line):
         return []
+    if _PATH.search(line):
+        return list(_paths(linked.main.path.parent, typed, programs=line.lstrip().startswith("import")))
     pieces = split(before)
+    if pieces and pieces[-1].keyword in _ASKING and in_arguments(last_word(line)[0]):
+        used = dict.fromkeys(_VARIABLE.findall(before[pieces[-1].start :]))
+        named = [] if checked is None else as_entities(typed, partial(entities, checked))
+        return [*(Suggestion(each, "variable") for each in used), *(Suggestion(each, "entity") for each in named)]
+    if _in_string(line) or typed.startswith('"'):
+        return []
     fresh = not line.strip()
     found = [Suggestion(word, "keyword") for word in KEYWORDS] if fresh else []
     if not pieces or pieces[-1].keyword is None:
@@ -53,8 +72,13 @@ def suggestions(linked: Linked, offset: int) -> list[Suggestion]:
 def word_start(linked: Linked, offset: int) -> int:
     """The start of the word that ends at an offset of the main file; the offset itself if no word ends there."""
     line = linked.main.text.rfind("\n", 0, offset) + 1
-    partial = _PARTIAL.search(linked.main.shadow[line:offset])
-    return line + partial.start() if partial else offset
+    before, typed = last_word(linked.main.text[line:offset])
+    if typed.startswith('"'):
+        return offset - len(typed) + bool(_PATH.search(f'{before}"'))
+    if in_arguments(before):
+        return offset - len(typed)
+    found = _PARTIAL.search(linked.main.shadow[line:offset])
+    return line + found.start() if found else offset
 
 
 def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] | None) -> Iterable[Suggestion]:
@@ -72,6 +96,19 @@ def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] 
         return  # columns
     elif keyword not in ("predicate", "number", "lnnkit", "import"):
         yield from _predicates(linked)
+
+
+def _paths(folder: Path, typed: str, *, programs: bool) -> Iterable[Suggestion]:
+    """The folders, and the tables or ``programs``, in the folder that a path leads to so far."""
+    lead = typed[: typed.rfind("/") + 1]
+    try:
+        entries = sorted((folder / lead).iterdir())
+    except (OSError, ValueError):  # a null character
+        return
+    for each in entries:
+        wanted = each.suffix == ".lnn" if programs else is_table(each)
+        if each.name.startswith(typed[len(lead) :]) and '"' not in each.name and (wanted or each.is_dir()):
+            yield Suggestion(f"{lead}{each.name}{'/' if each.is_dir() else ''}", "file")
 
 
 def _predicates(linked: Linked) -> Iterable[Suggestion]:

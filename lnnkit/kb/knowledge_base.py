@@ -18,7 +18,7 @@ from lnnkit.answer_table import Answers
 from lnnkit.check import check
 from lnnkit.check.checker import ordered
 from lnnkit.check.further_facts import check_facts
-from lnnkit.check.program import CheckedProgram, Fact, Predicate
+from lnnkit.check.program import Assertion, CheckedProgram, Fact, Predicate
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.garbage import collection_paused
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.conflict.conflict import Conflict
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
+    from lnnkit.explain.proof.proof import Given
     from lnnkit.fit import Fit
     from lnnkit.kb.exporting import ExportFormat
     from lnnkit.learn.parameters.program_module import ProgramModule
@@ -109,9 +110,18 @@ class KnowledgeBase:
     def entities(self, prefix: str, most: int) -> list[str]:
         """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted; whole numbers are left
         out."""
-        from lnnkit.kb.entity_prefixes import entities
+        from lnnkit.check.entity_prefixes import entities
 
         return entities(self._checked, prefix, most)
+
+    @property
+    def statements(self) -> tuple[Assertion, ...]:
+        """The rules and axioms, those of imported files included."""
+        return self._checked.assertions
+
+    def facts(self, name: str) -> Iterator[Given]:
+        """The facts of a predicate or number with their places: those of the program, then the rows of its tables."""
+        return self._theory.origins().every(name)
 
     def copied(self) -> KnowledgeBase:
         """An independent copy. It has inferred nothing yet, and facts added to it do not reach this one."""

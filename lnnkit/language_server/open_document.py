@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.editor.program_files import ProgramFile
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
 
 DELAY = 0.25  # seconds without a change before a text is checked
 QUICK_CHECK = 0.5  # seconds; where a check takes longer, tables are read again only after a save
@@ -55,6 +56,7 @@ class OpenDocument:
         self.path = path
         self.version = 0
         self.program: CheckedProgram | None = None
+        self.findings: Sequence[Diagnostic] = ()  # of the last check
         self.closed = False
         self._read = read
         self._publish = publish
@@ -84,6 +86,11 @@ class OpenDocument:
         if self._checking is not None:
             await self._checking
 
+    def trial(self, text: str) -> list[Diagnostic]:
+        """The findings of another text in place of this one; tables are read if that is quick."""
+        program, found = parse(text, str(self.path))
+        return checked_file(ProgramFile(self.path, program, tuple(found)), not self._slow_check).findings
+
     async def _check(self) -> None:
         done = -1
         while done != self.version and not self.closed:
@@ -99,6 +106,7 @@ class OpenDocument:
             if full:
                 self._slow_check = found.seconds > QUICK_CHECK
                 self.program = found.program or self.program
+            self.findings = found.findings
             if version == self.version and not self.closed:
                 self._publish(self, file, found.findings)
 

@@ -20,6 +20,9 @@ ITEMS = {
     "number": types.CompletionItemKind.Value,
     "sort": types.CompletionItemKind.Class,
     "logic": types.CompletionItemKind.EnumMember,
+    "entity": types.CompletionItemKind.Constant,
+    "variable": types.CompletionItemKind.Variable,
+    "file": types.CompletionItemKind.File,
 }
 SYMBOLS = {
     "sort": types.SymbolKind.Class,

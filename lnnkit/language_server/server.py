@@ -23,6 +23,7 @@ from lnnkit.editor.hover_text import hover_text
 from lnnkit.editor.name_places import Place, at_cursor, ground_atom, named, target_file
 from lnnkit.editor.outline import outline
 from lnnkit.editor.program_files import Library, Linked, ProgramFile, resolved
+from lnnkit.editor.quick_fixes import quick_fixes
 from lnnkit.editor.renaming import RenameRefused, rename
 from lnnkit.editor.shown_findings import shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
@@ -212,13 +213,36 @@ class LnnServer(LanguageServer):
         positions = self.positions(file)
         return [as_symbol(positions, each) for each in outline(file)]
 
+    async def fixes(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """The quick fixes of the findings on the lines of a range."""
+        uri, found = params.text_document.uri, list[types.CodeAction]()
+        document = self.documents.get(uri)
+        if document is None:
+            return found
+        await document.checked()
+        for finding in document.findings:
+            file = self.library.file(document.path)
+            if file is None or finding.span is None or finding.span.source.text != file.text:
+                continue  # about another file, or of an earlier text
+            positions, (shown,) = self.positions(file), shown_findings([finding], file, self.library)
+            at = as_range(positions, shown.start, shown.end)
+            if at.end.line < params.range.start.line or params.range.end.line < at.start.line:
+                continue
+            for fix in await asyncio.to_thread(quick_fixes, file.text, finding, document.trial):
+                edit = types.WorkspaceEdit(changes={uri: as_edits(positions, [fix.edit])})
+                about = [as_diagnostic(positions, shown)]
+                found.append(types.CodeAction(fix.title, types.CodeActionKind.QuickFix, about, edit=edit))
+        return found
+
     def completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
         found = self.cursor(params)
         if found is None:
             return []
         linked, offset = found
         positions, start = self.positions(linked.main), word_start(linked, offset)
-        return [as_item(positions, start, offset, each) for each in suggestions(linked, offset)]
+        document = self.documents.get(params.text_document.uri)
+        found = suggestions(linked, offset, document.program if document else None)
+        return [as_item(positions, start, offset, each) for each in found]
 
 
 def _defining(linked: Linked, place: Place) -> list[Place]:
@@ -266,8 +290,11 @@ def make_server() -> LnnServer:
     add(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(partial(server.renamed))
     add(types.TEXT_DOCUMENT_FORMATTING)(partial(server.formatted))
     add(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(partial(server.symbols))
-    add(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["(", ","]))(
+    add(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["(", ",", '"', "/"]))(
         partial(server.completion)
+    )
+    add(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))(
+        partial(server.fixes)
     )
     add(types.SHUTDOWN)(lambda *_: server.inference.end())
     return server

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from lnnkit.answer_table import format_bounds, format_range
@@ -17,10 +19,11 @@ from lnnkit.cli.streams import printable
 from lnnkit.errors import Error
 from lnnkit.shell.program_text import save
 from lnnkit.shell.requests import COMMANDS, Kind, Request
-from lnnkit.shell.shell_state import State, with_assumption, with_statements
+from lnnkit.shell.shell_state import UNNAMED, State, reloaded, with_assumption, with_statements
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.span import Span
 
 HELP = """\
@@ -30,13 +33,17 @@ why P(a)           show why an atom has its bounds; `why` alone shows the contra
 whynot P(a)        show what keeps an atom from being true; `whynot ~P(a)`: from being false
 assume P(a) = 0.2  ask as if an atom had this fact instead of those about it
 undo               take back the last statement or assumption
+rules, rules P     list the rules and axioms, or those that mention P, with their places
+facts P            list the facts of P with their places
+reload             read the file and its tables again; what was stated and assumed here stays
 save FILE          write the program, with what was added, to a .lnn file
-limit N            show N answers of each query at most; `limit 0` shows all
+limit N            show N answers of each query, or facts, at most; `limit 0` shows all; `limit` alone says N
 help, quit         this list; the end (Ctrl-D)
 """
 
 
 _ASSUMED = "<assumed>"
+_WIDE = 72  # places are aligned behind texts up to this length
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +218,50 @@ def _undo(state: State, request: Request) -> tuple[State, Reply]:
     return found, Reply(f"undone: {printable(state.change)}\n")
 
 
+def _rules(state: State, request: Request) -> tuple[State, Reply]:
+    named = re.compile(
+        rf"(?<![\w-]){re.escape(format_predicate(request.argument))}(?![\w-])" if request.argument else ""
+    )
+    found = [
+        (" ".join(each.text.split()), f"{each.span.source.path}:{each.span.line}")
+        for each in state.stated.statements
+        if named.search(each.text)
+    ]
+    return _listed(state, request, found, "rules")
+
+
+def _facts(state: State, request: Request) -> tuple[State, Reply]:
+    if not request.argument:
+        return state, _wrong("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`")
+    found = islice(state.stated.facts(request.argument), state.limit + 1 if state.limit else None)
+    listed = [(each.text, f"{each.file}:{each.row}") for each in found]
+    more = "… and more; `limit 0` shows all\n" if state.limit and len(listed) > state.limit else ""
+    state, reply = _listed(state, request, listed[: state.limit or None], "facts")
+    return state, replace(reply, text=f"{reply.text}{more}")
+
+
+def _listed(state: State, request: Request, found: Sequence[tuple[str, str]], what: str) -> tuple[State, Reply]:
+    """Texts with their places; an error where there are none because nothing has the name that was typed."""
+    name = request.argument
+    if name and name not in state.stated.predicates:
+        near = nearest(name, state.stated.predicates)
+        hint = f"did you mean `{near}`?" if near else ""
+        return state, _wrong("unknown-predicate", f"no predicate is named `{name}`", hint)
+    width = max((len(text) for text, _ in found if len(text) <= _WIDE), default=0)
+    lines = [f"{printable(text, keep=''):<{width}}   {printable(place, keep='')}\n" for text, place in found]
+    return state, Reply("".join(lines) or f"no {what}\n")
+
+
+def _reload(state: State, request: Request) -> tuple[State, Reply]:
+    path = state.origin.span.source.path
+    if request.argument:
+        return state, _wrong("no-argument", "`reload` reads the file of the session", "say `reload` alone")
+    if path == UNNAMED:
+        return state, _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
+    found, warnings = reloaded(state, path)
+    return found, Reply(f"read again: {printable(path)}\n", tuple(warnings))
+
+
 def _save(state: State, request: Request) -> tuple[State, Reply]:
     name = request.argument
     if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
@@ -223,6 +274,8 @@ def _save(state: State, request: Request) -> tuple[State, Reply]:
 
 
 def _limit(state: State, request: Request) -> tuple[State, Reply]:
+    if not request.argument:
+        return state, Reply(f"limit {state.limit}{'' if state.limit else ', all'}\n")
     if not request.argument.isdecimal():
         return state, _wrong("no-limit", "`limit` needs a whole number from 0 on", "`limit 0` shows all answers")
     return replace(state, limit=int(request.argument)), Reply()
@@ -249,6 +302,9 @@ _COMMANDS: dict[Kind, Callable[[State, Request], tuple[State, Reply]]] = {
     "whynot": _whynot,
     "assume": _assume,
     "undo": _undo,
+    "rules": _rules,
+    "facts": _facts,
+    "reload": _reload,
     "save": _save,
     "limit": _limit,
     "help": _help,

@@ -10,10 +10,12 @@ from lnnkit.shell.typed import Typed
 from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.split import comment_start, split
 
-Kind = Literal[
-    "nothing", "ask", "state", "why", "whynot", "assume", "undo", "save", "limit", "help", "quit"
-]  # `state`: statements of the language
-COMMANDS = ("why", "whynot", "assume", "undo", "save", "limit", "help", "quit", "exit", "explain")
+_Looking = Literal["ask", "why", "whynot", "rules", "facts", "help", "nothing"]
+Kind = Literal[_Looking, "state", "assume", "undo", "reload", "save", "limit", "quit"]  # `state`: statements
+COMMANDS = (
+    *("why", "whynot", "assume", "undo", "rules", "facts", "reload", "save", "limit", "help", "quit", "exit"),
+    "explain",
+)
 _OTHER_NAMES = {"exit": "quit", "explain": "why"}
 INFERRING = frozenset(("ask", "state", "why", "whynot", "assume"))
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lnnkit.check.program import Fact
-from lnnkit.kb import KnowledgeBase, loads
+from lnnkit.kb import KnowledgeBase, load, loads
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_expression
+
+UNNAMED = "<shell>"  # in place of the path of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def opened(kb: KnowledgeBase | None, limit: int = 0) -> State:
     """The state for the knowledge base of a file, or for an empty program whose paths are relative to the working
     folder."""
     if kb is None:
-        kb = loads("", ".", "<shell>")
+        kb = loads("", ".", UNNAMED)
     path = kb.program.span.source.path
     origin = kb.program if kb.text == kb.program.span.source.text else parse(kb.text, path)[0]
     return State(origin, kb.base, kb, kb, limit=limit)
@@ -66,6 +68,16 @@ def with_assumption(state: State, fact: Fact, atom: ast.Atom, text: str) -> Stat
     atom_text = format_expression(atom)
     others = tuple(each for each in state.assumed if each.atom != atom_text)
     return _assuming(replace(state, assumed=(*others, Assumed(atom_text, fact)), before=state, change=text))
+
+
+def reloaded(state: State, path: str) -> tuple[State, list[Diagnostic]]:
+    """The state on the file as it is now, with what was stated and assumed, and the warnings of the file. Raises
+    `Error`."""
+    fresh = opened(load(path), state.limit)
+    found = with_statements(fresh, state.added)[0] if state.added else fresh
+    before = replace(state, stated=state.stated.copied(), kb=state.kb.copied())
+    found = replace(found, assumed=state.assumed, before=before, change="reload", said=state.said)
+    return _assuming(found), [each for each in fresh.stated.warnings if each not in state.stated.warnings]
 
 
 def renewed(state: State) -> State:

@@ -23,6 +23,7 @@ from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.inference_worker import Answering
 from lnnkit.language_server.open_document import Checked, OpenDocument, checked_file
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
 from lnnkit.syntax.split import split
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
@@ -541,3 +542,44 @@ def test_to_cancel_ends_the_process_and_the_next_question_gets_another() -> None
             await client.ended()
 
     assert asyncio.run(session()) == [None, None, {"bounds": "quick"}, {"bounds": "again"}]
+
+
+# --- completion in atoms and paths ------------------------------------------------------------------------------------
+
+
+def offered(text: str, folder: Path) -> list[str]:
+    """What the text before the cursor would become, on its last line."""
+    plain, offset = cursor(text)
+    (folder / "main.lnn").write_text(plain, newline="")
+    linked = Library().linked(folder / "main.lnn")
+    assert linked is not None
+    checked = check(parse(plain.rpartition("\n")[0] + "\n")[0], folder)[0]
+    start = word_start(linked, offset)
+    line = plain.rfind("\n", 0, offset) + 1
+    return [plain[line:start] + each.text for each in suggestions(linked, offset, checked)]
+
+
+def test_entities_complete_in_atoms(tmp_path: Path) -> None:
+    (tmp_path / "lives.csv").write_text("a,b\nitem-001,Oslo\nitem-002,New York\n")
+    text = 'load Lives from "lives.csv"\nfact Infected(anna)\nfact Infected(anton)\n'
+    assert offered(text + "query Infected(an¦", tmp_path) == ["query Infected(anna", "query Infected(anton"]
+    assert offered(text + "fact Lives(item-¦", tmp_path) == ["fact Lives(item-001", "fact Lives(item-002"]
+    assert offered(text + "fact Lives(anna, N¦", tmp_path) == ['fact Lives(anna, "New York"']
+    assert offered(text + 'fact Lives(anna, "New¦', tmp_path) == ['fact Lives(anna, "New York"']
+    rule = offered(text + "rule Infected(X) & Lives(X, Place) -> Seen(¦", tmp_path)
+    assert rule[:2] == [f"rule Infected(X) & Lives(X, Place) -> Seen({name}" for name in ("X", "Place")]
+    assert offered(text + 'fact Infected("a¦ b")', tmp_path)[0] == 'fact Infected("anna"'
+    assert offered(text + "# Infected(an¦", tmp_path) == []
+    assert "query abs(anna" not in offered(text + "query abs(an¦", tmp_path)
+
+
+def test_paths_complete(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for name in ("people.csv", "pets.parquet", "parts.lnn", "notes.md", "data/towns.csv.gz"):
+        (tmp_path / name).write_text("")
+    assert offered('load P from "pe¦', tmp_path) == ['load P from "people.csv', 'load P from "pets.parquet']
+    assert offered('load P from "¦"', tmp_path)[0] == 'load P from "data/'
+    assert offered('load P from "data/t¦"', tmp_path) == ['load P from "data/towns.csv.gz']
+    assert offered('label P from "no/such/¦"', tmp_path) == []
+    assert offered('import "pa¦"', tmp_path) == ['import "parts.lnn']
+    assert offered('load P from "\0¦"', tmp_path) == []

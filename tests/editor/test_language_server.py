@@ -115,6 +115,21 @@ def test_a_session(client: Client, tmp_path: Path) -> None:
     labels = {each["label"] for each in ask("completion", "Contact(X")}
     assert {"Contact", "Infected", "Known", "exists", "not"} <= labels
 
+    wrong = FIXED + "query Infcted(anna)\nquery Infected(an"
+    change = {"textDocument": {**document, "version": 4}, "contentChanges": [{"text": wrong}]}
+    client.notify("textDocument/didChange", change)
+    while not (found := client.diagnostics(uri)):
+        pass
+    line = {"start": at(wrong, "query Infcted"), "end": at(wrong, "query Infcted")}
+    asked = {"textDocument": document, "range": line, "context": {"diagnostics": found}}
+    fix, declaring = client.request("textDocument/codeAction", asked)
+    assert declaring["title"] == "Insert `predicate Infcted(entity)`"
+    assert (fix["kind"], fix["title"]) == ("quickfix", "Replace by `Infected`")
+    assert applied(wrong, fix["edit"]["changes"][uri]) == wrong.replace("Infcted", "Infected")
+    end = {"line": wrong.count("\n"), "character": len("query Infected(an")}
+    items = client.request("textDocument/completion", {"textDocument": document, "position": end})
+    assert "anna" in {each["label"] for each in items}
+
     code, said = client.end()
     assert (code, said) == (0, "")
 

@@ -195,7 +195,7 @@ def test_all_errors_of_an_input_are_reported(triage: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["whynot", "assume", "save", "limit", "limit -1", "limit many", "undo 3", "save x.csv"]
+    "text", ["whynot", "assume", "save", "facts", "reload x", "limit -1", "limit many", "undo 3", "save x.csv"]
 )
 def test_wrong_commands(text: str, triage: Path) -> None:
     reply = Session(triage).reply(text)
@@ -235,6 +235,46 @@ def test_limit_help_and_the_end(triage: Path) -> None:
     assert session.says("  # nothing") == ""
     assert session.reply("quit").ended
     assert session.reply("exit").ended
+
+
+def test_rules_and_facts_are_listed_with_their_places(triage: Path) -> None:
+    session = Session(triage)
+    where = str(triage)
+    session.says("axiom age(X) > 18 -> Adult(X)")
+    spread = "rule spread: Infected(X) & Contact(X, Y) -> Infected(Y) in [0.8, 1]"
+    adult = "axiom age(X) > 18 -> Adult(X)"
+    assert session.says("rules").splitlines() == [f"{spread}   {where}:6", f"{adult:<{len(spread)}}   <shell>:1"]
+    assert session.says("rules Adult") == f"{adult}   <shell>:1\n"
+    assert session.says("facts age") == "no facts\n"
+    table = triage.parent / "contacts.csv"
+    assert session.says("facts Contact").split() == [
+        *("fact", "Contact(anna,", "dora)", f"{table}:2", "fact", "Contact(bob,", "emil)", f"{table}:3"),
+    ]
+    session.says("fact age(dora) = 80")
+    assert session.says("facts age") == "fact age(dora) = 80   <shell>:6\n"
+    session.says("limit 1")
+    assert session.says("limit") == "limit 1\n"
+    assert session.says("facts Contact").splitlines()[1:] == ["… and more; `limit 0` shows all"]
+    wrong = (("facts", "no-predicate"), ("facts Infectd", "unknown-predicate"), ("rules X", "unknown-predicate"))
+    for text, code in wrong:
+        assert [each.code for each in session.reply(text).findings] == [code]
+
+
+def test_reload_reads_the_file_and_its_tables_again(triage: Path) -> None:
+    session = Session(triage)
+    session.says("fact Old(emil)")
+    session.says("assume Infected(bob) = 0.6")
+    (triage.parent / "contacts.csv").write_text("a,b\nanna,emil\n")
+    triage.write_text(TRIAGE + "predicate Old(person)\nrule risk: Infected(X) & Old(X) -> AtRisk(X)\n")
+    assert session.says("reload") == f"read again: {triage}\n"
+    assert session.says("AtRisk(X)").split() == ["X", "bounds", "state", "emil", "[0.8,", "1]", "likely", "true"]
+    assert "[0.6, 0.6]" in session.says("Infected(bob)")
+    triage.write_text("predicat\n")
+    assert [each.severity for each in session.reply("reload").findings] == ["error"]  # and nothing is lost
+    assert "emil" in session.says("AtRisk(X)")
+    assert session.says("undo") == "undone: reload\n"
+    assert [each.code for each in session.reply("AtRisk(X)").findings] == ["unknown-predicate"]
+    assert [each.code for each in Session().reply("reload").findings] == ["no-file"]
 
 
 def test_propositions_may_be_named_as_commands_are() -> None:

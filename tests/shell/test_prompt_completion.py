@@ -31,7 +31,7 @@ def offered(kb: lnnkit.KnowledgeBase, text: str) -> list[str]:
         ("why In", ["why Infected"]),
         ("w", ["why", "whynot"]),
         ("rule r: Inf", ["rule r: Infected"]),
-        ("ru", ["rule"]),
+        ("ru", ["rules", "rule"]),
         ("P(X) & ag", ["P(X) & age"]),
         ("P(X) & ru", []),  # no statement starts here
         ("for", ["forall"]),

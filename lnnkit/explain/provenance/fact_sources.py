@@ -6,7 +6,7 @@ query.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Fact
@@ -42,14 +42,18 @@ class FactSources:
     def of(self, predicate: str, arguments: Sequence[str]) -> list[Given]:
         """All facts about an atom: those of the program's text, then those of its tables, in their order."""
         key = (predicate, tuple(arguments))
-        found = [
-            Given(fact.lower, fact.upper, fact.span.source.path, fact.span.line, _one_line(fact.span.text), fact.trust)
-            for fact in self._stated.get(key, ())
-        ]
+        found = list(map(_stated, self._stated.get(key, ())))
         for table in self._tables.get(predicate, ()):
             for row in table.rows(arguments):
                 found.append(table.given(row, key, numeric=self._numeric[predicate]))
         return found
+
+    def every(self, predicate: str) -> Iterator[Given]:
+        """All facts of a predicate: those of the program's text, then those of its tables."""
+        for (name, _), facts in self._stated.items():
+            yield from map(_stated, facts if name == predicate else ())
+        for table in self._tables.get(predicate, ()):
+            yield from table.every(numeric=self._numeric[predicate])
 
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""
@@ -105,6 +109,11 @@ class _Table:
             rows = rows[column.take(rows) == code]
         return rows.tolist()
 
+    def every(self, *, numeric: bool) -> Iterator[Given]:
+        for row in range(len(self._table)):
+            arguments = tuple(column[row] for column in self._table.columns)
+            yield self.given(row, (self.predicate, arguments), numeric=numeric)
+
     def given(self, row: int, key: tuple[str, tuple[str, ...]], *, numeric: bool) -> Given:
         table = self._table
         lower, upper = float(table.lower[row]), float(table.upper[row])
@@ -112,6 +121,11 @@ class _Table:
         if table.trust != 1:
             text += f" trust {in_digits(table.trust)}"
         return Given(lower, upper, table.source, int(table.rows[row]), text, table.trust)
+
+
+def _stated(fact: Fact) -> Given:
+    span = fact.span
+    return Given(fact.lower, fact.upper, span.source.path, span.line, _one_line(span.text), fact.trust)
 
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:
