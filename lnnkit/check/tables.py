@@ -31,14 +31,14 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
     if not wanted:
         return symbols, []
     from lnnkit.data.load import read_table  # numpy and Arrow are loaded only by programs with data
-    from lnnkit.data.sheets import Sheets
+    from lnnkit.data.sheets import Sheets, key_of
 
     tables: list[FactTable] = []
     labels: list[FactTable] = []
     diagnostics: list[Diagnostic] = []
     arities: dict[str, int] = dict(symbols.arities)
     complete = symbols.complete
-    sheets = Sheets(_key(entry) for entry in wanted)
+    sheets = Sheets(key_of(each.statement.table, each.base) for each in wanted if isinstance(each.statement, Reading))
     for entry in wanted:
         statement = entry.statement
         assert isinstance(statement, Reading)
@@ -66,12 +66,6 @@ def _name(entry: Entry) -> str:
     return entry.statement.name
 
 
-def _key(entry: Entry) -> tuple[Path, bool, str | None]:
-    assert isinstance(entry.statement, Reading)
-    table = entry.statement.table
-    return entry.base / table.path, table.header, table.delimiter
-
-
 def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
     """The findings about a file, each once, however many statements read the file."""
     kept: dict[Diagnostic, Diagnostic] = {}
@@ -87,7 +81,7 @@ def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
     if table.read is not None:
         return len(table.read)
     try:
-        return len(sheets.sheet(base / table.path, table.header, table.delimiter).names)
+        return len(sheets.sheet(table, base).names)
     except Unreadable:
         return 1  # reading the table reports it
 

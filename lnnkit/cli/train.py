@@ -16,6 +16,7 @@ from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 from lnnkit.data.model_file import is_model
 from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.kb.saving import refuse_moved
 from lnnkit.output import require_apart, write_text
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def command(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=shown)
     for path in filter(None, (arguments.output, arguments.report, arguments.checkpoint)):
         require_apart(path, kb.files)
+    refuse_moved(kb.program, kb.base, arguments.output)
     streams.findings(finding for finding in kb.warnings if finding.code not in _UNTRAINED)
     use_threads(arguments.threads)
     with ProgressLine("training", shown=shown) as line:

@@ -24,6 +24,8 @@ STATEMENT_FAULTS = frozenset(
         "ambiguous-column",
         "bad-condition",
         "bad-delimiter",
+        "bad-query",
+        "missing-extra",
     }
 )
 """The errors to be fixed in the statement: they are reported there, all others in the file."""
@@ -51,10 +53,9 @@ def read_table(
     already. For a ``negated`` predicate the truth of each row is that of the negation; ``gaps`` says what an empty
     truth is.
     """
-    path = base / table.path
-    source = str(path)
+    source = table.origin if table.query is not None else str(base / table.origin)
     try:
-        sheet = (sheets or Sheets()).sheet(path, table.header, table.delimiter)
+        sheet = (sheets or Sheets()).sheet(table, base)
         choice = choose(predicate, arity, numeric, sheet, table.read, table.where, table.missing)
         grid = without_marks(sheet.read(choice.wanted), table.missing)
         read, found = facts(predicate, numeric, sheet, choice, grid, source, span, gaps=gaps)
@@ -66,7 +67,7 @@ def read_table(
         return None, [Diagnostic(fault.code, fault.message, fault.hint, span, file=source if in_file else None)]
     finally:
         if sheets is not None:
-            sheets.done(path, table.header, table.delimiter)
+            sheets.done(table, base)
 
 
 def denied(table: FactTable) -> FactTable:

@@ -14,16 +14,17 @@ from lnnkit.data.json_lines import open_json_lines
 from lnnkit.data.parquet import open_parquet
 from lnnkit.data.source import RawTable, read_source
 from lnnkit.data.table_fault import Unreadable
+from lnnkit.syntax import ast
 
 if TYPE_CHECKING:
     from lnnkit.data.arrow import Column
     from lnnkit.data.texts import Texts
 
-Key = tuple[Path, bool, str | None]
+Key = tuple[Path, ast.Table]
 
 
 class Sheets:
-    """Sheets by path, header and delimiter.
+    """Sheets by what is read, and how.
 
     ``expected`` has a key for each statement that will read: a file that several statements name is kept until the last
     of them is `done`; any other is dropped at once.
@@ -33,20 +34,19 @@ class Sheets:
         self._left = Counter(expected)
         self._open: dict[Key, Sheet] = {}
 
-    def sheet(self, path: Path, header: bool, delimiter: str | None = None) -> Sheet:
-        """The sheet of a file; raises ``Unreadable``, which is not cached."""
-        key = (path, header, delimiter)
+    def sheet(self, table: ast.Table, base: Path) -> Sheet:
+        """The sheet of a table whose path is relative to ``base``; raises ``Unreadable``, which is not cached."""
+        key = key_of(table, base)
         if key in self._open:
             return self._open[key]
-        raw = read_source(path)
-        sheet = opened(raw, header, delimiter)
+        sheet = _opened(table, base)
         if self._left[key] > 0:
             sheet = self._open[key] = replace(sheet, read=_once(sheet.read))
         return sheet
 
-    def done(self, path: Path, header: bool, delimiter: str | None = None) -> None:
+    def done(self, table: ast.Table, base: Path) -> None:
         """Called when one of the expected statements has read what it needs."""
-        key = (path, header, delimiter)
+        key = key_of(table, base)
         self._left[key] -= 1
         if self._left[key] <= 0:
             self._open.pop(key, None)
@@ -60,6 +60,24 @@ def opened(raw: RawTable, header: bool, delimiter: str | None) -> Sheet:
         kind = "a Parquet file" if raw.format == "parquet" else "of JSON lines"
         raise Unreadable("bad-delimiter", f'"{raw.path}" is {kind}: it has no delimiter', "take `delimiter` out")
     return open_parquet(raw) if raw.format == "parquet" else open_json_lines(raw)
+
+
+def key_of(table: ast.Table, base: Path) -> Key:
+    """What statements share that read the same cells."""
+    return base, replace(table, columns=None, where=(), missing=(), trust=None)
+
+
+def _opened(table: ast.Table, base: Path) -> Sheet:
+    path = base / table.path
+    if table.query is None and table.relation is None:
+        return opened(read_source(path), table.header, table.delimiter)
+    if table.delimiter is not None:
+        raise Unreadable("bad-delimiter", f"{table.origin} has no delimiter", "take `delimiter` out")
+    from lnnkit.data.sql_tables import open_database, open_query
+
+    if table.query is not None:
+        return open_query(table.query, base, "the query")
+    return open_database(path, table.relation or "", f'table "{table.relation}" of "{path}"')
 
 
 def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Grid]:

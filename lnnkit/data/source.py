@@ -34,6 +34,7 @@ _CONVERTED = {
     ".ttl .nt .n3 .rdf .owl .jsonld": 'pd.DataFrame(rdflib.Graph().parse({}), columns=["s", "p", "o"])',
 }
 """Files of other programs, by their suffixes: how pandas, or rdflib, reads one."""
+_SQL = re.compile(r"(?:.*/)?\s*(?:select|with|from)\s", re.IGNORECASE)
 _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 
@@ -62,6 +63,8 @@ def format_of(path: Path) -> tuple[Format, str | None]:
                 frame = reading.format(format_string(path.name))
                 saved = format_string(f"{path.stem}.csv")
                 hint = f"write it as a CSV, in pandas: `{frame}.to_csv({saved}, index=False)`"
+        if path.suffix.lower() in (".duckdb", ".ddb", ".db"):
+            hint = f'write `database "{path.name}" table "NAME"`'
         raise Unreadable("unknown-format", f'"{path.name}" is not a table that can be read', hint)
     return kind, compression
 
@@ -78,6 +81,8 @@ def nearest_file(path: Path) -> str:
     """A hint about what exists instead: the folder that is missing, or the file with the most similar name."""
     if _FETCHED.search(path.as_posix()):
         return "URLs are not fetched: save the file and give its path"
+    if _SQL.match(path.as_posix()):
+        return 'a query is written with the word: `from query "select ..."`'
     slashed = Path(str(path).replace("\\", "/").replace("\t", "/t").replace("\n", "/n"))  # `\t` is an escape
     if slashed != path and slashed.is_file():
         return f'write "{slashed}": a path takes `/`'

@@ -72,7 +72,7 @@ def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
 def _facts(found: Sequence[Place], name: str, checked: CheckedProgram | None) -> str:
     written = sum(place.role == "fact" for place in found)
     loads = [place.statement for place in found if isinstance(place.statement, ast.LoadStatement)]
-    files = ", ".join(dict.fromkeys(f"`{load.table.path}`" for load in loads))
+    files = ", ".join(dict.fromkeys(f"`{load.table.origin}`" for load in loads))
     counted = f"{written:,} fact{'' if written == 1 else 's'}"
     if not loads:
         return counted

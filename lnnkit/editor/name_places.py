@@ -97,7 +97,7 @@ def target_file(linked: Linked, offset: int) -> str | None:
                     return statement.path
                 if isinstance(statement, ast.LoadStatement | ast.LabelTableStatement):
                     before = linked.main.text[statement.span.start : lexeme.start].rstrip()
-                    return statement.table.path if before.endswith("from") else None
+                    return statement.table.path if before.endswith(("from", "database")) else None
     return None
 
 

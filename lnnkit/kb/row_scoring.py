@@ -71,14 +71,12 @@ def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
     tables: list[FactTable] = []
     found: list[Diagnostic] = []
     for load in loads:
-        folder = load.path.parent
-        table = replace(load.table, path=load.path.name)
         read, findings = read_table(
             load.predicate,
             load.arity,
             load.numeric,
-            table,
-            folder,
+            load.table,
+            load.base,
             load.span,
             negated=load.negated,
             gaps=load.gaps,

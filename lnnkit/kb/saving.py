@@ -10,14 +10,22 @@ from lnnkit.errors import Error
 from lnnkit.output import write_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.relocate import relocate
+from lnnkit.syntax.relocate import queries, relocate
 
 
 def save(program: ast.Program, home: Path, values: Mapping[str, float], path: str | Path) -> None:
     """Write the program to ``path``, its paths rewritten to lead from there to the same files as from ``home``; a model
     file also holds its ``values``. Raises `Error` if it cannot be written."""
+    refuse_moved(program, home, path)
     text = relocate(program, home, Path(path).parent)
     write_text(path, model_bytes(text, values) if is_model(Path(path)) else text)
+
+
+def refuse_moved(program: ast.Program, home: Path, path: str | Path) -> None:
+    """Raises `Error` if a program with queries would leave its folder: they read files that are there."""
+    if queries(program) and Path(path).parent.resolve() != home.resolve():
+        message = f'"{path}" is in another folder than the files that the queries of the program read'
+        raise Error([Diagnostic("moved-query", message, f'write it beside them: "{home / Path(path).name}"')])
 
 
 def refuse_told(told: Iterable[tuple[str, int]]) -> None:

@@ -21,7 +21,7 @@ from lnnkit.syntax.span import Span
 @dataclass(frozen=True, slots=True)
 class RowLoad:
     """A statement that loads a predicate, or number, of rows. ``place`` is the position of the row among its arguments;
-    ``path`` the path of the table in the program."""
+    ``base`` the folder of the program."""
 
     predicate: str
     arity: int
@@ -31,7 +31,12 @@ class RowLoad:
     table: ast.Table
     negated: bool
     span: Span
-    path: Path
+    base: Path
+
+    @property
+    def path(self) -> Path:
+        """Where its rows come from; a query has a path of its own, where no file is."""
+        return self.base / self.table.origin
 
     def choice(self, sheet: Sheet) -> Choice:
         """The columns that it reads. Raises `Unreadable`."""
@@ -65,7 +70,7 @@ def row_loads(
                     statement.table,
                     statement.negated,
                     statement.span,
-                    entry.base / statement.table.path,
+                    entry.base,
                 )
             )
     return found, pairs

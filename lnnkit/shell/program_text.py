@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from lnnkit.errors import Error, ProgramError
-from lnnkit.output import require_apart, write_text
+from lnnkit.kb import saving
+from lnnkit.output import require_apart
 from lnnkit.shell.shell_state import State
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.relocate import relocate
 
 
 def save(state: State, path: Path) -> None:
@@ -22,7 +22,7 @@ def save(state: State, path: Path) -> None:
     program, findings = parse(text, str(path))
     if findings:
         raise ProgramError(findings)
-    write_text(path, relocate(program, state.base.resolve(), path.parent))
+    saving.save(program, state.base.resolve(), {}, path)
 
 
 def program_text(state: State) -> str:

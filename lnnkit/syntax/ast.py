@@ -301,6 +301,8 @@ class Where(Node):
 class Table(Node):
     """``"file.csv" (a, b) where p = "knows" no header``: what follows ``load P from`` or ``label P from``.
 
+    The rows are those of the file at ``path``, of the table ``relation`` in the database there, or of a ``query`` (then
+    ``path`` is empty).
     If all columns are given by number, the table has no ``header``. In ``columns`` None stands for ``_``, a column that
     is not read. Cells that read as one of the ``missing`` texts count as empty. ``delimiter`` is one character,
     ``trust`` is from 0 to 1.
@@ -313,6 +315,15 @@ class Table(Node):
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     trust: float | int | None = None
+    query: str | None = None
+    relation: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where its rows come from, in words: a path, or the query or the table as it is written."""
+        if self.query is not None:
+            return f'query "{" ".join(self.query.split())}"'
+        return self.path if self.relation is None else f'{self.path} table "{self.relation}"'
 
     @property
     def read(self) -> tuple[Column, ...] | None:

@@ -145,7 +145,11 @@ class Builder:
         return self._free_name(children[-3]), len(children) > 4, self._table(children[-1])
 
     def _table(self, branch: Branch) -> ast.Table:
-        path, *clauses = cast("Tree[Token]", branch).children
+        rows, *clauses = self._parts(branch)
+        words = [cast(Token, each) for each in self._parts(rows)]
+        queried = words[0].type == "QUERY"
+        read = self._string if queried else self._path
+        texts = [read(each) for each in words if each.type == "STRING"]
         found: dict[str, Branch] = {}
         for clause in clauses:
             kind = "header" if isinstance(clause, Token) else str(clause.data)
@@ -162,7 +166,9 @@ class Builder:
         missing = self._parts(found["missing"]) if "missing" in found else []
         table = ast.Table(
             span=self.span(branch),
-            path=self._path(path),
+            path="" if queried else texts[0],
+            query=texts[0] if queried else None,
+            relation=texts[1] if len(texts) > 1 else None,
             columns=None if columns is None else tuple([self._listed(column) for column in columns]),
             where=tuple([self._condition(condition) for condition in where]),
             missing=tuple([self._mark(mark) for mark in missing if isinstance(mark, Tree)]),

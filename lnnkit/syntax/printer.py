@@ -294,7 +294,9 @@ def _trust(trust: float | int | None) -> str:
 
 
 def _table(table: ast.Table) -> str:
-    text = format_string(table.path)
+    text = format_string(table.path) if table.query is None else f"query {format_string(table.query)}"
+    if table.relation is not None:
+        text = f"database {text} table {format_string(table.relation)}"
     if table.columns is not None:
         text += f" ({', '.join(['_' if column is None else format_column(column) for column in table.columns])})"
     if table.where:

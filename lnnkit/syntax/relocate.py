@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def relocate(program: ast.Program, old: Path, new: Path) -> str:
         if not isinstance(statement, Naming):
             continue
         written = _path(statement)
-        moved = _moved(written, old, new)
+        moved = _moved(written, old, new) if written else written
         if moved != written:
             literal = _literal(statement)
             pieces += [source.text[done : literal.start], format_string(moved)]
@@ -32,8 +33,16 @@ def relocate(program: ast.Program, old: Path, new: Path) -> str:
 
 
 def paths(program: ast.Program) -> list[str]:
-    """The paths that ``program`` names, as they are written."""
-    return [_path(statement) for statement in program.statements if isinstance(statement, Naming)]
+    """The paths that ``program`` names, as they are written; of a query, every text that may be one."""
+    named = [_path(statement) for statement in program.statements if isinstance(statement, Naming)]
+    quoted = [text.replace("''", "'") for query in queries(program) for text in re.findall(r"'((?:[^']|'')*)'", query)]
+    return [path for path in (*named, *quoted) if path]
+
+
+def queries(program: ast.Program) -> list[str]:
+    """The queries that the statements of ``program`` read tables from."""
+    read = (each.table for each in program.statements if isinstance(each, ast.LoadStatement | ast.LabelTableStatement))
+    return [table.query for table in read if table.query is not None]
 
 
 def _path(statement: Naming) -> str:
@@ -56,9 +65,10 @@ def _same(old: Path, new: Path) -> bool:
 
 
 def _literal(statement: Naming) -> Lexeme:
-    """The string with the path: the first one of an import, otherwise the one after ``from``."""
+    """The string with the path: the first one of an import, otherwise the one after ``from`` or ``database``."""
     span = statement.span
     code = lexemes(span.source.text, shadow(span.source.text), span.start, span.end)
     if isinstance(statement, ast.ImportStatement):
         return next(lexeme for lexeme in code if lexeme.kind == "string")
-    return next(lexeme for word, lexeme in pairwise(code) if word.text == "from" and lexeme.kind == "string")
+    before = ("from", "database")
+    return next(lexeme for word, lexeme in pairwise(code) if word.text in before and lexeme.kind == "string")

@@ -20,7 +20,9 @@ _OPEN = re.compile(
     r"|(?:[∀∃]|(?<![\w-])(?:forall|exists)(?!\w))\s*(?:\w+(?:\s*,\s*\w+)*)?)\s*$"
 )
 # A line that starts like this continues the statement before it: an operator, an opening bracket, or a later clause.
-_CLAUSE = re.compile(r"(?:and|or|xor|implies|iff|in|from|where|no|header|open|closed|missing|delimiter|trust)(?!-?\w)")
+_CLAUSE = re.compile(
+    r"(?:and|or|xor|implies|iff|in|from|where|database|table|no|header|open|closed|missing|delimiter|trust)(?!-?\w)"
+)
 _OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
 
 

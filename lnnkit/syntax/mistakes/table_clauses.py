@@ -18,7 +18,7 @@ _BEFORE_VALUE = ("=", "!=", "<", "<=", ">", ">=", "(", ",")
 def _in_table(fault: Fault) -> bool:
     """Whether the fault is after the path of a ``load`` or ``label ... from``."""
     return fault.keyword in ("load", "label") and any(
-        word.text == "from" and path.kind == "string"
+        word.text in ("from", "query", "table") and path.kind == "string"
         for word, path in zip(fault.before, fault.before[1:], strict=False)
     )
 
