@@ -64,7 +64,7 @@ def opened(raw: RawTable, header: bool, delimiter: str | None) -> Sheet:
 
 def key_of(table: ast.Table, base: Path) -> Key:
     """What statements share that read the same cells."""
-    return base, replace(table, columns=None, where=(), missing=(), trust=None)
+    return base / table.path, replace(table, path="", columns=None, where=(), missing=(), trust=None)
 
 
 def _opened(table: ast.Table, base: Path) -> Sheet:

@@ -64,7 +64,7 @@ def open_database(path: Path, table: str, source: str) -> Sheet:
     try:
         connection = database.connect(str(path), read_only=True, config=_ALONE)
     except database.Error as problem:
-        hint = "close other connections to it; from Python, `kb.tell` takes a relation of an open one"
+        hint = "name a DuckDB file that no one writes; from Python, `kb.tell` takes a relation of an open connection"
         raise Unreadable("unreadable-file", f'"{path}" cannot be opened: {_said(problem)}', hint) from None
     with connection:
         try:

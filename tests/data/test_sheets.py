@@ -11,7 +11,7 @@ import pytest
 from lnnkit.check import check
 from lnnkit.data import sheets
 from lnnkit.data.load import read_table
-from lnnkit.data.sheets import Sheets
+from lnnkit.data.sheets import Sheets, key_of
 from lnnkit.data.source import RawTable, read_source
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
@@ -55,7 +55,7 @@ STATEMENTS: list[tuple[int, tuple[ast.Column, ...], dict[ast.Column, str]]] = [
 def test_every_statement_has_what_it_would_have_alone(folder: Path, opened: list[str], name: str) -> None:
     tables = [(arity, statement(name, columns, where)) for arity, columns, where in STATEMENTS]
     alone = [Read(*read_table("P", arity, False, table, folder, STATEMENT)) for arity, table in tables]
-    shared = Sheets((folder / name, True, None) for _ in tables)
+    shared = Sheets(key_of(table, folder) for _, table in tables)
     opened.clear()
     for (arity, table), want in zip(tables, alone, strict=True):
         got = Read(*read_table("P", arity, False, table, folder, STATEMENT, shared))
@@ -69,7 +69,7 @@ def test_every_statement_has_what_it_would_have_alone(folder: Path, opened: list
 
 
 def test_nothing_is_held_behind_the_last_statement(folder: Path, opened: list[str]) -> None:
-    shared = Sheets([(folder / "f.csv", True, None)] * 2)
+    shared = Sheets([key_of(statement("f.csv", ("s",)), folder)] * 2)
     for _ in range(3):
         read_table("P", 1, False, statement("f.csv", ("s",)), folder, STATEMENT, shared)
     assert opened == ["f.csv"] * 2  # the third was not expected

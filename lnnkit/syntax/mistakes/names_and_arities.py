@@ -62,7 +62,11 @@ def arity(fault: Fault) -> Diagnostic | None:
 
 def unquoted_path(fault: Fault) -> Diagnostic | None:
     previous = fault.previous
-    if previous is None or fault.expected != {"STRING"} or not re.match(r"[\w./~\\-]", fault.rest):
+    if (
+        previous is None
+        or fault.expected - {"QUERY", "DATABASE"} != {"STRING"}
+        or not re.match(r"[\w./~\\-]", fault.rest)
+    ):
         return None
     word = re.split(r"[\s(]", fault.rest, maxsplit=1)[0]
     end = fault.start + len(word)
