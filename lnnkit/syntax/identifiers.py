@@ -47,9 +47,9 @@ AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
 NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages
 AGGREGATING = AGGREGATES | {"avg", "average", "median", "group", "groupby"}
 AGGREGATE_HINT = (
-    "aggregate in the query that loads the numbers: declare `number total(account)`, and write `load total from query "
-    "\"select account, sum(amount) from 'amounts.csv' group by account\"` (DuckDB: `pip install 'lnnkit[sql]'`); or "
-    'load what pandas writes: `df.groupby("account")["amount"].sum().to_csv("total.csv")`'
+    'aggregate before loading, in pandas `df.groupby("account")["amount"].sum().to_csv("total.csv")`, or in DuckDB '
+    "`COPY (SELECT account, sum(amount) FROM 'amounts.csv' GROUP BY account) TO 'total.csv' (HEADER)`; then declare "
+    '`number total(account)` and write `load total from "total.csv"`'
 )
 SHOUTED = frozenset(["AND", "OR", "NOT", "XOR", "IF", "THEN", "IMPLIES", "IFF", "FORALL", "EXISTS", "TRUE", "FALSE"])
 
