@@ -10,6 +10,7 @@ _CLIP = 4.0
 _MOST = 12  # greatest number of columns
 _MONOMIAL = 3  # greatest number of columns of a monomial
 _FAR = 4.0  # values beyond this many interquartile ranges are clipped
+_SCORE = 0.7  # of the bound on what chance explains: a column too many costs time, one too few the formula
 _ROUNDING = 1e-9  # greatest error of an exact fit of logarithms
 
 
@@ -25,18 +26,18 @@ def relevant_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
     if len(varied) <= 1:
         return varied.tolist()
     score = np.zeros(width)
-    one_sign = (target > 0).all() or (target < 0).all()
     tests = [(columns, _clipped(target)), (columns, _ranks(target))]
-    if one_sign:  # a power as a factor is a line then, however small its share of the differences
-        logarithms = np.stack([_even(table[:, place], apart=1.0) for place in range(width)], 1)
-        tests.append((logarithms, _clipped(np.log(np.abs(target)), 0.0)))
+    known = target != 0
+    if known.sum() > rows // 2:  # a power as a factor is a line in the logarithms, whatever the signs
+        logarithms = np.stack([_logarithms(table[known, place]) for place in range(width)], 1)
+        tests.append((logarithms, _clipped(np.log(np.abs(target[known])), 0.0)))
     for own, response in tests:
         if np.ptp(response) == 0:
             continue
         terms = 1 + 2 * len(varied) + len(varied) * (len(varied) - 1) // 2
-        tested = _dropped(own, varied, response) if rows >= 3 * terms else _forward(own, varied, response)
+        tested = _dropped(own, varied, response) if len(own) >= 3 * terms else _forward(own, varied, response)
         score = np.maximum(score, tested)
-    found = np.flatnonzero(score > 1)
+    found = np.flatnonzero(score > _SCORE)
     if not len(found):
         found = np.argsort(-score)[: min(3, len(varied))]
     return sorted(found.tolist(), key=lambda place: -score[place])[:_MOST]
@@ -159,6 +160,11 @@ def _even(column: np.ndarray, *, apart: float = 20.0) -> np.ndarray:
     if not np.isfinite(deviation) or deviation <= 1e-12 * np.abs(column).max(initial=0.0):
         return np.zeros(len(column))
     return np.clip((column - column.mean()) / deviation, -_CLIP, _CLIP)
+
+
+def _logarithms(column: np.ndarray) -> np.ndarray:
+    """Those of the sizes, standardised; the column itself where it has a zero."""
+    return _even(column if (column == 0).any() else np.log(np.abs(column)), apart=np.inf)
 
 
 def _clipped(target: np.ndarray, ends: float = 0.02) -> np.ndarray:
