@@ -43,6 +43,7 @@ from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns
 from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
 from lnnkit.discovery.table_splits import best_condition, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
+from lnnkit.discovery.weighted_rows import weighted
 
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # relative to the target: a formula with no larger residual is exact
@@ -141,7 +142,9 @@ class _Run:
             self._test = self._train
         self._apart = _told_apart(self._filled)
         self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
-        self._rounding = (1e-12 * float(np.abs(target).max(initial=0.0))) ** 2
+        self._weighted = weighted(self._filled, target)
+        self._errors = self._weighted.errors
+        self._rounding = (1e-12 * float(np.abs(target / self._errors).max(initial=0.0))) ** 2
         self._chosen: list[int] = []
         self._met: dict[Product, float] = {}
         self._fitted: dict[Product, tuple[Product, float]] = {}
@@ -219,7 +222,7 @@ class _Run:
         """The columns that explain the residuals of the best formula."""
         best = self._result().formula
         others = [place for place in self._apart if place not in chosen]
-        rest = evaluate(best, self._filled[self._train]) - self._target[self._train]
+        rest = self._weighted.at(self._train).measured(best).rest(best)
         if not others or not np.isfinite(rest).all():
             return []
         return telling_columns(self._filled[self._train], rest, chosen, others)[:4]
@@ -251,7 +254,7 @@ class _Run:
         sizes = [self._plain(each, table) for each in (above, below, *_by_sizes(above, below))]
         for made in (choice(*condition.sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
-            self._refined[made] = rounded(made, table, target)
+            self._refined[made] = rounded(made, weighted(table, target))
         return self._exact(self._result().formula)
 
     def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
@@ -280,14 +283,13 @@ class _Run:
             target = self._target / state.scale
         if np.isfinite(target).all():
             plain = Inputs(tuple(variable(place) for place in range(len(state.inputs))), state.inputs.values)
-            for made in power_products(plain, target, sample):
+            for made in power_products(plain, target, self._errors / np.abs(state.scale), sample):
                 yield product(state.factor, substituted(made, state.inputs.formulas))
 
     def _sums(self, state: Reduced, sample: np.ndarray, powers: Iterable[float]) -> Iterator[Product]:
         inputs = state.inputs.at(sample)
         wide = monomials(inputs, _exponents(len(inputs)))
         low = monomials(inputs, grid(len(inputs), 120, negative=False))
-        scale = np.median(np.abs(self._target[sample])) or 1.0
         with np.errstate(all="ignore"):
             plain = self._target[sample] / state.scale[sample]
             for exponent in powers:
@@ -296,7 +298,8 @@ class _Run:
                 wanted = np.abs(plain) ** exponent * (np.sign(plain) if exponent % 2 else 1)
                 weight = np.abs(state.scale[sample] / exponent) * np.abs(plain) ** (1 - exponent)
                 weight = np.minimum(weight / np.median(weight), 30.0) if exponent != 1 else np.abs(state.scale[sample])
-                if not np.isfinite(wanted).all() or not np.isfinite(weight).all() or scale == 0:
+                weight = weight / self._errors[sample]
+                if not np.isfinite(wanted).all() or not np.isfinite(weight).all():
                     continue
                 for features in (wide, low):
                     matrix = features.columns * weight[:, None]
@@ -316,9 +319,10 @@ class _Run:
     def _composites(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
         """Add sums whose terms may contain a root, reciprocal or absolute value of a sum."""
         terms, values = composite_terms(state.inputs.at(sample))
-        weight = state.scale[sample]
+        weight = state.scale[sample] / self._errors[sample]
         for forced in ((), (0,)):
-            for fit in sparse_fits(values * weight[:, None], self._target[sample], most=4, forced=forced):
+            wanted = self._target[sample] / self._errors[sample]
+            for fit in sparse_fits(values * weight[:, None], wanted, most=4, forced=forced):
                 pairs = zip(fit.places, fit.coefficients.tolist(), strict=True)
                 made = total(*(scaled(terms[place], Constant(value)) for place, value in pairs))
                 yield product(state.factor, substituted(made, state.inputs.formulas))
@@ -334,7 +338,7 @@ class _Run:
                 continue
             wanted = plain if exponent == 1 else plain**2
             with np.errstate(all="ignore"):
-                weight = np.abs(state.scale[sample]) * np.abs(plain) ** (1 - exponent)
+                weight = np.abs(state.scale[sample]) * np.abs(plain) ** (1 - exponent) / self._errors[sample]
             if not np.isfinite(weight).all():
                 continue
             for most in (80, 330):
@@ -372,8 +376,8 @@ class _Run:
             for loss, formula in ranked:
                 if formula in self._fitted or loss > _PROMISING * least or self._late():
                     continue
-                rows = self._rows(formula, self._train)[:_FEW]
-                fitted = refined(formula, self._filled[rows], self._target[rows], steps=6) if len(rows) > 1 else formula
+                rows = self._weighted.at(self._rows(formula, self._train)[:_FEW])
+                fitted = refined(formula, rows, steps=6) if len(rows.target) > 1 else formula
                 self._fitted[formula] = fitted, self._loss(fitted, self._train)
             for _, formula in ranked:
                 fitted, loss = self._fitted.get(formula, (formula, np.inf))
@@ -383,19 +387,18 @@ class _Run:
         return self._complete(early)
 
     def _polished(self, formula: Product) -> Product:
-        rows = self._rows(formula, self._train)
-        if len(rows) < 2:
+        rows = self._weighted.at(self._rows(formula, self._train)[:_MANY])
+        if len(rows.target) < 2:
             return formula
-        rows = rows[:_MANY]
-        table, target = self._filled[rows], self._target[rows]
-        fitted = refined(formula, table, target)
-        made = self._plain(exact(fitted, table, target), table)
+        fitted = refined(formula, rows)
+        rows = rows.measured(fitted)
+        fitted = refined(fitted, rows)
+        made = self._plain(exact(fitted, rows), rows.table)
         for other in regauged(fitted) if size(fitted) <= _SIMPLE else ():
             if all(each.exact for each in free_constants(made)) or self._late():
                 break
-            tried = self._plain(exact(other, table, target), table)
-            made = min(made, tried, key=size)
-        return rounded(made, table, target)
+            made = min(made, self._plain(exact(other, rows), rows.table), key=size)
+        return rounded(made, rows)
 
     def _plain(self, formula: Product, table: np.ndarray) -> Product:
         whole = substituted(formula, [variable(place) for place in range(table.shape[1])])
@@ -407,15 +410,14 @@ class _Run:
 
     def _loss(self, formula: Product, among: np.ndarray) -> float:
         rows = self._rows(formula, among)[:_SAMPLE]
-        rest = evaluate(formula, self._filled[rows]) - self._target[rows]
-        return float(np.mean(rest**2)) if len(rows) and np.isfinite(rest).all() else np.inf
+        return self._weighted.at(rows).square(formula) / len(rows) if len(rows) else np.inf
 
     def _complete(self, early: bool) -> bool:
         """Whether the best formula is exact, or its residuals are noise to a polynomial. ``early``: among inexact
         formulas only monomials count, since simpler formulas may follow."""
         formula = self._result().formula
         rows = self._rows(formula, np.arange(len(self._target)))
-        rest = evaluate(formula, self._filled[rows]) - self._target[rows]
+        rest = self._weighted.at(rows).measured(formula).rest(formula)
         if not np.isfinite(rest).all():
             return False
         if self._exact(formula):
@@ -454,7 +456,7 @@ class _Run:
     def _result(self) -> Discovered:
         made = list(dict.fromkeys(self._refined.values()))
         used = [each for each in made if np.isfinite(self._loss(each, self._train))]
-        found, chosen = front(used, self._filled[self._test], self._target[self._test])
+        found, chosen = front(used, self._weighted.at(self._test))
         if not found:
             mean = constant(Constant(float(self._target.mean())))
             return Discovered((Scored(mean, size(mean), 1.0),), 0)

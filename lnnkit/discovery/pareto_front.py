@@ -3,6 +3,7 @@
 Errors are measured on rows that took no part in the fit, without outliers: those that no formula comes near. The choice
 is the smallest formula whose error does not differ significantly from the least one: the mean difference of their
 squared errors, row by row, is at most three standard errors, with an allowance for the number of competing formulas.
+Where errors grow with the target, residuals are divided by its size.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.discovery.constant_refinement import spread
-from lnnkit.discovery.expression import Product, evaluate, size
+from lnnkit.discovery.expression import Product, size
 from lnnkit.discovery.outlying_rows import unexplained_rows
+from lnnkit.discovery.weighted_rows import WeightedRows
 
 _CLIP = 5.0  # residuals are clipped at this many spreads of the best formula's residuals
 _CAP = 0.95  # residuals are capped at this quantile of the best constant's
@@ -35,28 +37,28 @@ class Scored:
     error: float
 
 
-def front(formulas: Sequence[Product], table: np.ndarray, target: np.ndarray) -> tuple[list[Scored], int]:
+def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[Scored], int]:
     """The formulas that have a smaller error than all smaller formulas, from the smallest on, and the index of the
     choice.
 
     A formula that is undefined in some rows is left out. If all are, the list is empty and the index is -1.
     """
-    pairs = [(formula, np.abs(evaluate(formula, table) - target)) for formula in formulas]
-    pairs = [(formula, rest) for formula, rest in pairs if np.isfinite(rest).all()]
+    pairs = [(formula, rest) for formula in formulas if np.isfinite(rest := np.abs(rows.rest(formula))).all()]
     if not pairs:
         return [], -1
-    least = _EXACT * float(np.median(np.abs(target)))
-    told = ~unexplained_rows([rest for _, rest in pairs], table, least)
-    target = target[told]
-    residuals = [rest[told] for _, rest in pairs]
-    middle = np.abs(target - np.median(target))
+    rows = rows.measured(min(pairs, key=lambda pair: float(np.median(pair[1])))[0])
+    residuals = [np.abs(rows.rest(formula)) for formula, _ in pairs]
+    least = _EXACT * float(np.median(np.abs(rows.target / rows.errors)))
+    known = ~unexplained_rows(residuals, rows.table, least)
+    rows, residuals = rows.at(known), [rest[known] for rest in residuals]
+    middle = np.abs(rows.target - np.median(rows.target)) / rows.errors
     cap = float(np.quantile(middle, _CAP)) or 1.0
     usual = float(np.minimum(middle, cap).mean()) or 1.0
     scored = [
         Scored(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual)
         for (formula, _), rest in zip(pairs, residuals, strict=True)
     ]
-    floor = _EXACT * float(np.sqrt(np.mean(target**2)))
+    floor = _EXACT * float(np.sqrt(np.mean(np.square(rows.target / rows.errors))))
     clipped = _clipped(residuals, floor, range(len(residuals)))
     order = sorted(range(len(scored)), key=lambda at: (scored[at].size, clipped[at].mean(), scored[at].error))
     kept: list[int] = []

@@ -28,16 +28,17 @@ _POWERS = (1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5)
 _HIGHER = (3.0, -3.0, 4.0, 5.0, 6.0, 10.0, 12.0)  # of a single weighed sum: growth over so many periods
 
 
-def power_products(inputs: Inputs, target: np.ndarray, rows: np.ndarray) -> Iterator[Product]:
-    """Candidates, the best fits first. The logarithms are fitted at ``rows``, weighted for noise of constant size in
-    the target."""
+def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows: np.ndarray) -> Iterator[Product]:
+    """Candidates, the best fits first. The logarithms are fitted at ``rows``, weighted for noise in the
+    target in proportion to ``errors``."""
     sample, wanted = inputs.at(rows), target[rows]
     used = (wanted != 0) & (sample.values != 0).all(1)
     if used.sum() < len(inputs) + 4:
         return
     sample, wanted = sample.at(used), wanted[used]
     size = np.abs(wanted)
-    weight = np.minimum(size / np.median(size), 10.0)
+    weight = size / errors[rows][used]
+    weight = np.minimum(weight / np.median(weight), 10.0)
     logs = np.log(np.abs(sample.values))
     moving = _independent(logs)
     base = np.concatenate([np.ones((len(logs), 1)), logs[:, moving]], 1) * weight[:, None]

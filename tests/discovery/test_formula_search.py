@@ -15,6 +15,7 @@ from lnnkit.discovery.formula_search import Discovered, Search, discover
 from lnnkit.discovery.formula_text import formula_text
 from lnnkit.discovery.outlying_rows import usual_rows
 from lnnkit.discovery.table_splits import best_condition, simple_between
+from lnnkit.discovery.weighted_rows import weighted
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -232,7 +233,8 @@ def test_a_term_that_noise_explains_is_left_out() -> None:
     noisy = target + 0.02 * np.random.default_rng(22).standard_normal(400)
     x, y, z = (variable(place) for place in range(3))
     start = product(x, y, power(total(z, constant(Constant(1e-3))), -1.0))
-    assert exact(refined(start, rows, noisy), rows, noisy) == product(x, y, power(z, -1.0))
+    measured = weighted(rows, noisy)
+    assert exact(refined(start, measured), measured) == product(x, y, power(z, -1.0))
 
 
 @pytest.mark.parametrize("factor", [1.0, -0.001])
@@ -300,7 +302,7 @@ def test_a_term_that_rounding_explains_is_left_out() -> None:
     spurious = product(constant(Constant(-4.7e-15)), c, power(product(a, b), 0.5))
     start = product(a, b, c, power(total(product(a, c), product(a, b), product(b, c), spurious), -1.0))
     target = 1 / (1 / rows).sum(1)
-    assert size(exact(start, rows, target)) < size(start) - 5
+    assert size(exact(start, weighted(rows, target))) < size(start) - 5
 
 
 def test_constants_of_a_thousand_million_are_exact() -> None:
@@ -365,7 +367,7 @@ def test_constants_that_make_up_for_each_other_are_rounded() -> None:
     target = 1.19 * rows[:, 0] + 0.003 * generator.standard_normal(200)
     lead = total(product(constant(1772.4484967977573), variable(0)), constant(-1.0))
     start = product(constant(0.0006713915432745326), lead)
-    short = rounded(start, rows, target)
+    short = rounded(start, weighted(rows, target))
     assert len(formula_text(short, "a")) <= len("0.000671392 * (1772.4485 * a - 1)")
     before, after = (float(np.square(evaluate(each, rows) - target).mean()) for each in (start, short))
     assert after <= 1.06 * before
