@@ -6,6 +6,7 @@ cases where that helps, that predicts a number. The columns are numbers; a missi
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -60,7 +61,7 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> FormulaRegressor:
         """Find a formula for y, (n,), in the columns of X, (n, columns). Raises ``ValueError`` for columns that are not
-        numeric, infinite numbers, and parameters out of range."""
+        numeric, infinite numbers, and parameters out of range. Warns where rows are too few to confirm the formula."""
         self._check_parameters()
         name = getattr(y, "name", None)
         _require_numbers(X)
@@ -71,6 +72,8 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         self.target_ = _apart(name if isinstance(name, str) and name else "y", self._names)
         seed = 0 if self.random_state is None else int(self.random_state)
         found = discover(X, y, Search(float(self.seconds), float(self.held_out), seed))
+        if found.doubt:
+            warnings.warn(found.doubt, UserWarning, stacklevel=2)
         self._formula = found.formula
         self.chosen_ = found.chosen
         self.far_ = np.array(found.far, dtype=np.int64)

@@ -100,3 +100,24 @@ def test_most_rows_are_no_errors(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["discover", str(path), "--target", "y", "--seconds", "0.05"]) == 0
     said = capsys.readouterr().err
     assert "rows are far" in said and "does not hold for them" in said and "errors" not in said
+
+
+def test_few_rows_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "six.csv"
+    path.write_text("id,x,y\n" + "".join(f"r{row},{row},{row + 1}\n" for row in range(1, 7)))
+    assert main(["discover", str(path), "--target", "y"]) == 0
+    out, said = capsys.readouterr()
+    assert "1 + x" in out and "6 rows are too few to confirm a formula" in said
+    assert main(["discover", str(path), "--target", "y", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["doubt"].startswith("6 rows")
+
+
+def test_decimal_commas_have_their_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "comma.csv"
+    path.write_text("id;x;y;z\na;1,5;3,0;1\nb;2,5;5,0;2\nc;3,5;7,0;3\n")
+    assert main(["discover", str(path), "--target", "y"]) == 1
+    assert 'hint: its numbers have decimal commas; write points, as pandas does: `pd.read_csv(..., decimal=",")`' in (
+        capsys.readouterr().err
+    )
+    assert main(["discover", str(path), "--target", "z", "--seconds", "0.1"]) == 0
+    assert "left out, without numbers: x (its numbers have decimal commas" in capsys.readouterr().err

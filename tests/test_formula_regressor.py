@@ -68,3 +68,8 @@ def test_texts_and_infinities_are_refused() -> None:
     table.loc[3, "mass"] = np.inf
     with pytest.raises(ValueError, match="Input X contains infinity"):
         FormulaRegressor().fit(table, energy)
+
+
+def test_few_rows_are_a_warning() -> None:
+    with pytest.warns(UserWarning, match="6 rows are too few to confirm a formula"):
+        FormulaRegressor(seconds=1).fit(np.arange(6.0)[:, None], np.arange(6.0))

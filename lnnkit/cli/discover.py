@@ -83,6 +83,8 @@ def command(arguments: argparse.Namespace) -> int:
         streams.note(left_out)
     if found.far and arguments.format != "json":
         streams.note(_far(found.far, int((cells[:, target] == cells[:, target]).sum())))
+    if found.doubt and arguments.format != "json":
+        streams.note(found.doubt)
     if output is not None:
         streams.note(f"{output}: written; {next_step}")
     return 0
@@ -109,7 +111,8 @@ def _missing(table: Survey, name: str, numbers: Sequence[str]) -> Diagnostic:
     hint = f"its columns of numbers: {', '.join(numbers)}" if numbers else "it has no column of numbers"
     for column in table.columns:
         if column.title == name:
-            return Diagnostic("bad-column", f'the column "{name}" holds no numbers', hint, file=str(table.path))
+            message, why = f'the column "{name}" holds no numbers', column.reason or hint
+            return Diagnostic("bad-column", message, why, file=str(table.path))
     return Diagnostic("unknown-column", f'there is no column "{name}"', hint, file=str(table.path))
 
 
@@ -144,7 +147,8 @@ def _left_out(table: Survey, columns: Sequence[SurveyedColumn]) -> str:
     from lnnkit.draft.keys import keys_of
 
     known = {*(each.title for each in columns), *(each.title for each in keys_of(table))}
-    names = [format_predicate(each.title) for each in table.columns if each.title not in known]
+    others = [each for each in table.columns if each.title not in known]
+    names = [format_predicate(each.title) + (f" ({each.reason})" if each.reason else "") for each in others]
     listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
     return f"left out, without numbers: {listed}" if names else ""
 
@@ -159,7 +163,7 @@ def _json(found: Discovered, names: Sequence[str], target: str) -> str:
     formulas = [
         {"size": each.size, "error": each.error, "formula": formula_text(each.formula, names)} for each in found.pareto
     ]
-    whole = {"target": target, "chosen": found.chosen, "formulas": formulas, "far": found.far}
+    whole = {"target": target, "chosen": found.chosen, "formulas": formulas, "far": found.far, "doubt": found.doubt}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 

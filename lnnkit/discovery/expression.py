@@ -59,6 +59,7 @@ Base = Variable | Sum | Absolute | Choice
 """What may stand under a power."""
 
 ZERO = Product(number(0.0))
+_PROBES = 20  # rows in which a formula is tried at zeros
 
 
 def constant(value: Constant | float) -> Product:
@@ -183,13 +184,16 @@ def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) ->
     return tuple(found)
 
 
-def tidied(formula: Product) -> Product:
-    """An equivalent formula that may be smaller: each sum in the product may be divided by one of its terms or by a
-    number. Its sums may then start with any coefficient."""
-    return _rescaled(_redivided(formula))
+def tidied(formula: Product, table: np.ndarray) -> Product:
+    """An equivalent formula that may be smaller: each sum in the product may be divided by one of its terms, if that
+    leaves it a value where a column of ``table`` is 0, or by a number. Its sums may then start with any coefficient."""
+    few = table[:_PROBES]
+    zeroed = [np.where(np.arange(table.shape[1]) == place, 0.0, few) for place in range(table.shape[1])]
+    return _rescaled(_redivided(formula, np.concatenate([few, *zeroed])))
 
 
-def _redivided(formula: Product) -> Product:
+def _redivided(formula: Product, probes: np.ndarray) -> Product:
+    known = np.isfinite(evaluate(formula, probes))
     for base, exponent in formula.factors:
         if not isinstance(base, Sum):
             continue
@@ -198,8 +202,8 @@ def _redivided(formula: Product) -> Product:
             divisor = Product(ONE, term.factors)
             terms = _divided(base.terms, dict(divisor.factors), ONE)
             tried = product(rest, power(divisor, exponent), Product(ONE, ((Sum(terms), exponent),)))
-            if size(tried) < size(formula):
-                return _redivided(tried)
+            if size(tried) < size(formula) and (known <= np.isfinite(evaluate(tried, probes))).all():
+                return _redivided(tried, probes)
     return formula
 
 

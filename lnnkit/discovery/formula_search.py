@@ -39,7 +39,7 @@ from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomia
 from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
 from lnnkit.discovery.pareto_front import Scored, front
 from lnnkit.discovery.power_products import power_products
-from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns, telling_columns
+from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns
 from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
 from lnnkit.discovery.table_splits import best_condition, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
@@ -48,6 +48,7 @@ from lnnkit.discovery.weighted_rows import weighted
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # relative to the target: a formula with no larger residual is exact
 _LARGEST = 60
+_LEAST_ROWS = 10  # fewer confirm no formula
 _LEAST = 1e-100  # numbers beyond it and its reciprocal are measured in other units
 _CASES = 2  # how often the rows are split in two
 _SHARP = 40  # least number of rows for the ``sharp`` search for a condition
@@ -75,11 +76,13 @@ class Search:
 @dataclass(frozen=True)
 class Discovered:
     """The Pareto front of formulas, from the smallest on, and the index of the chosen one; ``far`` are the indices of
-    the rows from which that is far, and by which it was not judged if they look like outliers."""
+    the rows from which that is far, and by which it was not judged if they look like outliers. ``doubt`` says, where so
+    few rows cannot confirm the formula, why."""
 
     pareto: tuple[Scored, ...]
     chosen: int
     far: tuple[int, ...] = ()
+    doubt: str = ""
 
     @property
     def formula(self) -> Product:
@@ -100,13 +103,24 @@ def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None
     generator = np.random.default_rng(search.seed)
     units, unit = np.array([_unit(column) for column in table.T]), _unit(target)
     table, target = table * units, target * unit
-    found = _Run(table, target, search, generator).discovered()
-    rest = np.abs(evaluate(found.formula, table) - target)
+    run = _Run(table, target, search, generator)
+    found = run.settled(run.discovered())
+    rows = weighted(table, target).measured(found.formula)
+    rest = np.abs(rows.rest(found.formula))
     defined = np.flatnonzero(np.isfinite(rest))
-    far = defined[far_rows(rest[defined], target[defined])] if len(defined) else defined
+    far = defined[far_rows(rest[defined], (target / rows.errors)[defined])] if len(defined) else defined
     if unit != 1 or (units != 1).any():
         found = replace(found, pareto=tuple(_in_units(each, units, unit) for each in found.pareto))
-    return replace(found, far=tuple(np.flatnonzero(given)[far].tolist()))
+    return replace(found, far=tuple(np.flatnonzero(given)[far].tolist()), doubt=_doubt(found.formula, len(target)))
+
+
+def _doubt(formula: Product, rows: int) -> str:
+    constants = sum(abs(each.value) != 1 for each in free_constants(formula))
+    if rows < _LEAST_ROWS:
+        return f"{rows} {'row is' if rows == 1 else 'rows are'} too few to confirm a formula; try it on other rows"
+    if 10 * constants > rows:
+        return f"{constants} constants are many for {rows} rows, at most one for ten; try the formula on other rows"
+    return ""
 
 
 def _unit(values: np.ndarray) -> float:
@@ -170,23 +184,25 @@ class _Run:
         end, now = self._end, time.process_time()
         if len(usual) < len(everything):
             self._end = now + _USUAL * (end - now)
-        if self._found(chosen):
+        if self._searched(chosen):
             return self._result()
         self._end = end
         if len(usual) < len(everything):
             self._train = everything
-            if self._late() or self._found(chosen):
+            if self._late() or self._searched(chosen):
                 return self._result()
         if cases == _CASES and not self._late():
             self._split(chosen, cases)
         return self._result()
 
-    def _found(self, chosen: list[int]) -> bool:
-        """Search over these columns, then with those that explain what is left; whether a formula is complete."""
-        if self._searched(chosen):
-            return True
-        more = [] if self._late() else self._overlooked(chosen)
-        return bool(more) and self._searched([*chosen, *more])
+    def settled(self, found: Discovered) -> Discovered:
+        """The result with the constants of its chosen formula from all rows, those that selected it too."""
+        pareto, best = list(found.pareto), found.pareto[found.chosen]
+        everything = np.arange(len(self._target))
+        made = self._polished(best.formula, everything)
+        if size(made) <= best.size and np.isfinite(self._loss(made, everything)):
+            pareto[found.chosen] = replace(best, formula=made, size=size(made))
+        return replace(found, pareto=tuple(pareto))
 
     def _relevant(self, rows: np.ndarray) -> list[int]:
         if not self._apart:
@@ -201,7 +217,8 @@ class _Run:
         return [self._apart[place] for place in found]
 
     def _searched(self, chosen: list[int]) -> bool:
-        """Search for a formula over these columns; returns whether one is complete (`_complete`)."""
+        """Search for a formula over these columns, and from the first sums on over those too that explain what is left;
+        returns whether one is complete (`_complete`)."""
         self._chosen = chosen
         whole = np.isfinite(self._table[:, chosen]).all(1)
         rows = np.flatnonzero(whole)
@@ -216,16 +233,19 @@ class _Run:
                 return True
             if self._late():
                 break
-        return self._complete(False)
+            if number == _EARLY and (more := self._overlooked(chosen)):
+                return self._searched([*chosen, *more])
+        more = [] if self._late() else self._overlooked(chosen)
+        return self._searched([*chosen, *more]) if more else self._complete(False)
 
     def _overlooked(self, chosen: list[int]) -> list[int]:
         """The columns that explain the residuals of the best formula."""
-        best = self._result().formula
-        others = [place for place in self._apart if place not in chosen]
-        rest = self._weighted.at(self._train).measured(best).rest(best)
-        if not others or not np.isfinite(rest).all():
+        table = self._filled[self._train][:, self._apart]
+        rest = evaluate(self._result().formula, self._filled[self._train]) - self._target[self._train]
+        if len(chosen) == len(self._apart) or not np.isfinite(rest).all() or np.ptp(rest) == 0:
             return []
-        return telling_columns(self._filled[self._train], rest, chosen, others)[:4]
+        found = [self._apart[place] for place in relevant_columns(table, rest, least=0)]
+        return [place for place in found if place not in chosen][:4]
 
     def _usual(self, chosen: list[int]) -> np.ndarray:
         """The training rows that are no outliers."""
@@ -357,8 +377,9 @@ class _Run:
                 return
 
     def _too_many_constants(self, formula: Product) -> bool:
-        """Whether there are fewer than four rows for each constant of the formula."""
-        return sum(not each.exact for each in free_constants(formula)) > max(1, len(self._train) // 4)
+        """Whether there are fewer than four rows for each constant of the formula that is no whole number."""
+        values = np.array([each.value for each in free_constants(formula) if not each.exact])
+        return int(np.sum(np.abs(values - np.rint(values)) > 1e-9)) > max(1, len(self._train) // 4)
 
     def _settle(self, *, early: bool = False) -> bool:
         """Refine the best formulas of each size; returns whether one of them is complete.
@@ -382,12 +403,12 @@ class _Run:
             for _, formula in ranked:
                 fitted, loss = self._fitted.get(formula, (formula, np.inf))
                 if loss < max(_NEARLY * least, self._rounding) and formula not in self._refined:
-                    self._refined[formula] = self._polished(fitted)
+                    self._refined[formula] = self._polished(fitted, self._train)
                 least = min(least, loss)
         return self._complete(early)
 
-    def _polished(self, formula: Product) -> Product:
-        rows = self._weighted.at(self._rows(formula, self._train)[:_MANY])
+    def _polished(self, formula: Product, among: np.ndarray) -> Product:
+        rows = self._weighted.at(self._rows(formula, among)[:_MANY])
         if len(rows.target) < 2:
             return formula
         fitted = refined(formula, rows)
@@ -402,7 +423,7 @@ class _Run:
 
     def _plain(self, formula: Product, table: np.ndarray) -> Product:
         whole = substituted(formula, [variable(place) for place in range(table.shape[1])])
-        return tidied(unsized(whole, self._positive))
+        return tidied(unsized(whole, self._positive), table)
 
     def _rows(self, formula: Product, among: np.ndarray) -> np.ndarray:
         read = sorted(columns(formula))

@@ -14,9 +14,10 @@ _SCORE = 0.7  # of the bound on what chance explains: a column too many costs ti
 _ROUNDING = 1e-9  # greatest error of an exact fit of logarithms
 
 
-def relevant_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
+def relevant_columns(table: np.ndarray, target: np.ndarray, *, least: int = 3) -> list[int]:
     """The indices of the columns whose terms explain significantly more of the target, of its ranks or of its
-    logarithms than chance; the most relevant first. ``table`` has no missing cells.
+    logarithms than chance, the most relevant first; where there are none, the ``least`` best. ``table`` has no missing
+    cells.
 
     The terms are all quadratic ones if there are enough rows for them, else those that forward selection adds.
     """
@@ -39,7 +40,7 @@ def relevant_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
         score = np.maximum(score, tested)
     found = np.flatnonzero(score > _SCORE)
     if not len(found):
-        found = np.argsort(-score)[: min(3, len(varied))]
+        found = np.argsort(-score)[: min(least, len(varied))]
     return sorted(found.tolist(), key=lambda place: -score[place])[:_MOST]
 
 
@@ -59,30 +60,6 @@ def monomial_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
             if np.abs(rest).max() <= _ROUNDING:
                 return list(places)
     return []
-
-
-def telling_columns(table: np.ndarray, rest: np.ndarray, known: list[int], others: list[int]) -> list[int]:
-    """The columns among ``others`` whose terms, with those of the ``known`` columns, explain significantly more of the
-    residuals than chance; the most relevant first."""
-    response = _clipped(rest)
-    if np.ptp(response) == 0:
-        return []
-    own = np.stack([_even(table[:, place]) for place in known], 1) if known else np.zeros((len(table), 0))
-    basis = quadratic(own)[0] if (len(known) + 1) * (len(known) + 2) // 2 < len(rest) // 4 else np.ones((len(rest), 1))
-    left = response - basis @ np.linalg.lstsq(basis, response, rcond=None)[0]
-    square = float(left @ left)
-    score: dict[int, float] = {}
-    for place in others:
-        column = _even(table[:, place])
-        added = np.stack([column, column**2, *(column * own[:, other] for other in range(own.shape[1]))], 1)
-        tried = np.concatenate([basis, added], 1)
-        if tried.shape[1] >= len(rest) - 2:
-            continue
-        after = response - tried @ np.linalg.lstsq(tried, response, rcond=None)[0]
-        gain = (square - float(after @ after)) / added.shape[1]
-        ratio = gain / max(float(after @ after) / (len(rest) - tried.shape[1]), 1e-300)
-        score[place] = ratio / (1 + 5 * np.sqrt(2 / added.shape[1]))
-    return sorted((place for place in score if score[place] > 1), key=lambda place: -score[place])
 
 
 def _dropped(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> np.ndarray:

@@ -48,8 +48,11 @@ class WeightedRows:
         values = np.abs(np.where(known, values, self.target))
 
         def surprise(errors: np.ndarray) -> float:
-            own = errors[known]
-            return len(own) * math.log(max(float(np.median(rest[known] / own)), 1e-300)) + float(np.log(own).sum())
+            """The negative logarithm of a Student likelihood of three degrees of freedom, which bears outliers."""
+            own = rest[known] / errors[known]
+            spread = 1.5 * max(float(np.median(own)), 1e-300)
+            far = np.minimum(own / spread, 1e100)
+            return float(np.sum(np.log(errors[known]) + math.log(spread) + 2 * np.log1p(np.square(far) / 3)))
 
         kinds = [np.ones(len(values)), _sizes(values, 1.0), _sizes(values, _LEAST)]
         return WeightedRows(self.table, self.target, min(kinds, key=surprise))

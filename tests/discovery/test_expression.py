@@ -66,7 +66,7 @@ def test_values_are_those_of_the_operations(seed: int) -> None:
     found = evaluate(formula, table)
     fine = np.isfinite(expected) & (np.abs(expected) > 1e-6) & np.isfinite(found)
     np.testing.assert_allclose(found[fine], expected[fine], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(evaluate(tidied(formula), table)[fine], expected[fine], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(evaluate(tidied(formula, table), table)[fine], expected[fine], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -140,6 +140,8 @@ def test_substituted_formulas_are_simplified() -> None:
         (0.3331, 0.015, (1, 3, 0, False)),
         (6.674e-11, 1e-19, (3337, 50_000_000_000_000, 0, False)),
         (12.566, 0.004, (4, 1, 1, False)),
+        (1.012, 0.006, (1, 1, 0, False)),  # not 10 / pi^2
+        (math.pi**2, 1e-4, (1, 1, 2, False)),
     ],
 )
 def test_constants_are_made_exact(value: float, error: float, expected: tuple[int, int, int, bool]) -> None:
@@ -148,7 +150,9 @@ def test_constants_are_made_exact(value: float, error: float, expected: tuple[in
     assert (found.numerator, found.denominator, found.pi, found.root) == expected
 
 
-@pytest.mark.parametrize(("value", "error"), [(0.72134752, 0.0002), (3.7, 2.0), (0.0, 0.1), (math.inf, 1.0)])
+@pytest.mark.parametrize(
+    ("value", "error"), [(0.72134752, 0.0002), (3.7, 2.0), (0.0, 0.1), (math.inf, 1.0), (9.86, 0.014)]
+)
 def test_constants_that_chance_makes_simple_are_left(value: float, error: float) -> None:
     assert snapped(value, error) is None
 

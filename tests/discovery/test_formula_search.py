@@ -392,3 +392,79 @@ def test_outliers_at_the_ends_of_a_curve_too() -> None:
     target[wrong] = 1e4 * generator.standard_normal(60)
     kept = usual_rows(rows, target)
     assert kept[wrong].mean() < 0.1 and kept.mean() > 0.75
+
+
+def signed(rows: int, width: int, seed: int) -> np.ndarray:
+    """Sizes from 0.1 to 10, signs by chance; the second column is nearer to 0 than the fourth."""
+    generator = np.random.default_rng(seed)
+    found = 10 ** generator.uniform(-1, 1, (4 * rows, width)) * generator.choice([-1.0, 1.0], (4 * rows, width))
+    return found[np.abs(found[:, 1]) < np.abs(found[:, 3])][:rows]
+
+
+SIGNED: dict[str, Function] = {
+    "product": lambda x: x[:, 0] * x[:, 1] * x[:, 2] / x[:, 3] ** 2,
+    "three squares": lambda x: x[:, 0] * (x[:, 1] ** 2 + x[:, 2] ** 2 + x[:, 3] ** 2) / 2,
+    "sum under a factor of Lorentz": lambda x: (x[:, 0] - x[:, 1] * x[:, 2]) / np.sqrt(1 - (x[:, 1] / x[:, 3]) ** 2),
+    "small term": lambda x: x[:, 0] ** 2 + 0.01 * x[:, 1] * x[:, 2],
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.slow) if each != "product" else each for each in SIGNED]
+)
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_laws_over_both_signs(name: str, noise: float) -> None:
+    """Their columns were dropped before the search: to polynomials of them the target looks like noise."""
+    law, rows = SIGNED[name], signed(300, 6, 26)
+    target = law(rows) * (1 + noise * np.random.default_rng(27).standard_normal(len(rows)))
+    found = discover(rows, target, Search(seconds=10))
+    fresh = signed(500, 6, 28)
+    near = np.abs(evaluate(found.formula, fresh) - law(fresh)) <= (1e-9 if not noise else 0.02) * np.abs(law(fresh))
+    assert near.mean() > (0.99 if not noise else 0.97)
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (lambda x: 2 * x**2 + 3 * x + 1, "1 + 3 * a + 2 * a^2"),
+        (lambda x: x**3 - x, "a * (a^2 - 1)"),
+        (lambda x: 1 / x + 3 + 2 * x, "3 + 2 * a + 1 / a"),
+    ],
+)
+def test_a_formula_has_a_value_wherever_its_target_has(law: Function, text: str) -> None:
+    """``a * (1 / a + 3 + 2 * a)`` is shorter and has none at 0."""
+    rows = np.random.default_rng(4).uniform(-3, 3, (40, 1))
+    found = discover(rows, law(rows[:, 0]), Search(seconds=5))
+    assert np.isfinite(evaluate(found.formula, np.array([[0.0]]))).all() == np.isfinite(law(np.array([1e-300]))).all()
+    assert formula_text(found.formula, "a") == text
+
+
+def test_six_rows_of_a_sum_and_what_is_said_of_them() -> None:
+    found = discover(np.arange(1.0, 7.0)[:, None], np.arange(2.0, 8.0))
+    assert formula_text(found.formula, "a") == "1 + a" and "6 rows are too few" in found.doubt
+    rows = table(12, 1, 29)
+    found = discover(rows, 1.37 * rows[:, 0] ** 2 + 5.81, Search(seconds=2))
+    assert "2 constants are many for 12 rows" in found.doubt
+    rows = table(20, 1, 29)
+    assert not discover(rows, 1.37 * rows[:, 0] ** 2 + 5.81, Search(seconds=2)).doubt
+
+
+@pytest.mark.slow
+def test_a_constant_of_noisy_rows_is_what_they_say() -> None:
+    """Energy with errors of 2 %: g was pi^2, five standard errors off. Its standard error is 0.014 of 9.81."""
+    generator = np.random.default_rng(31)
+    rows = generator.uniform([1, 1, 0], [9, 20, 50], (400, 3))
+    energy = 0.5 * rows[:, 0] * rows[:, 1] ** 2 + 9.81 * rows[:, 0] * rows[:, 2]
+    found = discover(rows, energy * (1 + 0.02 * generator.standard_normal(400)), Search(seconds=8))
+    for values, expected, error in (([1.0, 0.0, 1.0], 9.81, 0.05), ([1.0, 1.0, 0.0], 0.5, 0.005)):
+        assert evaluate(found.formula, np.array([values])) == pytest.approx(expected, abs=error)
+    assert "pi" not in formula_text(found.formula, "mvh")
+
+
+def test_errors_are_of_one_size_or_grow_with_the_value() -> None:
+    generator = np.random.default_rng(32)
+    values = 10 ** generator.uniform(-2, 2, 400)
+    scatter = generator.standard_normal(400)
+    grown = weighted(values[:, None], values * (1 + 0.01 * scatter)).measured(variable(0)).errors
+    np.testing.assert_allclose(grown / grown[0], values / values[0])
+    assert np.ptp(weighted(values[:, None], values + 0.01 * scatter).measured(variable(0)).errors) == 0
