@@ -377,9 +377,10 @@ class _Run:
                 return
 
     def _too_many_constants(self, formula: Product) -> bool:
-        """Whether there are fewer than four rows for each constant of the formula that is no whole number."""
+        """Whether there are fewer than four rows for each constant of the formula that is no small whole number."""
         values = np.array([each.value for each in free_constants(formula) if not each.exact])
-        return int(np.sum(np.abs(values - np.rint(values)) > 1e-9)) > max(1, len(self._train) // 4)
+        whole = (np.abs(values) < 1000) & (np.abs(values - np.rint(values)) <= 1e-9 * np.abs(values))
+        return int(np.sum(~whole)) > max(1, len(self._train) // 4)
 
     def _settle(self, *, early: bool = False) -> bool:
         """Refine the best formulas of each size; returns whether one of them is complete.

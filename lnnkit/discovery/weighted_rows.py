@@ -35,7 +35,8 @@ class WeightedRows:
     def square(self, formula: Product) -> float:
         """The sum of their squares; infinite where one is missing."""
         rest = self.rest(formula)
-        return float(rest @ rest) if np.isfinite(rest).all() else math.inf
+        with np.errstate(over="ignore"):
+            return float(rest @ rest) if np.isfinite(rest).all() else math.inf
 
     def measured(self, formula: Product) -> WeightedRows:
         """The rows with errors of the kind that the formula's residuals show best: of one size, of one size up to the
