@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnnkit.answers.symmetric_instances import first_of_each
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.start.impossible_comparisons import everywhere
@@ -143,9 +144,12 @@ def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
     prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
         for formula, mine, ids in prepared.grounding.assignments(found.batch, found.rows):
-            bounds = tensors(Ends(found.roots.lower.take(mine), found.roots.upper.take(mine)))
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
+            first = first_of_each(whole, ids)
+            if first is not None:
+                mine, ids = mine.take(first), partial(_some, ids, first)
+            bounds = tensors(Ends(found.roots.lower.take(mine), found.roots.upper.take(mine)))
             if formula.auxiliary is not None:
                 yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
                 continue
@@ -156,6 +160,10 @@ def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
                 continue
             key = (1, origin.span.source.path, origin.span.line, formula.key)
             yield _Group(key, ids, bounds, _statement(whole, origin))
+
+
+def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
+    return [column.take(places) for column in columns()]
 
 
 def _everywhere(prepared: Prepared) -> Iterator[_Group]:

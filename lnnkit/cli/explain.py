@@ -144,7 +144,13 @@ def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str,
         found.append(shown)
     if total > len(conflicts):
         texts.append(f"… and {total - len(conflicts):,} more")
-    return "\n\n".join(texts), {"conflicts": found, "total": total}
+    shown: dict[str, object] = {"conflicts": found, "total": total}
+    if minimal:
+        sets = kb.repairs()
+        several = [f"  {line}" for each in sets if each.count > 1 for line in str(each).splitlines()]
+        texts += ["\n".join(["to repair all of a kind", *several])] * bool(several)
+        shown["repairs"] = [each.as_dict() for each in sets]
+    return "\n\n".join(texts), shown
 
 
 def _write(text: str, found: dict[str, object], form: str) -> None:

@@ -13,7 +13,7 @@ from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.conflict.conflict import Conflict, Inconsistent
-from lnnkit.explain.conflict.conflict_search import conflicts
+from lnnkit.explain.conflict.conflict_search import Fits, conflicts
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
@@ -98,9 +98,9 @@ class Explainer:
             missing.append(each)
         return replace(way, missing=missing)
 
-    def conflicts(self, inconsistent: Inconsistent, most: int) -> list[Conflict]:
-        """The conflicts behind the contradictions, at most ``most``."""
-        return conflicts(self._fixpoint, self._history.arrests, self._prover, self.world, inconsistent, most)
+    def conflicts(self, inconsistent: Inconsistent, most: int, fits: Fits) -> list[Conflict]:
+        """The conflicts behind the contradictions that fit, at most ``most``."""
+        return conflicts(self._fixpoint, self._history.arrests, self._prover, self.world, inconsistent, most, fits)
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """The proof of an atom's bounds."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.check.program import Query
+from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.explain.conflict.conflict import Conflict
 from lnnkit.explain.conflict.conflict_members import Loosened, Member
 from lnnkit.explain.conflict.conflict_search import alone
+from lnnkit.explain.conflict.repair_sets import Kind, RepairSet, kind_of, repair_set
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation
@@ -18,6 +20,9 @@ from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
 from lnnkit.kb.trying import adding
 from lnnkit.markup.html_table import Listing
+
+_COUNTED = 100_000  # contradictions whose kinds are looked for
+_AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
 
 if TYPE_CHECKING:
     from lnnkit.engine.stop.watch import Watch
@@ -58,10 +63,15 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
 
 
 def conflicts(
-    session: Session, most: int, rested: Rested | None = None, watch: Watch | None = None
+    session: Session,
+    most: int,
+    rested: Rested | None = None,
+    watch: Watch | None = None,
+    kind: Kind | None = None,
 ) -> Listing[Conflict]:
-    """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), each with the
-    facts and statements behind it. ``watch`` is called after each round of inference from some of them."""
+    """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), or those of a
+    kind, each with the facts and statements behind it. ``watch`` is called after each round of inference from some of
+    them."""
     rested = rested or session.own()
     most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 
@@ -70,5 +80,19 @@ def conflicts(
         part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
-    found = rested.explainer.conflicts(inconsistent, most)
+    found = rested.explainer.conflicts(inconsistent, most, lambda told: kind is None or kind_of(told) == kind)
     return Listing(found, ["contradiction", "facts and rules"], Conflict.cells)
+
+
+def repairs(session: Session) -> Listing[RepairSet]:
+    """One smallest set of facts and statements for all contradictions of each kind."""
+    outcome = session.own().outcome
+    counts = Counter(map(kind_of, outcome.contradictions[:_COUNTED]))
+
+    def find(program: CheckedProgram, kind: Kind) -> Listing[Conflict]:
+        part = session if program is whole else session.about(session.theory.about(program))
+        return conflicts(part, _AT_ONCE, kind=kind)
+
+    whole = session.theory.bound(session.theory.settled())
+    found = [repair_set(whole, kind, count, find) for kind, count in counts.items()]
+    return Listing(found, ["contradictions of", "count", "cost", "leave out"], RepairSet.cells)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
     from lnnkit.engine.stop.watch import Watch
     from lnnkit.explain.conflict.conflict import Conflict
+    from lnnkit.explain.conflict.repair_sets import RepairSet
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import Given
@@ -432,6 +433,14 @@ class KnowledgeBase:
         from lnnkit.kb.explaining import conflicts
 
         return conflicts(self._session, most)
+
+    def repairs(self) -> Listing[RepairSet]:
+        """For each kind of contradiction (of one statement, or about one predicate) the smallest set of facts and
+        statements without which there is none of that kind: the one that costs least, a fact its trust, a rule 2, an
+        axiom 4; at equal cost the one with the fewest rules. Runs inference first if needed."""
+        from lnnkit.kb.explaining import repairs
+
+        return repairs(self._session)
 
     def answers(self, *, alpha: float = 1.0) -> list[Answers]:
         """The answers to the program's own queries, in the order of the file."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import cast
 
+from lnnkit.answers.symmetric_instances import first_of_each
 from lnnkit.check.program import Assertion, CheckedProgram, Fact
 from lnnkit.check.walk import nodes
 from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.conflict.conflict import Conflict
 from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Member, StatedFact, StatedRule, bounds_of
@@ -18,26 +20,35 @@ from lnnkit.explain.conflict.number_range import known_range
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.proof.prover import Prover
+from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import Law
 from lnnkit.outcome import Contradiction
+from lnnkit.store.columns.arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 
+Fits = Callable[[Contradiction], bool]
 _NOWHERE = Span(Source("", ""), 0, 0)
 
 
 def conflicts(
-    fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover, world: World, inconsistent: Inconsistent, most: int
+    fixpoint: Fixpoint,
+    ticks: Sequence[int],
+    prover: Prover,
+    world: World,
+    inconsistent: Inconsistent,
+    most: int,
+    fits: Fits,
 ) -> list[Conflict]:
-    """At most ``most`` conflicts: those of arrested atoms and shared formulas first, then those of instances. ``ticks``
-    has the tick at which each instance was arrested."""
+    """At most ``most`` conflicts whose contradictions fit: those of arrested atoms and shared formulas first, then
+    those of instances. ``ticks`` has the tick at which each instance was arrested."""
     ranges = partial(known_range, world.program)
     stated = world.origins.of
     return [
         Conflict(
             told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, ranges, stated
         )
-        for told, proof in islice(_proofs(fixpoint, ticks, prover), most)
+        for told, proof in islice((pair for pair in _proofs(fixpoint, ticks, prover) if fits(pair[0])), most)
     ]
 
 
@@ -54,7 +65,10 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
         yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
     for arrested, tick in zip(fixpoint.progress.arrested, ticks, strict=True):
         roots = zip(arrested.roots.lower.tolist(), arrested.roots.upper.tolist(), strict=True)
-        for row, (lower, upper) in zip(arrested.rows.tolist(), roots, strict=True):
+        repeated = set(_repeated(fixpoint.prepared, arrested.batch, arrested.rows))
+        for place, (row, (lower, upper)) in enumerate(zip(arrested.rows.tolist(), roots, strict=True)):
+            if place in repeated:
+                continue
             proof = prover.prove_contradiction(arrested.batch, row, tick)
             statement = proof.steps[proof.lower].statement
             if statement is None or statement.kind == "law":
@@ -65,6 +79,15 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
                     statement.kind, proof.atom, statement.name, span.line, lower, upper, span.source.path
                 )
                 yield told, proof
+
+
+def _repeated(prepared: Prepared, batch: int, rows: Array) -> Iterator[int]:
+    """The places of the instances that say the same as an earlier one."""
+    for formula, mine, ids in prepared.grounding.assignments(batch, rows):
+        assert formula.root is not None
+        first = first_of_each(unfold(prepared.lifted, formula.root, through_shared=True), ids)
+        if first is not None:
+            yield from set(mine.tolist()) - set(mine.take(first).tolist())
 
 
 def _members(proof: Proof, program: CheckedProgram) -> tuple[Member, ...]:

@@ -12,7 +12,7 @@ from lnnkit.explain.render.proof_text import format_bound
 from lnnkit.markup.html_table import Listing
 
 # An order of preference: facts are weakened before rules, rules before axioms
-_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
+DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
 _NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
 _FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
 
@@ -120,7 +120,7 @@ def repair(
     let_out = _let_out(lower, upper, amount)
     if inconsistent(members, Loosened(member, *let_out), thoroughly=True):
         let_out = 0.0, 1.0
-    return _trusted(Repair(member, *let_out, _DEARER[kind] * max(lower - let_out[0], let_out[1] - upper)))
+    return _trusted(Repair(member, *let_out, DEARER[kind] * max(lower - let_out[0], let_out[1] - upper)))
 
 
 def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:

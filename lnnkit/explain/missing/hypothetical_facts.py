@@ -33,7 +33,7 @@ def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fa
     atoms = {(fact.predicate, fact.arguments) for fact in facts}
     kept = tuple(fact for fact in program.facts if (fact.predicate, fact.arguments) not in atoms)
     tables = tuple(
-        _without(table, {row for fact in facts for row in origins.rows(number, fact.predicate, fact.arguments)})
+        without_rows(table, {row for fact in facts for row in origins.rows(number, fact.predicate, fact.arguments)})
         for number, table in enumerate(program.tables)
     )
     return replace(program, facts=(*kept, *facts), tables=tables)
@@ -45,7 +45,7 @@ def tightens(origins: FactSources, fact: Fact) -> bool:
     return all(fact.lower >= each.lower and fact.upper <= each.upper for each in said)
 
 
-def _without(table: FactTable, rows: set[int]) -> FactTable:
+def without_rows(table: FactTable, rows: set[int]) -> FactTable:
     """The table without some rows; the entities that they name remain known."""
     if not rows:
         return table

@@ -38,7 +38,7 @@ class Explanation(ProofData):
 
         ``{"atom", "state", "contested", "lower": NODE, "upper": NODE}``. A NODE has ``atom``, ``side``, ``bound``,
         ``reason``, ``rule``, ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the
-        ``weight`` of the operand); a fact has ``fact``, ``file`` and ``row``; an exact step the atoms that are
+        ``weight`` of the operand); a fact has ``fact``, ``file``, ``row``, ``trust``; an exact step the atoms that are
         ``completed``, and the ``rules`` that do so (``text``, ``file``, ``line``). A step that is used again has an
         ``id``; a NODE that has only ``ref`` refers to it. Very deep steps are in a list ``more``.
         """
@@ -125,7 +125,8 @@ class _Nested:
 def _own(step: Step) -> Mapping[str, object]:
     """The fields of a node that concern its step alone."""
     if step.given is not None:
-        return {"reason": "fact", "fact": step.given.text, "file": step.given.file, "row": step.given.row}
+        given = step.given
+        return {"reason": "fact", "fact": given.text, "file": given.file, "row": given.row, "trust": given.trust}
     found: dict[str, object] = {"reason": step.reason, "rule": None, "text": None, "file": None, "line": None}
     if step.statement is not None:
         span = step.statement.span

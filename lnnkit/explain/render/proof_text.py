@@ -103,7 +103,8 @@ def because(step: Step) -> str:
         case "fact":
             assert step.given is not None
             kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # an axiom without antecedent
-            return f"{kind}, {step.given.file}:{step.given.row}"
+            trust = "" if step.given.trust == 1 else f", trust {format_bound(step.given.trust)}"
+            return f"{kind}, {step.given.file}:{step.given.row}{trust}"
         case "contradiction" if step.statement is None:
             return "its truth contradicts that of its operands"
         case "closed" if free_names(step.conclusion):

@@ -1,0 +1,182 @@
+"""The smallest set of facts and statements to leave out, so that no contradiction of a kind is left."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lnnkit.check.program import CheckedProgram, Fact
+from lnnkit.data.table import FactTable
+from lnnkit.explain.conflict.conflict import Conflict
+from lnnkit.explain.conflict.conflict_members import Member, StatedFact, StatedRule
+from lnnkit.explain.conflict.repairs import DEARER
+from lnnkit.explain.missing.hypothetical_facts import without_rows
+from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.render.proof_text import format_bound
+from lnnkit.outcome import Contradiction
+
+_TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest
+_ROUNDS = 50  # inferences for one kind
+
+Kind = tuple[str, ...]
+Find = Callable[[CheckedProgram, Kind], Sequence[Conflict]]  # the first contradictions of a kind in a program
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSet:
+    """The facts and statements, as few and as little trusted as will do, without which there is none of the ``count``
+    contradictions of a kind: of the statement, or the predicate, that ``about`` names. ``left`` is how many remain
+    where the search ended early."""
+
+    about: str
+    count: int
+    members: tuple[Member, ...]
+    cost: float
+    left: int = 0
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit explain --minimal --format json`` prints."""
+        members = [dict(zip(("text", "place"), each.parts, strict=True)) for each in self.members]
+        return {"about": self.about, "count": self.count, "members": members, "cost": self.cost, "left": self.left}
+
+    def cells(self) -> list[str]:
+        """The columns of a table."""
+        return [self.about, f"{self.count:,}", format_bound(self.cost), "\n".join(map(str, self.members))]
+
+    def __str__(self) -> str:
+        many = f"{self.count:,} contradictions" if self.count > 1 else "1 contradiction"
+        rest = f"; {self.left:,} are left" if self.left else ""
+        head = f"{many} of {self.about}: leave out, at a cost of {format_bound(self.cost)}{rest}"
+        return "\n".join([head, *(f"  {each}" for each in self.members)])
+
+
+def kind_of(found: Contradiction) -> Kind:
+    """What contradictions of one kind have in common: the statement, or the predicate."""
+    if found.line is not None:
+        return found.kind, found.rule or "", f"{found.file}:{found.line}"
+    return found.kind, found.atom.partition("(")[0] if found.kind == "atom" else ""
+
+
+def repair_set(program: CheckedProgram, kind: Kind, count: int, find: Find) -> RepairSet:
+    """The cheapest set that meets every conflict of a kind. Conflicts are looked for where the set so far is left out,
+    until there are none."""
+    met: list[Sequence[Member]] = []
+    chosen: tuple[Member, ...] = ()
+    left: Sequence[Conflict] = find(program, kind)
+    for _ in range(_ROUNDS):
+        met += [each.minimal().members for each in left]
+        chosen = smallest(met)
+        left = find(without(program, chosen), kind)
+        if not left:
+            break
+    about = " ".join(part for part in kind[:2] if part and part != "atom") + (f", {kind[2]}" if kind[2:] else "")
+    return RepairSet(about, count, chosen, sum(map(cost, chosen)), len(left))
+
+
+def cost(member: Member) -> float:
+    """What it costs to leave a member out."""
+    if isinstance(member, StatedFact):
+        return DEARER["fact"] * member.given.trust
+    return DEARER[member.statement.kind]
+
+
+def smallest(sets: Sequence[Collection[Member]]) -> tuple[Member, ...]:
+    """The cheapest members of which each set has one; at equal cost those with the fewest rules, then the fewest, then
+    the first. Sets that share no member are looked at apart."""
+    members = sorted({_place(each): each for some in sets for each in some}.values(), key=_order)
+    number = {_place(each): n for n, each in enumerate(members)}
+    apart: list[list[frozenset[int]]] = []
+    for some in sets:
+        own = frozenset(number[_place(each)] for each in some)
+        linked = [group for group in apart if any(own & other for other in group)]
+        apart = [group for group in apart if group not in linked] + [[own, *(s for group in linked for s in group)]]
+    rules = [isinstance(each, StatedRule) for each in members]
+    costs = [cost(each) for each in members]
+    found = [members[n] for group in apart for n in _Search(group, costs, rules).best]
+    return tuple(sorted(found, key=_place))
+
+
+class _Search:
+    """Branch and bound over sets that are linked, of numbers of members: cheap ones first, facts before rules."""
+
+    def __init__(self, sets: Sequence[frozenset[int]], costs: Sequence[float], rules: Sequence[bool]) -> None:
+        self._costs, self._rules = costs, rules
+        self._tried = 0
+        self.best = tuple(self._greedy(sets))
+        self._branch(sets, ())
+
+    def _branch(self, sets: Sequence[frozenset[int]], chosen: tuple[int, ...]) -> None:
+        self._tried += 1
+        if not sets:
+            self.best = min(self.best, chosen, key=self._rank)
+        bound = sum(self._costs[n] for n in chosen) + sum(self._costs[min(some)] for some in _disjoint(sets))
+        if not all(sets) or self._tried > _TRIED or bound > self._rank(self.best)[0] + 1e-9:
+            return
+        some = min(sets, key=len, default=frozenset[int]())
+        for n in sorted(some):
+            earlier = {other for other in some if other < n}  # those are tried without it
+            self._branch([each - earlier for each in sets if n not in each], (*chosen, n))
+
+    def _greedy(self, sets: Sequence[frozenset[int]]) -> Iterator[int]:
+        while sets:
+            uses = Counter(n for some in sets for n in some)
+            best = min(uses, key=lambda n: (self._costs[n] / uses[n], n))
+            yield best
+            sets = [some for some in sets if best not in some]
+
+    def _rank(self, chosen: Sequence[int]) -> tuple[float, int, int, Sequence[int]]:
+        total = round(sum(self._costs[n] for n in chosen), 9)
+        return total, sum(self._rules[n] for n in chosen), len(chosen), sorted(chosen)
+
+
+def _disjoint(sets: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
+    """Some of the sets that share no member: all of them must be met."""
+    taken: set[int] = set()
+    for some in sorted(sets, key=len):
+        if some and not taken & some:
+            taken |= some
+            yield some
+
+
+def _order(member: Member) -> tuple[object, ...]:
+    return cost(member), _place(member)
+
+
+def _place(member: Member) -> tuple[object, ...]:
+    """Facts first, by file and row."""
+    if isinstance(member, StatedFact):
+        return 0, member.given.file, member.given.row, member.predicate, member.arguments, member.given.text
+    return 1, member.statement.span.source.path, member.statement.span.start
+
+
+def without(program: CheckedProgram, members: Sequence[Member]) -> CheckedProgram:
+    """The program without some facts and statements; the entities that the facts name stay known."""
+    facts = [each for each in members if isinstance(each, StatedFact)]
+    places = {(each.predicate, each.arguments, each.given.file, each.given.row) for each in facts}
+    rules = {id(each.statement) for each in members if isinstance(each, StatedRule)}
+    origins = FactSources(program)
+
+    def silent(fact: Fact) -> Fact:
+        if (fact.predicate, fact.arguments, fact.span.source.path, fact.span.line) not in places:
+            return fact
+        own = program.predicates[fact.predicate]
+        lower, upper = (-math.inf, math.inf) if own.numeric else (0.0, 0.0 if own.closed else 1.0)
+        return replace(fact, lower=lower, upper=upper)
+
+    def rows(number: int, table: FactTable) -> set[int]:
+        own = [each for each in facts if (each.predicate, each.given.file) == (table.predicate, table.source)]
+        return {
+            place
+            for each in own
+            for place in origins.rows(number, each.predicate, each.arguments)
+            if int(table.rows[place]) == each.given.row
+        }
+
+    return replace(
+        program,
+        facts=tuple(map(silent, program.facts)),
+        tables=tuple(without_rows(table, rows(n, table)) for n, table in enumerate(program.tables)),
+        assertions=tuple(each for each in program.assertions if id(each) not in rules),
+    )
