@@ -16,17 +16,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin  # pyright: ignore[reportMissingImports]  # an extra
 from sklearn.utils.multiclass import (  # pyright: ignore[reportMissingImports]  # an extra
     check_classification_targets,
 )
 from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports]  # an extra
     _check_sample_weight,
+    check_consistent_length,
     check_is_fitted,
+    column_or_1d,
     validate_data,
 )
 
@@ -34,12 +37,13 @@ from lnnkit.check.nearest import nearest
 from lnnkit.check.walk import nodes
 from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
-from lnnkit.learn.induction.hot_deck import donors, missing
+from lnnkit.learn.induction.hot_deck import donors
 from lnnkit.learn.induction.rule_induction import Induced, Limits, induce
 from lnnkit.learn.induction.rule_statements import declaration, statements
 from lnnkit.learn.induction.rule_text import rule_lines
 from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order
-from lnnkit.learn.induction.table_literals import TableColumn
+from lnnkit.learn.induction.table_literals import TableColumn, missing
+from lnnkit.learn.induction.time_budget import Clock
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
@@ -61,6 +65,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     max_rules, max_literals: of an induced rule: the greatest number of conjunctions (of a weighted rule: terms), and of
         literals in each; None: as many as improve the score on held-out rows. Of two classes, ``max_rules=1`` gives a
         rule without weights: the conjunction that is right most often.
+    max_seconds: the time that inducing rules may take, about; the richer kinds of rules are left out where it is short,
+        and results depend on the machine. None: no limit.
     epochs, rate: of the training of ``rules``, as in ``KnowledgeBase.fit``.
     random_state: the seed of all random draws.
 
@@ -81,6 +87,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         positive: Any = None,
         max_rules: int | None = None,
         max_literals: int | None = None,
+        max_seconds: float | None = None,
         epochs: int = 200,
         rate: float = 0.05,
         random_state: int | None = None,
@@ -90,6 +97,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self.positive = positive
         self.max_rules = max_rules
         self.max_literals = max_literals
+        self.max_seconds = max_seconds
         self.epochs = epochs
         self.rate = rate
         self.random_state = random_state
@@ -100,15 +108,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
         Raises ``ValueError`` for parameters that do not go together, and for infinite numbers."""
         self._check_parameters()
-        frame = X
-        X, y = self._checked(X, y, reset=True)
+        if y is None:
+            raise ValueError("RuleClassifier requires y to be passed, but the target y is None")
+        columns = self._columns_of(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("RuleClassifier needs two classes or more; the data holds only one class")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        columns = columns_of(frame if hasattr(frame, "columns") else X)
-        _refuse_infinite(columns)
         self._positive = self._place_of_positive()
         self.positive_ = None if self._positive is None else self.classes_[self._positive]
         self._columns = [_bare(each) for each in columns]
@@ -207,6 +216,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or int(limit) < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, or None; got {limit!r}")
 
+        if self.max_seconds is not None and (self.rules is not None or not _is_positive(self.max_seconds)):
+            raise ValueError(
+                f"max_seconds must be a number above 0, for induced rules, or None; got {self.max_seconds!r}"
+            )
+
     def _place_of_positive(self) -> int | None:
         """The place of the positive class among two; None for more."""
         listed = ", ".join(repr(each) for each in self.classes_.tolist())
@@ -223,26 +237,22 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
                 return place
         raise ValueError(f"positive={self.positive!r} is not a class of y; the classes are {listed}")
 
-    def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
-        """X and y as scikit-learn requires them; a data frame keeps its text columns."""
-        options: dict[str, Any] = {"ensure_all_finite": "allow-nan", "reset": reset}
+    def _columns_of(self, X: Any, *, reset: bool) -> list[TableColumn]:
+        """The columns of X, checked as scikit-learn requires; a frame's are read as they are."""
         if hasattr(X, "columns"):
-            X = _plain(X)
-            options["dtype"] = None
-        elif getattr(np.asarray(X), "dtype", np.dtype(object)).kind in "OUSmMb":
-            options["dtype"] = None
-        if y is None and not reset:
-            return validate_data(self, X, **options), None
-        options["y"] = y
-        checked: Any = validate_data(self, X, **options)
-        return checked[0], checked[1]
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if not len(X):
+                raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required")
+        else:
+            odd = np.asarray(X).dtype.kind in "OUSmMb"
+            X = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", dtype=None if odd else "numeric")
+        columns = columns_of(X)
+        _refuse_infinite(columns)
+        return columns
 
     def _read(self, X: Any) -> list[TableColumn]:
         """The columns of rows to be predicted, of the kinds that they had in training."""
-        frame = X
-        X, _ = self._checked(X, None, reset=False)
-        columns = columns_of(frame if hasattr(frame, "columns") else X)
-        _refuse_infinite(columns)
+        columns = self._columns_of(X, reset=False)
         return [as_fitted(each, own) for each, own in zip(columns, self._columns, strict=True)]
 
     # --- induced rules ----------------------------------------------------------------------------------------------
@@ -253,7 +263,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         two = self._positive is not None  # with more classes, the rule with the greatest score decides
         seed, limits = self._seed, Limits(self.max_rules, self.max_literals, plain=two)
         self.donors_ = donors(columns, np.random.default_rng(seed))
-        self.rules_: list[Induced] = [induce(columns, codes == kind, weight, seed, limits) for kind in kinds]
+        seconds = None if self.max_seconds is None else float(self.max_seconds) / len(kinds)
+        self.rules_: list[Induced] = []
+        with Console(stderr=True).status("reading the table") as shown:  # on a terminal only
+            for kind in kinds:
+                clock = Clock(seconds, shown.update)
+                self.rules_.append(induce(columns, codes == kind, weight, seed, limits, clock))
         self.targets_ = _heads([self.classes_[kind] for kind in kinds], [each.name for each in columns])
         lines: list[str] = []
         for name, rule in zip(self.targets_, self.rules_, strict=True):
@@ -314,7 +329,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         rules = self.rules or ""
         used = [each for each in columns if each.name in rules or format_string(each.name) in rules]
         text = "".join(f"{format_statement(declaration(each, _ROW))}\n" for each in used) + rules + "\n"
-        _refuse_unknown_values(text, used)
+        text = _with_values_quoted(text, used)
         kb = self._told(text, columns)
         truth = (codes == self._positive).astype(float)
         kb.label(self.target, {"row": _ids(len(codes)), "truth": truth})
@@ -349,6 +364,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             isinstance(each, ast.PredicateStatement) and each.name == name and each.closed
             for each in program.statements
         )
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and float(value) > 0
 
 
 def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
@@ -411,37 +430,35 @@ def _refuse_infinite(columns: Sequence[TableColumn]) -> None:
             )
 
 
-def _refuse_unknown_values(text: str, columns: Sequence[TableColumn]) -> None:
-    """Raises ``ValueError`` for a rule that compares a column with a value that no row has."""
+def _with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
+    """The program with the values of columns quoted, so that ``a`` is not taken for a variable. Raises ``ValueError``
+    for a rule that compares a column with a value that no row has."""
     values = {
         each.name: sorted({value for value in each.values.tolist() if value is not None})
         for each in columns
         if not each.numeric
     }
     program, _ = parse(text)
+    bare: dict[int, ast.Constant] = {}
     for statement in program.statements:
         if not isinstance(statement, ast.RuleStatement | ast.AxiomStatement):
             continue
         for atom in (each for each in nodes(statement.formula) if isinstance(each, ast.Atom)):
             value = atom.arguments[1] if len(atom.arguments) == 2 else None
             known = values.get(atom.name)
-            if known is None or not isinstance(value, ast.Constant) or value.text in known:
+            if known is None or not isinstance(value, ast.Constant):
+                continue
+            if value.text in known:
+                if not value.quoted:
+                    bare[value.span.start] = value
                 continue
             near = nearest(value.text, known)
             shown = ", ".join(map(repr, known[:_SHOWN])) + (", ..." if len(known) > _SHOWN else "")
             meant = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"no row has {value.text!r} in the column {atom.name!r}; its values are {shown}{meant}")
-
-
-def _plain(frame: Any) -> Any:
-    """Categories and dates as objects: scikit-learn would treat the former as numbers if there are flags too, and does
-    not accept the latter."""
-    own = [
-        name
-        for name, dtype in getattr(frame, "dtypes", {}).items()
-        if getattr(dtype, "name", "") == "category" or getattr(dtype, "kind", "") in ("m", "M")
-    ]
-    return frame.astype(dict.fromkeys(own, object)) if own and hasattr(frame, "iloc") else frame
+    for start in sorted(bare, reverse=True):
+        text = text[:start] + format_string(bare[start].text) + text[bare[start].span.end :]
+    return text
 
 
 def _ids(count: int) -> list[str]:

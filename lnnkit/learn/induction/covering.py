@@ -1,196 +1,175 @@
-"""Separate-and-conquer rule learning: a disjunction of conjunctions that are almost always right.
+"""Separate-and-conquer rule learning: a disjunction of conjunctions.
 
-A conjunction is grown literal by literal, to cover true rows that no earlier one covers (Fuernkranz,
-"Separate-and-conquer rule learning", 1999). The rule is accepted if it is accurate on held-out rows. A literal of a
-missing cell is unknown: a conjunction covers the rows in which all its literals hold and rejects those in which one
-fails; in other rows it is unknown and counts neither as right nor as wrong.
-
-If only one conjunction is allowed, the most accurate one is taken. With one literal that is the 1R rule of Holte, "Very
-simple classification rules perform well on most commonly used datasets", 1993.
+A conjunction is grown by beam search, to cover true rows that no earlier one covers (Fuernkranz, "Separate-and-conquer
+rule learning", 1999); then each is grown again beside the others, as long as that helps (the optimisation of Cohen,
+"Fast effective rule induction", 1995). A false row costs ``price`` true ones: at a high price conjunctions are pure, at
+1 the disjunction is right most often, which suits noise. A literal of a missing cell is unknown: a conjunction covers
+the rows in which all its literals hold and rejects those in which one fails; in other rows it is unknown and counts
+neither as right nor as wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.learn.induction.stratified_splits import Part
-from lnnkit.learn.induction.table_literals import Conjunction, holds
+from lnnkit.learn.induction.bit_masks import WeighedRows, packed, weighed_rows
+from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn, missing
 
 # Measured by `python -m benchmarks.induction_constants` on 800 rows of each table.
-_LONGEST = 6  # greatest length of a conjunction: 3 and 12 change no accuracy
-_MOST = 4 * _LONGEST  # greatest number of conjunctions
-_BEAM = 20  # beam width: 5 and 80 change no accuracy; 80 takes 10.4 CPU s for all tables, 5 takes 6.1
-_SKETCH = 2000  # rows of a first trial; 100 costs 0.036 of the accuracy on tictactoe
-_HOPELESS = 0.9  # accuracy required there
-_CLEAN = 0.99  # accuracy from which a plain rule is kept
-_SLIPS = 0.5  # held-out rows that may be wrong even if these are few
+LONGEST = 6  # greatest length of a conjunction: 3 and 12 change no accuracy
+_MOST = 4 * LONGEST  # greatest number of conjunctions
+_BEAM = 20  # beam width: 5 and 80 change no accuracy
+PURE = 100.0  # the price of a false row for a disjunction that is to be right everywhere
+_CHANCE = 3.0  # standard errors by which a conjunction must be better than nothing, where there is noise
+_IDLE = 2.0  # those by which a literal must help
+_AGAIN = 2  # times that each conjunction is grown again
 _DECIDED = 0.25  # share of rows that a rule must cover
-# Not measured: limits of work.
-_WIDTH = 10  # for a single conjunction: the most accurate prefixes extended, and as many of the purest
-_ROWS = 4000  # rows on which the length of a single conjunction is chosen
 
 
-def covering(
-    known: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray,
-    parts: tuple[np.ndarray, np.ndarray],
-    most: int | None = None,
-    longest: int | None = None,
-) -> tuple[Conjunction, ...] | None:
-    """The conjunctions that cover the true rows, at ``most`` this many, each of at most ``longest`` literals; None if
-    the rule is not accurate on held-out rows."""
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """Packed masks of the rows where each of ``count`` literals holds, then of those where each fails; the true and the
+    false rows."""
+
+    held: np.ndarray
+    count: int
+    true: WeighedRows
+    false: WeighedRows
+
+    def covered(self, chosen: Sequence[int]) -> np.ndarray:
+        """The rows where all of these literals hold, packed."""
+        return np.bitwise_and.reduce(self.held[list(chosen)], axis=0)
+
+    def possible(self, chosen: Sequence[int]) -> np.ndarray:
+        """The rows where none of these literals fails, packed."""
+        opposite = [(place + self.count) % (2 * self.count) for place in chosen]
+        return ~np.bitwise_or.reduce(self.held[opposite], axis=0)
+
+    def conjunction(self, chosen: Sequence[int]) -> Conjunction:
+        return tuple((place % self.count, place < self.count) for place in sorted(chosen))
+
+    def places(self, conjunction: Conjunction) -> list[int]:
+        return [number + (0 if wanted else self.count) for number, wanted in conjunction]
+
+
+def literals_of(
+    found: Sequence[Literal], columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray
+) -> Literals:
+    """The masks of crisp literals over the rows of a table."""
+    unknown = {place: missing(columns[place]) for place in {at for each in found for at in each.columns}}
+    held: list[np.ndarray] = []
+    failed: list[np.ndarray] = []
+    for each in found:
+        known = ~np.logical_or.reduce([unknown[place] for place in each.columns])
+        truth = each.holds(columns) >= 0.5
+        held.append(packed(truth & known))
+        failed.append(packed(~truth & known))
+    words = packed(positive).shape[0]
+    masks = np.array([*held, *failed], np.uint64).reshape(2 * len(found), words)
+    return Literals(masks, len(found), weighed_rows(positive, weight), weighed_rows(~positive, weight))
+
+
+def cover(rows: Literals, price: float, most: int | None = None, longest: int | None = None) -> list[Conjunction]:
+    """Conjunctions that together cover the true rows, at most ``most``, each of at most ``longest`` literals."""
     most = _MOST if most is None else min(most, _MOST)
-    longest = _LONGEST if longest is None else min(longest, _LONGEST)
-    train, held = parts
-    least = _HOPELESS
-    if not known.shape[1]:
-        return None
-    for rows in (train[:: max(1, len(train) // _SKETCH)], train):
-        found = _cover(known[rows], positive[rows], weight[rows], most, longest)
-        accuracy, decided = _accuracy(found, known[held], positive[held], weight[held])
-        if accuracy < least:
-            return None
-        least = min(_CLEAN, 1 - _SLIPS / max(1, decided))
-    again = tuple(_cover(known, positive, weight, most, longest))
-    return again if _accuracy(again, known, positive, weight)[0] >= _CLEAN else None
-
-
-def _accuracy(
-    conjunctions: Sequence[Conjunction], known: np.ndarray, positive: np.ndarray, weight: np.ndarray
-) -> tuple[float, int]:
-    """The accuracy of the disjunction on the rows where it is known; 0 if these are too few."""
-    covered, possible = np.zeros(len(known), bool), np.zeros(len(known), bool)
-    for each in conjunctions:
-        truth = holds(each, known)
-        covered |= truth >= 1
-        possible |= truth > 0
-    decided = covered | ~possible
-    count = int(decided.sum())
-    if count < _DECIDED * len(known):
-        return 0.0, count
-    return float((weight * (covered == positive))[decided].sum() / weight[decided].sum()), count
-
-
-def _cover(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, most: int, longest: int) -> list[Conjunction]:
-    """Conjunctions that together cover the true rows, greedily, best first."""
-    both = np.concatenate([known, 1 - known], axis=1)  # literals, then their negations
-    count = known.shape[1]
-    rest, found = positive.copy(), []
-    while rest.any() and len(found) < most:
-        conjunction = _grown(both, rest, positive, weight, longest)
-        own = both[:, conjunction]
-        covered, possible = (own >= 1).all(axis=1), (own > 0).all(axis=1)
-        right, wrong = weight[covered & rest].sum(), weight[covered & ~positive].sum()
-        if not conjunction or right <= 2 * wrong or right <= 0:
+    longest = LONGEST if longest is None else min(longest, LONGEST)
+    nothing = np.zeros(rows.held.shape[1], np.uint64)
+    found: list[list[int]] = []
+    done = nothing
+    while rows.count and len(found) < most:
+        grown, worth = grow(rows, done, longest, price)
+        if not grown or worth <= 0 or not _significant(rows, grown, done, worth, price):
             break
-        found.append(tuple((place % count, place < count) for place in sorted(conjunction)))
-        rest &= ~possible
-    return found
+        found.append(grown)
+        done = done | rows.possible(grown)
+    for _ in range(_AGAIN if price < PURE else 0):
+        before = [list(each) for each in found]
+        for place in range(len(found)):
+            others = [rows.covered(each) for at, each in enumerate(found) if at != place and each]
+            rest = np.bitwise_or.reduce(others, axis=0) if others else nothing
+            grown, worth = grow(rows, rest, longest, price)
+            own = _worth(rows, rows.covered(found[place]), rest, price) if found[place] else 0.0
+            if worth > own and _significant(rows, grown, rest, worth, price):
+                found[place] = grown
+            elif own <= 0:
+                found[place] = []
+        if found == before:
+            break
+    return [rows.conjunction(each) for each in found if each]
 
 
-def _grown(both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray, longest: int) -> list[int]:
-    """One conjunction by beam search: among those that cover no false row, the shortest, and among these the one with
-    the greatest coverage. The most informative prefixes are extended. If every conjunction covers false rows, the
-    purest."""
-    right, wrong = weight * rest, weight * ~positive
-    held = (both >= 1).astype(np.float32)
-    beam: list[tuple[list[int], np.ndarray]] = [([], np.ones(len(both), np.float32))]
-    best: tuple[float, float, list[int]] = (0.0, 0.0, [])
+def _significant(rows: Literals, chosen: Sequence[int], done: np.ndarray, worth: float, price: float) -> bool:
+    """Whether a conjunction is worth more than chance gives the best of many."""
+    mask = rows.covered(chosen) & ~done
+    return price >= PURE or worth > _CHANCE * float(rows.true.of(mask) + rows.false.of(mask)) ** 0.5
+
+
+def _worth(rows: Literals, mask: np.ndarray, done: np.ndarray, price: float) -> float:
+    return float(rows.true.of(mask & ~done) - price * rows.false.of(mask & ~done))
+
+
+def grow(rows: Literals, done: np.ndarray, longest: int, price: float) -> tuple[list[int], float]:
+    """The conjunction that is worth most beside the rows that are ``done``, and its worth: the true rows that it adds,
+    less ``price`` times the false ones. The most informative prefixes are extended."""
+    true, false = rows.true.within(~done), rows.false.within(~done) if price < PURE else rows.false
+    beam: list[tuple[list[int], np.ndarray]] = [([], ~np.zeros(rows.held.shape[1], np.uint64))]
+    best: tuple[float, list[int]] = (0.0, [])
     for _ in range(longest):
-        longer: dict[tuple[int, ...], tuple[float, list[int]]] = {}
+        longer: dict[tuple[int, ...], float] = {}
         for chosen, inside in beam:
-            ps, ns = (right * inside) @ held, (wrong * inside) @ held
-            ps[chosen] = 0.0
-            p, n = float((right * inside).sum()), float((wrong * inside).sum())
+            p, n = float(true.of(inside)), float(false.of(inside))
             if p <= 0 or n <= 0:
                 continue
+            narrowed = rows.held & inside
+            ps, ns = true.of(narrowed), false.of(narrowed)
+            ps[chosen] = 0.0
             with np.errstate(divide="ignore", invalid="ignore"):
                 gain = np.where(ps > 0, ps * (np.log2(ps / (ps + ns)) - np.log2(p / (p + n))), -np.inf)
-                purity = np.where(ps > 0, ps / (ps + ns), 0.0)
+            worth = ps - price * ns
             for place in np.argsort(-gain, kind="stable")[:_BEAM].tolist():
                 if gain[place] > 1e-9:
-                    longer.setdefault(tuple(sorted((*chosen, place))), (float(gain[place]), [*chosen, place]))
-            place = int(np.lexsort((-ps, -purity))[0])
-            best = max(best, (float(purity[place]), float(ps[place]), [*chosen, place]), key=lambda each: each[:2])
-        if best[0] >= 1.0 or not longer:
+                    longer.setdefault(tuple(sorted((*chosen, place))), float(gain[place]))
+            place = int(np.argmax(np.where(ps > 0, worth, -np.inf)))
+            if worth[place] > best[0] + 1e-9:
+                best = float(worth[place]), [*chosen, place]
+        if not longer or (price >= PURE and best[1]):
             break
-        ordered = sorted(longer.values(), key=lambda each: (-each[0], each[1]))[:_BEAM]
-        beam = [(chosen, held[:, chosen].min(axis=1)) for _, chosen in ordered]
-    return _spared(best[2], both, rest, positive, weight)
+        ordered = sorted(longer, key=lambda each: (-longer[each], each))[:_BEAM]
+        beam = [(list(each), rows.covered(each)) for each in ordered]
+    return _spared(best, rows, true, false, price)
 
 
 def _spared(
-    chosen: list[int], both: np.ndarray, rest: np.ndarray, positive: np.ndarray, weight: np.ndarray
-) -> list[int]:
-    """The conjunction without the literals that can be dropped at no loss of purity."""
-
-    def worth(some: list[int]) -> tuple[float, float]:
-        covered = (both[:, some] >= 1).all(1)
-        right, wrong = weight[covered & rest].sum(), weight[covered & ~positive].sum()
-        return right / (right + wrong) if right + wrong > 0 else 0.0, right
-
+    best: tuple[float, list[int]], rows: Literals, true: WeighedRows, false: WeighedRows, price: float
+) -> tuple[list[int], float]:
+    """The conjunction without the literals that can be dropped at no loss, or at one that may be chance."""
+    worth, chosen = best
+    chance = 0.0 if price >= PURE else _IDLE
     for place in list(chosen):
         fewer = [each for each in chosen if each != place]
-        if fewer and worth(fewer) >= worth(chosen):
-            chosen = fewer
-    return chosen
+        if fewer:
+            mask = rows.covered(fewer)
+            less = float(true.of(mask) - price * false.of(mask))
+            more = mask & ~rows.covered(chosen)
+            if less >= worth - chance * float(true.of(more) + false.of(more)) ** 0.5:
+                chosen, worth = fewer, less
+    return chosen, worth
 
 
-def single(
-    known: np.ndarray, positive: np.ndarray, weight: np.ndarray, parts: Sequence[Part], longest: int | None = None
-) -> Conjunction | None:
-    """The most accurate conjunction of the literals whose truths are ``known`` (n, m), with at most ``longest``
-    literals; its length is chosen on the rows held out in ``parts``. None if it is no more accurate there than the
-    majority class."""
-    longest = _LONGEST if longest is None else min(longest, _LONGEST)
-    if not known.shape[1]:
-        return None
-    right, least = np.zeros(longest), 0.0
-    for inside, out in parts:
-        some = inside[:: max(1, len(inside) // _ROWS)]
-        held = weight[out]
-        for length, each in enumerate(_most_often_right(known[some], positive[some], weight[some], longest)):
-            right[length] += held @ (_certain(each, known[out]) == positive[out])
-        least += max(held @ positive[out], held @ ~positive[out])
-    length = int(right.argmax())
-    if right[length] <= least:
-        return None
-    return _most_often_right(known, positive, weight, length + 1)[length]
-
-
-def _certain(conjunction: Conjunction, known: np.ndarray) -> np.ndarray:
-    """(n,) a mask of the rows in which all literals are known to hold."""
-    covered = np.ones(len(known), bool)
-    for number, wanted in conjunction:
-        covered &= (known[:, number] if wanted else 1 - known[:, number]) >= 1
-    return covered
-
-
-def _most_often_right(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, longest: int) -> list[Conjunction]:
-    """The most accurate conjunction of at most k literals, for each length k, by beam search."""
-    held = np.concatenate([known >= 1, known <= 0], axis=1).astype(np.float32)  # literals, then their negations
-    count, signed = known.shape[1], np.where(positive, weight, -weight).astype(np.float32)
-    total = weight.astype(np.float32)
-    beam: list[tuple[tuple[int, ...], np.ndarray]] = [((), np.ones(len(known), np.float32))]
-    best: tuple[float, tuple[int, ...]] = (-np.inf, ())
-    found: list[Conjunction] = []
-    for _ in range(longest):
-        longer: dict[tuple[int, ...], tuple[float, float]] = {}
-        for chosen, inside in beam:
-            more, covered = (signed * inside) @ held, (total * inside) @ held
-            purity = np.where(covered > 0, more / np.maximum(covered, 1e-9), -2.0)
-            for order in (np.argsort(-more, kind="stable"), np.lexsort((-covered, -purity))):
-                for place in order[:_WIDTH].tolist():
-                    if place not in chosen and covered[place] > 0:
-                        longer[tuple(sorted((*chosen, place)))] = float(more[place]), float(purity[place])
-        if not longer:
-            break
-        often = sorted(longer, key=lambda each: (-longer[each][0], each))
-        pure = sorted(longer, key=lambda each: (-longer[each][1], -longer[each][0], each))
-        best = max(best, (longer[often[0]][0], often[0]), key=lambda each: each[0])
-        found.append(tuple((place % count, place < count) for place in best[1]))
-        beam = [(each, held[:, list(each)].min(axis=1)) for each in dict.fromkeys((*often[:_WIDTH], *pure[:_WIDTH]))]
-    return [*found, *[found[-1]] * (longest - len(found))] if found else [()] * longest
+def accuracy(conjunctions: Sequence[Conjunction], rows: Literals) -> tuple[float, float]:
+    """The accuracy of the disjunction on the rows where it is known, and their weight; 0 if they are too few."""
+    covered = possible = np.zeros(rows.held.shape[1], np.uint64)
+    for each in conjunctions:
+        covered = covered | rows.covered(rows.places(each))
+        possible = possible | rows.possible(rows.places(each))
+    true, false = rows.true.within(covered | ~possible), rows.false.within(covered | ~possible)
+    decided, every = (
+        float(a.of(~np.zeros_like(covered)) + b.of(~np.zeros_like(covered)))
+        for a, b in ((true, false), (rows.true, rows.false))
+    )
+    if decided < _DECIDED * every or decided <= 0:
+        return 0.0, decided
+    return float(true.of(covered) + false.of(~covered)) / decided, decided

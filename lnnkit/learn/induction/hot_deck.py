@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.learn.induction.table_literals import TableColumn, known_texts
+from lnnkit.learn.induction.table_literals import TableColumn, missing
 
 NEAREST = 100  # donors for each row
 _BEYOND = 1.05  # weights reach 0 at this multiple of the farthest donor's distance
@@ -97,11 +97,6 @@ def expected(
         for place in range(nearest.shape[1]):
             found[rows] += shares[:, place] * truth(own.filled(part, nearest[:, place]))
     return found
-
-
-def missing(column: TableColumn) -> np.ndarray:
-    """(n,) a mask of missing cells."""
-    return np.isnan(column.values) if column.numeric else ~known_texts(column.values)
 
 
 def _range(column: TableColumn) -> float:

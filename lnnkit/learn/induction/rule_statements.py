@@ -20,7 +20,7 @@ def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort:
     """The statements of a rule: declarations of the columns that it reads (a number, or a closed predicate of a row and
     a value), the declaration of the ``target``, which is closed, and the rule itself. Rows are entities of ``sort``.
     The truth of the target is one half at score 0 of a weighted rule, and linear in the score."""
-    used = sorted({literal.column for literal in rule.literals})
+    used = sorted({place for literal in rule.literals for place in literal.columns})
     found: list[ast.Statement] = []
     for place in used:
         column = columns[place]
@@ -85,6 +85,9 @@ def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -
     if column.kind == "truth":
         atom = ast.Atom(name, (_row(),), span=_NOWHERE)
         return atom if holds else ast.Not(atom, span=_NOWHERE)
+    if literal.other is not None:
+        both = tuple(ast.Atom(columns[place].name, (_row(),), span=_NOWHERE) for place in literal.columns)
+        return ast.Comparison(both, (">=" if holds else "<",), span=_NOWHERE)
     if literal.threshold is not None:
         number = ast.Number(_plain(literal.threshold), span=_NOWHERE)
         operands = (ast.Atom(name, (_row(),), span=_NOWHERE), number)

@@ -36,6 +36,8 @@ def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -
     column = columns[literal.column]
     if column.kind == "truth":
         return column.name if holds else f"not {column.name}"
+    if literal.other is not None:
+        return f"{column.name} {'>=' if holds else '<'} {columns[literal.other].name}"
     if literal.threshold is None:
         return f"{column.name} {'=' if holds else '!='} {literal.value}"
     soft = "" if literal.scale is None else f" (by degrees, over {_number(literal.scale, column, apart=True)})"

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from lnnkit.learn.induction.table_literals import TableColumn, known_texts
 
@@ -14,12 +15,25 @@ _MICROSECONDS = 86_400_000_000  # microseconds of a day
 
 
 def columns_of(table: Any) -> list[TableColumn]:
-    """The columns of a data frame, by name, or of a two-dimensional array (``x0``, ``x1``, ...). Dates and durations
-    are converted to days. A column that holds neither numbers nor truth values is a category, by its text."""
+    """The columns of a data frame or an Arrow table, by name, or of a two-dimensional array (``x0``, ``x1``, ...).
+    Dates and durations are converted to days. A column that holds neither numbers nor truth values is a category, by
+    its text."""
+    if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "iloc"):  # Arrow, polars, DuckDB
+        arrow = pa.table(table)
+        return [_column(name, _cells(cells)) for name, cells in zip(arrow.column_names, arrow.columns, strict=True)]
     if hasattr(table, "columns"):
         return [_column(str(name), table[name]) for name in table.columns]
     array = np.asarray(table)
     return [_column(f"x{place}", array[:, place]) for place in range(array.shape[1])]
+
+
+def _cells(column: pa.ChunkedArray) -> np.ndarray:
+    kind = column.type
+    if pa.types.is_dictionary(kind):  # as numpy arrays those lose their gaps
+        column = column.cast(kind.value_type)
+    elif pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    return column.to_numpy()
 
 
 def _column(name: str, values: Any) -> TableColumn:
@@ -100,8 +114,8 @@ def _said(column: TableColumn) -> str:
 def in_order(
     columns: Sequence[TableColumn], codes: np.ndarray, weight: np.ndarray
 ) -> tuple[list[TableColumn], np.ndarray, np.ndarray]:
-    """The rows in a canonical order that does not depend on their source; rows of integral weight are repeated, rows of
-    weight 0 dropped."""
+    """The rows in a canonical order that does not depend on their source; rows of integral weight are repeated, other
+    weights scaled to a mean of 1, rows of weight 0 dropped."""
     times = np.ones(len(codes), dtype=int) if (weight % 1).any() else weight.astype(int)
     keys = [codes]
     for column in columns:
@@ -111,5 +125,5 @@ def in_order(
         keys.append(values)
     order = np.repeat(np.lexsort(keys), times[np.lexsort(keys)])
     order = order[weight[order] > 0]
-    shares = np.ones(len(order)) if not (weight % 1).any() else weight[order]
+    shares = np.ones(len(order)) if not (weight % 1).any() else weight[order] / weight[order].mean()
     return [each.of(each.values[order]) for each in columns], codes[order], shares

@@ -13,11 +13,17 @@ from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
+UNIT = 255  # truth 1 where truths are whole numbers
 Conjunction = tuple[tuple[int, bool], ...]  # pairs of a literal's index and its sign
 
 _THRESHOLDS = 16  # literals of one column at most
 _VALUES = 50  # literals of one category at most
+_SPLITS = 8  # leaves of the tree that splits a column
+_COMPARED = 4000  # rows on which columns are compared with each other
+_APART = 0.02  # share of rows on either side of such a comparison
+_EARNED = 4.0  # times the decrease in impurity that chance gives it
 _LEAST = 2  # rows for which a literal must be true, and for which it must be false
 _GRADED = 5  # distinct values from which a number has soft thresholds
 _TAILS = (0.05, 0.95)  # quantiles that define a number's range
@@ -43,6 +49,11 @@ class TableColumn:
         return self.values.dtype.kind == "f"
 
 
+def missing(column: TableColumn) -> np.ndarray:
+    """(n,) a mask of missing cells."""
+    return np.isnan(column.values) if column.numeric else ~known_texts(column.values)
+
+
 def known_texts(values: np.ndarray) -> np.ndarray:
     """(n,) a mask of the texts that are not None."""
     return np.array([value is not None for value in values.tolist()], dtype=bool)
@@ -50,19 +61,28 @@ def known_texts(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """``column >= threshold``, soft if it has a ``scale``, or ``column = value``. ``share`` is its mean truth over the
-    rows where it is known."""
+    """``column >= threshold``, soft if it has a ``scale``, ``column = value``, or ``column >= other``, another column.
+    ``share`` is its mean truth over the rows where it is known."""
 
     column: int
     threshold: float | None
     value: str | None
     share: float
     scale: float | None = None
+    other: int | None = None
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return (self.column,) if self.other is None else (self.column, self.other)
 
     def holds(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) its truth, or the share where it is unknown."""
         values = columns[self.column].values
-        if self.threshold is None:
+        if self.other is not None:
+            others = columns[self.other].values
+            found = (values >= others).astype(np.float64)
+            unknown = np.isnan(values) | np.isnan(others)
+        elif self.threshold is None:
             found = (values == self.value).astype(np.float64)
             unknown = ~known_texts(values)
         else:
@@ -79,15 +99,15 @@ def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.nd
         return 1 / (1 + np.exp(-np.clip((values - threshold) / scale, -700, 700)))
 
 
-def literals(columns: Sequence[TableColumn]) -> list[Literal]:
-    """All informative crisp literals: thresholds at each column's quantiles, halfway between neighbouring values, and
-    values of categories."""
+def literals(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:
+    """The informative crisp literals: thresholds at each column's quantiles and where a small tree splits it, values of
+    categories, comparisons of two columns."""
     found: list[Literal] = []
     for place, column in enumerate(columns):
         if column.numeric:
-            known = column.values[~np.isnan(column.values)]
-            for threshold in _thresholds(known):
-                found.append(Literal(place, threshold, None, float((known >= threshold).mean())))
+            known = ~np.isnan(column.values)
+            for threshold in _thresholds(column.values[known], positive[known], weight[known]):
+                found.append(Literal(place, threshold, None, float((column.values[known] >= threshold).mean())))
         else:
             known = column.values[known_texts(column.values)]
             values, counts = np.unique(known.astype(str), return_counts=True) if len(known) else ([], [])
@@ -97,7 +117,46 @@ def literals(columns: Sequence[TableColumn]) -> list[Literal]:
             for value, count in ((values[at], counts[at]) for at in often.tolist()):
                 if _LEAST <= count <= len(known) - _LEAST:
                     found.append(Literal(place, None, str(value), float(count / len(known))))
+    return [*found, *compared_columns(columns, positive, weight)]
+
+
+def compared_columns(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:
+    """Comparisons of two columns of one kind that tell the classes apart better than a tree of depth 2 over both."""
+    found: list[Literal] = []
+    graded = [place for place, each in enumerate(columns) if each.numeric and each.kind != "truth"]
+    some = np.arange(len(positive))[:: max(1, len(positive) // _COMPARED)]
+    some = some[: 4 * _COMPARED]
+    for at, one in enumerate(graded):
+        for two in graded[at + 1 :]:
+            if columns[one].kind != columns[two].kind:
+                continue
+            pair = np.stack([columns[one].values[some], columns[two].values[some]], axis=1)
+            rows = some[~np.isnan(pair).any(axis=1)]
+            pair = pair[~np.isnan(pair).any(axis=1)]
+            more = pair[:, 0] >= pair[:, 1]
+            if len(rows) < 4 * _LEAST or not _APART <= more.mean() <= 1 - _APART:
+                continue
+            gain = _impurity_decrease(more, positive[rows], weight[rows])
+            if gain < _EARNED / len(rows):  # by chance
+                continue
+            ranks = np.unique(pair, return_inverse=True)[1].reshape(pair.shape)  # a tree has single precision
+            tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(ranks, positive[rows], weight[rows]).tree_
+            shares = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
+            leaves = tree.children_left < 0
+            if gain > tree.impurity[0] - float((shares * tree.impurity)[leaves].sum()) + 1e-9:
+                found.append(Literal(one, None, None, float(more.mean()), other=two))
     return found
+
+
+def _impurity_decrease(mask: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:
+    """The decrease in Gini impurity when rows are split by ``mask``."""
+
+    def impurity(part: np.ndarray) -> float:
+        true, every = float(weight[part & positive].sum()), float(weight[part].sum())
+        return 2 * true * (1 - true / every) if every else 0.0
+
+    whole = impurity(np.ones(len(mask), bool))
+    return (whole - impurity(mask) - impurity(~mask)) / float(weight.sum())
 
 
 def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
@@ -126,43 +185,50 @@ def _varied(known: np.ndarray) -> np.ndarray:
     return known[known != values[counts.argmax()]] if 2 * counts.max() > len(known) else known
 
 
-def _thresholds(known: np.ndarray) -> list[float]:
+def _thresholds(known: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> list[float]:
     values = np.unique(known)
     if len(values) < 2:
         return []
-    cuts = (values[1:] + values[:-1]) / 2
+    cuts = np.arange(1, len(values))  # each below the value of this number
     if len(cuts) > _THRESHOLDS:
         ordered = np.sort(known)
         wanted = ordered[(np.arange(1, _THRESHOLDS + 1) * len(ordered)) // (_THRESHOLDS + 1)]
-        cuts = cuts[np.unique(np.clip(np.searchsorted(values, wanted) - 1, 0, len(cuts) - 1))]
-    return [_short(float(cut), values) for cut in cuts]
+        tree = DecisionTreeClassifier(max_leaf_nodes=_SPLITS, random_state=0)
+        ranks = np.searchsorted(values, known)[:, None]  # a tree has single precision
+        split = tree.fit(ranks, positive, weight).tree_.threshold
+        places = [np.searchsorted(values, wanted), np.ceil(split[split > 0]).astype(np.int64)]
+        cuts = np.unique(np.clip(np.concatenate(places), 1, len(values) - 1))
+    return [short_cut(values, int(place)) for place in cuts]
 
 
-def _short(cut: float, values: np.ndarray) -> float:
-    """A threshold between the same neighbouring values, with as few digits as possible."""
-    place = int(np.searchsorted(values, cut))
+def short_cut(values: np.ndarray, place: int) -> float:
+    """A threshold between the ordered ``values`` at ``place - 1`` and ``place``, with as few digits as possible."""
     low, high = float(values[place - 1]), float(values[place])
+    cut = low / 2 + high / 2
     for digits in range(-6, 16):
         shorter = round(cut, digits)
         if low < shorter <= high:
             return float(shorter)
-    return cut
+    return cut if low < cut else high
 
 
-def truths(
-    found: Sequence[Literal], columns: Sequence[TableColumn], dtype: type[np.floating] = np.float32
-) -> np.ndarray:
-    """(n, m) the truth of literals in each row, in single precision by default."""
+def truths(found: Sequence[Literal], columns: Sequence[TableColumn]) -> np.ndarray:
+    """(n, m) the truth of literals in each row."""
     rows = len(columns[0].values) if columns else 0
-    result = np.empty((rows, len(found)), dtype)
+    return np.stack([each.holds(columns) for each in found], axis=1) if found else np.zeros((rows, 0))
+
+
+def coded_truths(found: Sequence[Literal], columns: Sequence[TableColumn]) -> np.ndarray:
+    """(n, m) the truth of literals in units of 1 / ``UNIT``: an eighth of the memory."""
+    result = np.empty((len(columns[0].values) if columns else 0, len(found)), np.uint8)
     for place, literal in enumerate(found):
-        result[:, place] = literal.holds(columns)
+        result[:, place] = np.round(literal.holds(columns) * UNIT)
     return result
 
 
 def holds(conjunction: Conjunction, known: np.ndarray) -> np.ndarray:
     """(n,) the truth of a conjunction, from that of the literals (n, m)."""
-    result = np.ones(len(known), known.dtype)
+    result = np.ones(len(known))
     for number, wanted in conjunction:
         result = result * (known[:, number] if wanted else 1 - known[:, number])
     return result

@@ -52,7 +52,7 @@ def test_a_planted_disjunction_is_found_and_its_text_has_its_score() -> None:
 
 def test_the_text_of_a_weighted_rule_has_its_score() -> None:
     columns = table(60, 2)
-    found = literals(columns)[::12]
+    found = literals(columns, columns[0].values > 50, np.ones(60))[::12]
     single = (((number, True),) for number in range(len(found) - 1))
     conjunctions = (*single, ((0, True), (len(found) - 1, False)))
     weights = np.array([1.5, -0.7, 0.4, -1.1, 0.9, 0.6])[: len(conjunctions)]
@@ -75,7 +75,7 @@ def test_a_noisy_score_is_learned() -> None:
 def test_unknown_cells_hold_to_the_share() -> None:
     column = TableColumn("age", np.array([10.0, 20.0, 30.0, np.nan]))
     category = TableColumn("kind", np.array(["a", "b", None, "a"], object))
-    found = literals([column, category])
+    found = literals([column, category], np.array([True, False, True, False]), np.ones(4))
     values = truths(found, [column, category])
     assert values[3, 0] == pytest.approx(found[0].share)
     assert all(0.0 < each.share < 1.0 for each in found)
@@ -150,7 +150,7 @@ def test_forward_selection_finds_the_columns_that_matter() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(2000, 30))
     target = 1 / (1 + np.exp(-(1.5 * rows[:, 4] - rows[:, 11] + 0.5 * rows[:, 20])))
-    *_, found = forward(rows, target, np.ones(2000), most=3)
+    *_, found = forward(rows, np.arange(30), target, np.ones(2000), most=3)
     assert found.columns == (4, 11, 20)
     assert found.weights == pytest.approx([1.5, -1.0, 0.5], abs=0.02)
     twice = Sum((4, 11, 20, 7), np.array([1.5, -1.0, 0.5, 1e-4]), found.start)

@@ -1,0 +1,297 @@
+"""The conjunction of one or two literals that is right most often, among all cuts between neighbouring values and all
+values of categories: what a decision stump is, and a pair of them.
+
+A row counts ``+weight`` where it is true and ``-weight`` where it is false; the best conjunction is the one whose rows
+have the greatest sum. For one literal that is a running sum over the sorted rows. For two cuts the rows enter in the
+order of the first column, and a tree of sums over the ranks of the second keeps the best cut there (the greatest prefix
+sum, as in Bentley, "Programming pearls: algorithm design techniques", 1984); all versions of the tree are worked out
+level by level. Where a literal is unknown, the conjunction is taken as false everywhere, or as true, whichever is right
+more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn, missing, short_cut
+
+_BINS = 256  # of each column, for the bound that leaves pairs of columns out
+_VALUES = 1000  # values of a category, the most frequent ones
+_FEW = 16  # values of a number whose cuts are tried one by one
+
+Cut = tuple[int, float | str | None, bool]  # a column by its place, its threshold or value, and the literal's sign
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Literals, ``at`` most two, the sum of their rows, and whether unknown rows are taken as true."""
+
+    total: float
+    cuts: tuple[Cut, ...] = ()
+    unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column as ranks (n,) of its ``values``, -1 where it is missing; ``order``: the known rows by rank."""
+
+    place: int
+    ranks: np.ndarray
+    values: np.ndarray
+    order: np.ndarray
+    numeric: bool
+
+    def best(self, signed: np.ndarray, base: float) -> tuple[float, tuple[Cut, ...]]:
+        """The literal whose rows have the greatest sum of ``signed`` (n,), beside ``base`` for unknown rows."""
+        known = self.order
+        sums = np.bincount(self.ranks[known], signed[known], len(self.values))
+        if len(sums) < 2:
+            return -np.inf, ()
+        if self.numeric:
+            below = np.cumsum(sums)[:-1]
+            return self._greatest(np.stack([below[-1] + sums[-1] - below, below]), base, cut=True)
+        return self._greatest(np.stack([sums, sums.sum() - sums]), base, cut=False)
+
+    def twice(self, signed: np.ndarray, base: float) -> tuple[float, tuple[Cut, ...]]:
+        """The same of two literals of this column: an interval, or all values but two."""
+        known = self.order
+        sums = np.bincount(self.ranks[known], signed[known], len(self.values))
+        if len(sums) < 3:
+            return -np.inf, ()
+        if self.numeric:
+            below = np.cumsum(sums)[:-1]
+            least = np.minimum.accumulate(below)[:-1]
+            high = int((below[1:] - least).argmax()) + 1
+            low = int(below[:high].argmin())
+            ends = (self._cut(low, cut=True, wanted=True), self._cut(high, cut=True, wanted=False))
+            return float(below[high] - below[low]) + base, ends
+        first, second = np.argsort(sums, kind="stable")[:2].tolist()
+        both = self._cut(first, cut=False, wanted=False), self._cut(second, cut=False, wanted=False)
+        return float(sums.sum() - sums[first] - sums[second]) + base, both
+
+    def _greatest(self, sums: np.ndarray, base: float, *, cut: bool) -> tuple[float, tuple[Cut, ...]]:
+        """Of sums (2, k) of literals and of their negations. Among equals the middle one: a margin on both sides."""
+        best = sums.max()
+        sign = int(sums[1].max() > sums[0].max())
+        equal = np.flatnonzero(sums[sign] >= best - 1e-9)
+        place = int(equal[len(equal) // 2]) if cut and equal[-1] - equal[0] == len(equal) - 1 else int(equal[0])
+        return float(best) + base, (self._cut(place, cut=cut, wanted=sign == 0),)
+
+    def _cut(self, place: int, *, cut: bool, wanted: bool) -> Cut:
+        value = short_cut(self.values, place + 1) if cut else str(self.values[place])
+        return self.place, value, wanted
+
+    def literals(self) -> Iterator[tuple[Cut, np.ndarray]]:
+        """The literals of a category, and of a number with few values, each with its rows (n,)."""
+        for place in range(len(self.values) - self.numeric):
+            rows = self.ranks > place if self.numeric else self.ranks == place
+            for wanted in (True, False):
+                yield self._cut(place, cut=self.numeric, wanted=wanted), (rows == wanted) & (self.ranks >= 0)
+
+
+def best_conjunctions(
+    columns: Sequence[TableColumn], compared: Sequence[Literal], positive: np.ndarray, weight: np.ndarray, longest: int
+) -> list[Found]:
+    """The best conjunction of at most one literal, and of at most two if ``longest`` is more. Those of no literals are
+    false everywhere. ``compared`` are comparisons of two columns, which count as literals too; their columns have the
+    places after those of ``columns``."""
+    signed = np.where(positive, weight, -weight)
+    ranked = [_ranked(place, each) for place, each in enumerate(columns)]
+    ranked += [_comparison(len(columns) + place, each, columns) for place, each in enumerate(compared)]
+    ranked = [each for each in ranked if len(each.values) > 1 or len(each.order) < len(signed)]
+    ways = (False, True) if any(len(each.order) < len(signed) for each in ranked) else (False,)
+    one = two = Found(0.0)
+    for unknown in ways:
+        bases = [float(signed[each.ranks < 0].sum()) if unknown else 0.0 for each in ranked]
+        for each, base in zip(ranked, bases, strict=True):
+            one = _better(one, *each.best(signed, base), unknown)
+    two = one
+    for unknown in ways if longest > 1 else ():
+        for each in ranked:
+            base = float(signed[each.ranks < 0].sum()) if unknown else 0.0
+            two = _better(two, *each.twice(signed, base), unknown)
+        two = _best_pair(ranked, signed, two, unknown)
+    return [one] if longest == 1 else [one, two]
+
+
+def _better(found: Found, total: float, cuts: tuple[Cut, ...], unknown: bool) -> Found:
+    return Found(total, cuts, unknown) if total > found.total + 1e-9 else found
+
+
+def _best_pair(ranked: Sequence[_Column], signed: np.ndarray, found: Found, unknown: bool) -> Found:
+    """The best pair of literals of two columns, if it is better than what was ``found``: the pairs of columns by
+    their bounds, until none can be better."""
+    bounds: list[tuple[float, int, int]] = []
+    for at, one in enumerate(ranked):
+        for place in range(at + 1, len(ranked)):
+            bounds.append((_bound(one, ranked[place], signed, unknown), at, place))
+    for bound, at, place in sorted(bounds, key=lambda each: -each[0]):
+        if bound <= found.total + 1e-9:
+            break
+        one, two = ranked[at], ranked[place]
+        if one.numeric and two.numeric and min(len(one.values), len(two.values)) > _FEW:
+            total, cuts = _two_cuts(one, two, signed, unknown)
+            found = _better(found, total, cuts, unknown)
+            continue
+        if two.numeric < one.numeric or (two.numeric == one.numeric and len(two.values) < len(one.values)):
+            one, two = two, one
+        for cut, rows in one.literals():
+            inside = np.where(rows | (one.ranks < 0) if unknown else rows, signed, 0.0)
+            base = float(inside[two.ranks < 0].sum()) if unknown else 0.0
+            total, cuts = two.best(inside, base)
+            found = _better(found, total, (cut, *cuts), unknown)
+    return found
+
+
+def _bound(one: _Column, two: _Column, signed: np.ndarray, unknown: bool) -> float:
+    """An upper bound for the sum of any pair of literals of two columns, from the sums of a coarse grid: a cut inside
+    a bin takes the true rows of it at most."""
+    if not (one.numeric and two.numeric):
+        return np.inf
+    places = []
+    for each in (one, two):
+        width = max(1, -(-len(each.values) // _BINS))
+        places.append(np.where(each.ranks < 0, 0, each.ranks // width + 1))
+    first, second = places
+    if not unknown:
+        signed = np.where((one.ranks < 0) | (two.ranks < 0), 0.0, signed)
+    high = [int(each.max(initial=0)) + 1 for each in places]
+    cells = first * high[1] + second
+    sums = np.bincount(cells, signed, high[0] * high[1]).reshape(high)
+    most = np.bincount(cells, np.maximum(signed, 0.0), high[0] * high[1]).reshape(high)
+    best = -np.inf
+    for turned_rows in (False, True):
+        for turned_columns in (False, True):
+            total, greatest = sums[1:, 1:], most[1:, 1:]
+            total = total[::-1] if turned_rows else total
+            total = total[:, ::-1] if turned_columns else total
+            greatest = greatest[::-1] if turned_rows else greatest
+            greatest = greatest[:, ::-1] if turned_columns else greatest
+            inner = np.zeros((high[0], high[1]))
+            inner[1:, 1:] = total.cumsum(0).cumsum(1)
+            free = sums[0, 0]  # rows that are unknown in both, then in one
+            left = np.concatenate([[0.0], np.cumsum(sums[1:, 0][::-1] if turned_rows else sums[1:, 0])])
+            top = np.concatenate([[0.0], np.cumsum(sums[0, 1:][::-1] if turned_columns else sums[0, 1:])])
+            strip_rows = greatest.cumsum(1)  # bin i of the first, all bins of the second up to j
+            strip_columns = greatest.cumsum(0)
+            more = most[1:, 0][::-1] if turned_rows else most[1:, 0]
+            more_top = most[0, 1:][::-1] if turned_columns else most[0, 1:]
+            bound = (
+                inner[:-1, :-1]
+                + free
+                + left[:-1, None]
+                + top[None, :-1]
+                + more[:, None]
+                + more_top[None, :]
+                + strip_rows
+                + strip_columns
+            )
+            best = max(best, float(bound.max(initial=-np.inf)))
+    return best
+
+
+def _two_cuts(one: _Column, two: _Column, signed: np.ndarray, unknown: bool) -> tuple[float, tuple[Cut, ...]]:
+    """The best cut of two numbers: rows enter in the order of ``one``, ascending and descending."""
+    best: tuple[float, tuple[Cut, ...]] = (-np.inf, ())
+    always = np.flatnonzero(one.ranks < 0) if unknown else np.zeros(0, np.int64)
+    for wanted in (False, True):
+        entering = one.order[::-1] if wanted else one.order
+        rows = np.concatenate([always, entering])
+        ranks = two.ranks[rows]
+        kept = np.ones(len(rows), bool) if unknown else ranks >= 0
+        changed = np.diff(one.ranks[entering], append=-2) != 0
+        changed[-1:] = False  # all rows: no cut
+        ends = np.flatnonzero(changed) + len(always)
+        if not len(ends):
+            continue
+        times = np.arange(len(rows))
+        base = np.cumsum(np.where(ranks < 0, signed[rows], 0.0)) if unknown else np.zeros(len(rows))
+        inner = kept & (ranks >= 0)
+        greatest = _greatest_ends(ranks[inner], times[inner], signed[rows][inner], len(rows))
+        totals = (base + greatest)[ends]
+        at = int(totals.argmax())
+        if totals[at] > best[0]:
+            entered = np.zeros(len(signed), bool)
+            entered[rows[: ends[at] + 1]] = True
+            inside = np.where(entered, signed, 0.0)
+            last = int(one.ranks[rows[ends[at]]])
+            first = one._cut(last - wanted, cut=True, wanted=wanted)
+            total, cuts = two.best(inside, float(inside[two.ranks < 0].sum()) if unknown else 0.0)
+            if total > best[0]:
+                best = total, (first, *cuts)
+    return best
+
+
+def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, count: int) -> np.ndarray:
+    """(count,) after each time, the greatest sum of the amounts that came so far with ranks up to some rank, or from
+    some rank on."""
+    found = np.zeros(count)
+    if not len(ranks):
+        return found
+    order = np.lexsort((times, ranks))
+    node, time, total = ranks[order], times[order], amounts[order].astype(np.float64)
+    start = np.flatnonzero(np.diff(node, prepend=-1))
+    running = np.cumsum(total)
+    group = np.repeat(np.arange(len(start)), np.diff(start, append=len(node)))
+    total = running - (running - total)[start][group]
+    prefix, suffix = np.maximum(total, 0.0), np.maximum(total, 0.0)
+    places = np.arange(len(node))
+    while node.max() > 0:
+        right = node & 1
+        node = node >> 1
+        order = np.argsort(node * count + time, kind="stable")
+        node, time, right = node[order], time[order], right[order]
+        total, prefix, suffix = total[order], prefix[order], suffix[order]
+        group = np.repeat(start := np.flatnonzero(np.diff(node, prepend=-1)), np.diff(start, append=len(node)))
+        latest = [np.maximum.accumulate(np.where(right == side, places, -1)) for side in (0, 1)]
+        states = []
+        for each in latest:
+            there = each >= group
+            states.append([np.where(there, values[each], 0.0) for values in (total, prefix, suffix)])
+        (left_sum, left_prefix, left_suffix), (right_sum, right_prefix, right_suffix) = states
+        total = left_sum + right_sum
+        prefix = np.maximum(left_prefix, left_sum + right_prefix)
+        suffix = np.maximum(right_suffix, right_sum + left_suffix)
+    found[time] = np.maximum(prefix, suffix)
+    last = np.maximum.accumulate(np.where(np.isin(np.arange(count), time), np.arange(count), -1))
+    return np.where(last >= 0, found[last], 0.0)
+
+
+def _ranked(place: int, column: TableColumn) -> _Column:
+    unknown = missing(column)
+    known = column.values[~unknown]
+    values, inverse = np.unique(known if column.numeric else known.astype(str), return_inverse=True)
+    if not column.numeric and len(values) > _VALUES:
+        often = np.sort(np.argsort(-np.bincount(inverse), kind="stable")[:_VALUES])
+        renamed = np.full(len(values), _VALUES)  # the rest, as one
+        renamed[often] = np.arange(_VALUES)
+        values, inverse = np.append(values[often], ""), renamed[inverse]
+    ranks = np.full(len(unknown), -1)
+    ranks[~unknown] = inverse
+    rows = np.flatnonzero(~unknown)
+    return _Column(place, ranks, values, rows[np.argsort(inverse, kind="stable")], column.numeric)
+
+
+def _comparison(place: int, literal: Literal, columns: Sequence[TableColumn]) -> _Column:
+    one, two = (columns[at].values for at in literal.columns)
+    truth = np.where(np.isnan(one) | np.isnan(two), np.nan, (one >= two).astype(np.float64))
+    return _ranked(place, TableColumn("", truth))
+
+
+def as_rule(
+    found: Found, columns: Sequence[TableColumn], compared: Sequence[Literal]
+) -> tuple[tuple[Literal, ...], Conjunction]:
+    """The literals of a conjunction, and the conjunction."""
+    literals: list[Literal] = []
+    for place, value, _ in found.cuts:
+        if place >= len(columns):
+            literals.append(compared[place - len(columns)])
+            continue
+        values = columns[place].values[~missing(columns[place])]
+        own = (place, None, value) if isinstance(value, str) else (place, value, None)
+        holds = values == value if isinstance(value, str) else values >= value
+        literals.append(Literal(*own, float(np.mean(holds))))
+    return tuple(literals), tuple((at, wanted) for at, (_, _, wanted) in enumerate(found.cuts))
