@@ -16,18 +16,22 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 
 from benchmarks.tables.data import TABLES, read
-from lnnkit.learn.induction import covering, hot_deck, table_literals
+from lnnkit.learn.induction import covering, hot_deck, rule_induction, table_literals
+from lnnkit.learn.induction.weighing import weighted_rules
 from lnnkit.sklearn import RuleClassifier
 
 ROWS = 800
 CONSTANTS = {
-    (covering, "_LONGEST"): (3, 12),
+    (covering, "LONGEST"): (3, 12),
     (covering, "_BEAM"): (5, 80),
-    (covering, "_SKETCH"): (100, 8000),
-    (covering, "_HOPELESS"): (0.8, 0.97),
-    (covering, "_CLEAN"): (0.97, 1.0),
-    (covering, "_SLIPS"): (0.1, 2.0),
     (covering, "_DECIDED"): (0.05, 0.75),
+    (covering, "_CHANCE"): (1.5, 5.0),
+    (covering, "_IDLE"): (1.0, 4.0),
+    (rule_induction, "_SKETCH"): (1000, 16000),
+    (rule_induction, "_HOPELESS"): (0.8, 0.97),
+    (rule_induction, "_CLEAN"): (0.97, 1.0),
+    (rule_induction, "_SLIPS"): (0.1, 2.0),
+    (weighted_rules, "_SURE"): (0.5, 4.0),
     (hot_deck, "NEAREST"): (25, 400),
     (hot_deck, "_BEYOND"): (1.01, 1.5),
     (hot_deck, "_DONORS"): (200, 8000),

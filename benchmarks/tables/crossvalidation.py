@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,10 +59,11 @@ def crossvalidated(
     share: float,
     everywhere: bool,
     progress: Callable[[str], None],
+    models: Mapping[str, Callable[[int], Any]] = MODELS,
 ) -> list[Score]:
-    """The scores of all models on a table. ``share`` of the cells are removed where cells are, the same for every
+    """The scores of ``models`` on a table. ``share`` of the cells are removed where cells are, the same for every
     model; ``everywhere`` trains on such rows too."""
-    scores = {model: Score(name, model) for model in MODELS}
+    scores = {model: Score(name, model) for model in models}
     for place, (train, test) in enumerate(folds(rows, count, seed)):
         frame, held = rows.frame.iloc[train], rows.frame.iloc[test]
         rng = np.random.default_rng([seed, place])
@@ -70,7 +71,7 @@ def crossvalidated(
         frame_gaps = with_gaps(frame, share, rng)
         for model, score in scores.items():
             began = time.process_time()
-            fitted = MODELS[model](seed).fit(frame, rows.positive[train])
+            fitted = models[model](seed).fit(frame, rows.positive[train])
             score.seconds.append(time.process_time() - began)
             began = time.process_time()
             truth = _likely(fitted, held) if model == OWN else fitted.predict_proba(held)[:, 1]
@@ -80,7 +81,7 @@ def crossvalidated(
             score.log_loss.append(float(log_loss(rows.positive[test], truth, labels=[False, True])))
             score.gaps.append(_accuracy(fitted, drawn, rows.positive[test]))
             if everywhere:
-                again = MODELS[model](seed).fit(frame_gaps, rows.positive[train])
+                again = models[model](seed).fit(frame_gaps, rows.positive[train])
                 score.trained.append(_accuracy(again, drawn, rows.positive[test]))
             if rows.complete:
                 score.most.append(_most(held, rows.positive[test], drawn))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -18,14 +19,33 @@ from lnnkit.sklearn import RuleClassifier
 OWN = "lnnkit"
 
 
-def _prepared(model: Any) -> Any:
+def peers() -> Mapping[str, Callable[[int], Any]]:
+    """EBM (interpret) and FIGS (imodels) with their own settings, of those that are installed."""
+    found: dict[str, Callable[[int], Any]] = {}
+    with suppress(ImportError):
+        from interpret.glassbox import (  # pyright: ignore[reportMissingImports]  # a peer
+            ExplainableBoostingClassifier,
+        )
+
+        found["EBM"] = lambda seed: ExplainableBoostingClassifier(random_state=seed, n_jobs=1)
+    with suppress(ImportError):
+        from imodels import FIGSClassifier  # pyright: ignore[reportMissingImports]  # a peer
+
+        found["FIGS"] = lambda seed: _prepared(FIGSClassifier(random_state=seed), sparse=False)
+    return found
+
+
+def _prepared(model: Any, *, sparse: bool = True) -> Any:
     """Numbers scaled, with the mean in place of missing cells; categories one-hot, missing cells a level of their own,
     which training need not have met."""
     numbers = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
     return make_pipeline(
         make_column_transformer(
             (numbers, make_column_selector(dtype_include="number")),
-            (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+            (
+                OneHotEncoder(handle_unknown="ignore", sparse_output=sparse),
+                make_column_selector(dtype_exclude="number"),
+            ),
         ),
         model,
     )

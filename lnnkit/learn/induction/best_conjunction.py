@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -27,7 +28,7 @@ Cut = tuple[int, float | str | None, bool]  # a column by its place, its thresho
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Literals, ``at`` most two, the sum of their rows, and whether unknown rows are taken as true."""
+    """Literals, at most two, the sum of their rows, and whether unknown rows are taken as true."""
 
     total: float
     cuts: tuple[Cut, ...] = ()
@@ -163,33 +164,19 @@ def _bound(one: _Column, two: _Column, signed: np.ndarray, unknown: bool) -> flo
     sums = np.bincount(cells, signed, high[0] * high[1]).reshape(high)
     most = np.bincount(cells, np.maximum(signed, 0.0), high[0] * high[1]).reshape(high)
     best = -np.inf
-    for turned_rows in (False, True):
-        for turned_columns in (False, True):
-            total, greatest = sums[1:, 1:], most[1:, 1:]
-            total = total[::-1] if turned_rows else total
-            total = total[:, ::-1] if turned_columns else total
-            greatest = greatest[::-1] if turned_rows else greatest
-            greatest = greatest[:, ::-1] if turned_columns else greatest
-            inner = np.zeros((high[0], high[1]))
-            inner[1:, 1:] = total.cumsum(0).cumsum(1)
-            free = sums[0, 0]  # rows that are unknown in both, then in one
-            left = np.concatenate([[0.0], np.cumsum(sums[1:, 0][::-1] if turned_rows else sums[1:, 0])])
-            top = np.concatenate([[0.0], np.cumsum(sums[0, 1:][::-1] if turned_columns else sums[0, 1:])])
-            strip_rows = greatest.cumsum(1)  # bin i of the first, all bins of the second up to j
-            strip_columns = greatest.cumsum(0)
-            more = most[1:, 0][::-1] if turned_rows else most[1:, 0]
-            more_top = most[0, 1:][::-1] if turned_columns else most[0, 1:]
-            bound = (
-                inner[:-1, :-1]
-                + free
-                + left[:-1, None]
-                + top[None, :-1]
-                + more[:, None]
-                + more_top[None, :]
-                + strip_rows
-                + strip_columns
+    for rows, across in product((1, -1), repeat=2):  # each literal, or its negation
+        total, most_ = (
+            np.block(
+                [
+                    [each[:1, :1], each[:1, :0:-1] if across < 0 else each[:1, 1:]],
+                    [each[:0:-1, :1] if rows < 0 else each[1:, :1], each[1:, 1:][::rows, ::across]],
+                ]
             )
-            best = max(best, float(bound.max(initial=-np.inf)))
+            for each in (sums, most)
+        )
+        before = total.cumsum(0).cumsum(1)[:-1, :-1]  # unknown rows, and the bins before both cuts
+        strips = most_.cumsum(1)[1:, 1:] + most_.cumsum(0)[1:, 1:]
+        best = max(best, float((before + strips).max(initial=-np.inf)))
     return best
 
 

@@ -1,9 +1,10 @@
 """Induces a rule from a table of labelled rows: a disjunction of conjunctions of literals.
 
-Two methods are tried. *Covering* (`lnnkit.learn.induction.covering`) gives an unweighted disjunction, which is taken if
-it is almost always right. *Weighing* (`lnnkit.learn.induction.weighted_rules`) gives a weighted disjunction of few
-terms, whose truth is linear in a score. If only one conjunction is allowed, it is the most accurate one
-(`covering.single`).
+*Covering* (`covering`) gives an unweighted disjunction, which is taken if it is almost always right, or is right on
+held-out rows more often than the weighted one. *Weighing* (`weighing.weighted_rules`) gives a weighted disjunction of
+few terms, whose truth is linear in a score. If only one conjunction is allowed, it is the one that is right most often
+(`best_conjunction`). Conjunctions are searched on some rows and with some thresholds; then the thresholds are moved to
+the best of all cuts (`cut_refinement`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from lnnkit.learn.induction.best_conjunction import as_rule, best_conjunctions
 from lnnkit.learn.induction.covering import LONGEST, PURE, Literals, accuracy, cover, literals_of
 from lnnkit.learn.induction.cut_refinement import refined
 from lnnkit.learn.induction.hot_deck import Donors, expected
-from lnnkit.learn.induction.logistic_regression import sigmoid
 from lnnkit.learn.induction.stratified_splits import Part, folds, split
 from lnnkit.learn.induction.table_literals import (
     Conjunction,
@@ -32,11 +32,12 @@ from lnnkit.learn.induction.table_literals import (
     truths,
 )
 from lnnkit.learn.induction.time_budget import Clock
-from lnnkit.learn.induction.weighted_rules import Weighed, weighed
+from lnnkit.learn.induction.weighing.logistic_regression import sigmoid
+from lnnkit.learn.induction.weighing.weighted_rules import Weighed, weighed
 
 SPAN = 8.0  # the span of the score over which the truth goes from 0 to 1
 GRID = SPAN / 100  # weights are multiples of this
-_CELLS = 16_000_000  # greatest number of truths of literals in rows; fewer rows are used where there would be more
+_CELLS = 12_000_000  # greatest number of truths of literals in rows; fewer rows are used where there would be more
 _LEAST = 10_000  # rows that are used however many literals there are
 _PATHS = 80
 _MANY = 10_000  # from this many rows on, one share is held out instead of each in turn

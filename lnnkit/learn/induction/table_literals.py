@@ -20,7 +20,6 @@ Conjunction = tuple[tuple[int, bool], ...]  # pairs of a literal's index and its
 
 _THRESHOLDS = 16  # literals of one column at most
 _VALUES = 50  # literals of one category at most
-_SPLITS = 8  # leaves of the tree that splits a column
 _COMPARED = 4000  # rows on which columns are compared with each other
 _APART = 0.02  # share of rows on either side of such a comparison
 _EARNED = 4.0  # times the decrease in impurity that chance gives it
@@ -100,14 +99,14 @@ def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.nd
 
 
 def literals(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:
-    """The informative crisp literals: thresholds at each column's quantiles and where a small tree splits it, values of
-    categories, comparisons of two columns."""
+    """The informative crisp literals: thresholds at each column's quantiles, halfway between neighbouring values,
+    values of categories, comparisons of two columns."""
     found: list[Literal] = []
     for place, column in enumerate(columns):
         if column.numeric:
-            known = ~np.isnan(column.values)
-            for threshold in _thresholds(column.values[known], positive[known], weight[known]):
-                found.append(Literal(place, threshold, None, float((column.values[known] >= threshold).mean())))
+            known = column.values[~np.isnan(column.values)]
+            for threshold in _thresholds(known):
+                found.append(Literal(place, threshold, None, float((known >= threshold).mean())))
         else:
             known = column.values[known_texts(column.values)]
             values, counts = np.unique(known.astype(str), return_counts=True) if len(known) else ([], [])
@@ -185,7 +184,7 @@ def _varied(known: np.ndarray) -> np.ndarray:
     return known[known != values[counts.argmax()]] if 2 * counts.max() > len(known) else known
 
 
-def _thresholds(known: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> list[float]:
+def _thresholds(known: np.ndarray) -> list[float]:
     values = np.unique(known)
     if len(values) < 2:
         return []
@@ -193,11 +192,7 @@ def _thresholds(known: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> 
     if len(cuts) > _THRESHOLDS:
         ordered = np.sort(known)
         wanted = ordered[(np.arange(1, _THRESHOLDS + 1) * len(ordered)) // (_THRESHOLDS + 1)]
-        tree = DecisionTreeClassifier(max_leaf_nodes=_SPLITS, random_state=0)
-        ranks = np.searchsorted(values, known)[:, None]  # a tree has single precision
-        split = tree.fit(ranks, positive, weight).tree_.threshold
-        places = [np.searchsorted(values, wanted), np.ceil(split[split > 0]).astype(np.int64)]
-        cuts = np.unique(np.clip(np.concatenate(places), 1, len(values) - 1))
+        cuts = np.unique(np.clip(np.searchsorted(values, wanted), 1, len(values) - 1))
     return [short_cut(values, int(place)) for place in cuts]
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.learn.induction.forward_selection import Sum, forward, without_idle
 from lnnkit.learn.induction.hot_deck import donors
-from lnnkit.learn.induction.logistic_regression import regression
 from lnnkit.learn.induction.rule_induction import GRID, Induced, induce
 from lnnkit.learn.induction.rule_statements import statements
 from lnnkit.learn.induction.table_literals import Literal, TableColumn, literals, soft_literals, truths
+from lnnkit.learn.induction.weighing.forward_selection import Sum, forward, without_idle
+from lnnkit.learn.induction.weighing.logistic_regression import regression
 
 
 def table(rows: int, seed: int) -> list[TableColumn]:
