@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("sklearn", reason="scikit-learn is an extra")
 
 import pandas as pd
+import pyarrow as pa
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
@@ -302,7 +303,7 @@ def test_one_rule_of_one_literal_is_a_threshold(positive: str) -> None:
     kinds = np.where((table.age >= 41) ^ (draw.random(300) < 0.1), "good", "bad")
     model = RuleClassifier(positive=positive, max_rules=1, max_literals=1, random_state=0).fit(table, kinds)
     stump = DecisionTreeClassifier(max_depth=1).fit(table, kinds)
-    assert model.score(table, kinds) >= stump.score(table, kinds) - 0.01  # its thresholds are sixteen quantiles
+    assert model.score(table, kinds) >= stump.score(table, kinds)
     sign = ">=" if positive == "good" else "<"
     assert re.fullmatch(rf"{positive} if\n  age {sign} (?:39|4[0123])[.\d]*\nelse (good|bad)\n", model.export_text())
     assert f" -> {positive}(X)" in model.program_ and "@" not in model.program_
@@ -327,3 +328,53 @@ def test_a_value_that_no_row_has_is_an_error() -> None:
     ):
         RuleClassifier("rule town(X, romee) -> Good(X)", "Good", positive="good").fit(table, kinds)
     RuleClassifier("rule town(X, rome) -> Good(X)", "Good", positive="good", epochs=1).fit(table, kinds)
+
+
+# --- frames of other libraries --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["polars", "arrow"])
+def test_other_frames_fit_as_pandas_do(library: str) -> None:
+    table, kinds = mixed()
+    table = table.assign(age=table["age"].where(table["age"] > 25), town=pd.Categorical(["a", "b", None] * 40))
+    whole = pa.Table.from_pandas(table)
+    other = whole if library == "arrow" else pytest.importorskip("polars").from_arrow(whole)
+    one, two = (RuleClassifier(random_state=0, positive="in").fit(each, kinds) for each in (table, other))
+    assert one.program_ == two.program_
+    assert list(two.feature_names_in_) == ["since", "member", "age", "town"]  # pyright: ignore[reportAttributeAccessIssue]  # of a mixin
+    assert (two.predict(other) == one.predict(table)).all()
+    with pytest.raises(ValueError, match="feature names"):
+        two.predict(other.select(["since", "member", "age"]))
+
+
+def test_a_value_of_one_letter_needs_no_quotes() -> None:
+    table = pd.DataFrame({"kind": ["a", "b"] * 20})
+    found = RuleClassifier("rule kind(X, a) -> Good(X)", "Good", epochs=1).fit(table, [1, 0] * 20)
+    assert found.score(table, [1, 0] * 20) == 1.0
+
+
+def test_two_columns_are_compared_where_that_tells_the_classes_apart() -> None:
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame(draw.normal(3000, 900, (400, 3)).round(0), columns=["debt", "income", "rent"])
+    table.loc[::50, "rent"] = np.nan
+    model = RuleClassifier(random_state=0).fit(table, table.debt >= table.income)
+    assert model.program_.splitlines()[-1] == "rule debt(X) >= income(X) -> ClassTrue(X)"
+    assert model.export_text() == "True if\n  debt >= income\nelse False\n"
+    kinds = np.where(table.debt > 3000, "high", "low")
+    assert "income" not in RuleClassifier(random_state=0).fit(table, kinds).program_
+
+
+def test_a_planted_rule_is_found_among_noise() -> None:
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame(draw.normal(size=(2500, 5)), columns=list("abcde"))
+    planted = (table.a >= 0.3) & (table.b < 0.5) | (table.c >= 1.2)
+    model = RuleClassifier(random_state=0).fit(table[:1500], (planted ^ (draw.random(2500) < 0.03))[:1500])
+    assert (model.predict(table[1500:]) == planted[1500:]).mean() > 0.98
+    assert len(model.rules_[0].conjunctions) == 2
+
+
+def test_a_time_limit_leaves_out_richer_rules() -> None:
+    table, kinds = mixed()
+    assert RuleClassifier(max_seconds=1e-9, random_state=0).fit(table, kinds).score(table, kinds) > 0.8
+    with pytest.raises(ValueError, match="max_seconds must be a number above 0"):
+        RuleClassifier(max_seconds=0).fit(table, kinds)

@@ -29,6 +29,7 @@ from lnnkit.learn.induction.table_literals import (
     literals,
     missing,
     soft_literals,
+    split_literals,
     truths,
 )
 from lnnkit.learn.induction.time_budget import Clock
@@ -91,7 +92,7 @@ class Induced:
                 left &= own | gaps
             true |= certain
             possible |= left
-        return np.where(true, 1.0, np.where(possible, self.unknown, 0.0))
+        return np.where(true, 1.0, np.where(possible, self.unknown or 0.0, 0.0))
 
     @property
     def span(self) -> float:
@@ -182,19 +183,20 @@ def induce(
         table = table.at(np.sort(rng.permutation(len(positive))[:most]))
     held_back = split(table.positive, rng)
     clock.begins("searching for pure conjunctions")
-    plain = _pure(table, crisp, held_back, limits)
+    cut = list(dict.fromkeys([*crisp, *split_literals(table.columns, table.positive, table.weight)]))
+    plain = _pure(table, cut, held_back, limits)
     if plain is not None:
         return _needed(plain)
     parts = [held_back] if len(table.positive) > _MANY else folds(table.positive, rng)
     every = (*crisp, *soft)
     clock.begins("searching for conjunctions among noise")
-    price, wrong = _noisy(table, crisp, parts, limits) if limits.plain else (0.0, None)
+    price, wrong = _noisy(table, cut, parts, limits) if limits.plain else (0.0, None)
     known = coded_truths(every, table.columns)
     found = weighed(
         every, known, table.positive, table.weight, parts, rng, clock, limits.conjunctions, limits.literals, wrong
     )
     if found is None:
-        return _needed(_covering(table, crisp, price, limits))
+        return _needed(_covering(table, cut, price, limits))
     return _needed(_rounded(found, every, table.weight))
 
 

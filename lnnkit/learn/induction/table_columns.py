@@ -30,7 +30,7 @@ def columns_of(table: Any) -> list[TableColumn]:
 def _cells(column: pa.ChunkedArray) -> np.ndarray:
     kind = column.type
     if pa.types.is_dictionary(kind):  # as numpy arrays those lose their gaps
-        column = column.cast(kind.value_type)
+        column = pa.chunked_array([each.dictionary.take(each.indices) for each in column.chunks], kind.value_type)
     elif pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     return column.to_numpy()

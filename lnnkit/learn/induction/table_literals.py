@@ -20,6 +20,7 @@ Conjunction = tuple[tuple[int, bool], ...]  # pairs of a literal's index and its
 
 _THRESHOLDS = 16  # literals of one column at most
 _VALUES = 50  # literals of one category at most
+_LEAVES = 32  # of the tree that proposes thresholds
 _COMPARED = 4000  # rows on which columns are compared with each other
 _APART = 0.02  # share of rows on either side of such a comparison
 _EARNED = 4.0  # times the decrease in impurity that chance gives it
@@ -117,6 +118,28 @@ def literals(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.nd
                 if _LEAST <= count <= len(known) - _LEAST:
                     found.append(Literal(place, None, str(value), float(count / len(known))))
     return [*found, *compared_columns(columns, positive, weight)]
+
+
+def split_literals(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:
+    """Thresholds where a decision tree splits the numbers, to the row."""
+    graded = [place for place, each in enumerate(columns) if each.numeric]
+    if not graded:
+        return []
+    ranks = np.full((len(positive), len(graded)), np.nan, np.float32)  # a tree has single precision
+    values: list[np.ndarray] = []
+    for at, place in enumerate(graded):
+        known = ~np.isnan(columns[place].values)
+        distinct, ranks[known, at] = np.unique(columns[place].values[known], return_inverse=True)
+        values.append(distinct)
+    tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, positive, weight).tree_
+    inner = (tree.children_left >= 0) & np.isfinite(tree.threshold)
+    cuts = {(int(at), math.ceil(cut)) for at, cut in zip(tree.feature[inner], tree.threshold[inner], strict=True)}
+    found: list[Literal] = []
+    for at, cut in sorted(cuts):
+        if 0 < cut < len(values[at]):
+            share = float(np.mean(ranks[~np.isnan(ranks[:, at]), at] >= cut))
+            found.append(Literal(graded[at], short_cut(values[at], cut), None, share))
+    return found
 
 
 def compared_columns(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:

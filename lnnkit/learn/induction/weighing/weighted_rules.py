@@ -70,7 +70,7 @@ def weighed(
         """The places of the conjunctions of trees over some rows, which become terms."""
         nonlocal known
         some = np.sort(rng.permutation(len(rows))[:_SKETCH])
-        truth = known[np.ix_(rows[some], crisp)]
+        truth = known[rows[some]][:, crisp]
         grown = tree_paths(truth, positive[rows[some]], weight[rows[some]], rng)
         grown = [each for each in grown if longest is None or len(each) <= longest][:_PATHS]
         named = [tuple((crisp[number], wanted) for number, wanted in each) for each in grown]
