@@ -29,9 +29,15 @@ def columns_of(table: Any) -> list[TableColumn]:
 
 def _cells(column: pa.ChunkedArray) -> np.ndarray:
     kind = column.type
-    if pa.types.is_dictionary(kind):  # as numpy arrays those lose their gaps
-        column = pa.chunked_array([each.dictionary.take(each.indices) for each in column.chunks], kind.value_type)
-    elif pa.types.is_decimal(kind):
+    if pa.types.is_dictionary(kind):  # to_numpy loses gaps, and not all kinds can be cast
+        parts = [
+            np.array([*each.dictionary.to_pylist(), None], object)[
+                each.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+            ]
+            for each in column.chunks
+        ]
+        return np.concatenate([np.zeros(0, object), *parts])
+    if pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     return column.to_numpy()
 

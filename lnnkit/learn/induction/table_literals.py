@@ -224,9 +224,9 @@ def short_cut(values: np.ndarray, place: int) -> float:
     low, high = float(values[place - 1]), float(values[place])
     cut = low / 2 + high / 2
     for digits in range(-6, 16):
-        shorter = round(cut, digits)
-        if low < shorter <= high:
-            return float(shorter)
+        for shorter in (round(cut, digits), round(cut + 0.5 * 10.0**-digits, digits)):
+            if low < shorter <= high:
+                return float(shorter)
     return cut if low < cut else high
 
 
