@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from lnnkit.check.assembly import query
 from lnnkit.check.checker import Pass, ordered, run, unmasked
@@ -15,8 +13,8 @@ from lnnkit.check.kinds import kinds
 from lnnkit.check.learnables import in_assertion, in_formula, learnables, starting_values
 from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
-from lnnkit.check.program import CheckedProgram, Query, SameEntity
-from lnnkit.check.query_entities import asked
+from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.check.query_entities import asked, stated_by
 from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
 from lnnkit.check.symbols import Entry
@@ -25,7 +23,6 @@ from lnnkit.check.units import units
 from lnnkit.check.unknown_functions import unknown_functions
 from lnnkit.check.untrained import untrained
 from lnnkit.check.variables import variables
-from lnnkit.check.walk import nodes
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
@@ -72,7 +69,7 @@ def check_query(
     named = any(not mention.variable or mention.name not in "XYZ" for mention in formula.mentions)
     symbols = replace(
         symbols,
-        texts=frozenset(_texts(checked) if named else ()),
+        texts=frozenset(text for _, _, text in stated_by(checked)) if named else frozenset(),
         tables=checked.tables,
         label_tables=checked.label_tables,
         resolved=checked.predicates,
@@ -87,18 +84,6 @@ def check_query(
     if any(finding.severity == "error" for finding in found):
         return None, found
     return query(formula, symbols, starting_values(symbols)), found
-
-
-def _texts(checked: CheckedProgram) -> Iterator[str]:
-    """The entities that a query may name without a warning: those of facts, rules and axioms."""
-    for fact in (*checked.facts, *checked.labels):
-        yield from fact.arguments
-    for assertion in checked.assertions:
-        for node in nodes(cast(ast.Expression, assertion.formula)):
-            if isinstance(node, ast.Atom):
-                yield from (item.text for item in node.arguments if isinstance(item, ast.Constant))
-            elif isinstance(node, SameEntity):
-                yield from (item.text for item in (node.left, node.right) if isinstance(item, ast.Constant))
 
 
 def _learned(checked: CheckedProgram) -> dict[str, float | None]:

@@ -96,11 +96,16 @@ def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
                 for item in formula.mentions:
                     if not item.variable:
                         yield None if item.atom is None else item.atom.name, item.position, item.name
-        return
-    for fact in (*symbols.program.facts, *symbols.program.labels):
+    else:
+        yield from stated_by(symbols.program)
+
+
+def stated_by(program: CheckedProgram) -> Iterator[tuple[str | None, int, str]]:
+    """Each entity that a program's facts, labels and statements name, as `_stated`."""
+    for fact in (*program.facts, *program.labels):
         for place, text in enumerate(fact.arguments):
             yield fact.predicate, place, text
-    for assertion in symbols.program.assertions:
+    for assertion in program.assertions:
         yield from _in_formula(assertion.formula)
 
 

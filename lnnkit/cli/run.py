@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import answer_report as report
@@ -22,7 +23,6 @@ from lnnkit.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from lnnkit.cli.chosen_answers import Choice, Shown
     from lnnkit.kb import KnowledgeBase
@@ -55,8 +55,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="OUT",
-        help="with --format csv: the file to write (FILE.csv, for one query), or a folder, for a file for each query",
+        metavar="FOLDER",
+        help="with --format csv: write a file for each query into this folder",
     )
     add_alpha(parser)
     parser.add_argument(
@@ -110,7 +110,7 @@ def command(arguments: argparse.Namespace) -> int:
     if wrong := misused(arguments.format, arguments.output, kb.queries) or _unsortable(kb, arguments.sort):
         streams.note(f"lnnkit run: error: {wrong}")
         return 2
-    output = None if arguments.output is None else targets(arguments.output, kb.queries, kb.files)
+    output = None if arguments.output is None else targets(Path(arguments.output), kb.queries, kb.files)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
     outcome, interrupted = _infer(kb, arguments)

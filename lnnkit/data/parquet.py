@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from lnnkit.data.frames import UNNAMED_INDEX
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.source import RawTable
 from lnnkit.data.table_fault import Unreadable
-
-_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def open_parquet(raw: RawTable) -> Sheet:
@@ -22,7 +20,7 @@ def open_parquet(raw: RawTable) -> Sheet:
         names = list(file.schema_arrow.names)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Unreadable("unreadable-file", f'"{raw.path}" is not a Parquet file: {error}') from None
-    while names and _INDEX.fullmatch(names[-1]):
+    while names and UNNAMED_INDEX.fullmatch(names[-1]):
         names.pop()
 
     def read(wanted: Sequence[int]) -> Grid:

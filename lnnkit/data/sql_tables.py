@@ -143,17 +143,11 @@ def _places(tree: dict[str, Any]) -> Iterator[int]:
         if node.get("type") == "BASE_TABLE":
             yield node["query_location"]
         elif isinstance(function, dict) and _READERS.fullmatch(str(function.get("function_name")).lower()):
-            yield from _texts(function)
-
-
-def _texts(function: dict[str, Any]) -> Iterator[int]:
-    """The offsets of the texts among a function's arguments, and in a list of them; options have names."""
-    for each in function["arguments"]:
-        value = each["expression"]
-        if value["type"] == "VALUE_CONSTANT" and value["literal"].get("kind") == "STRING":
-            yield value["query_location"]
-        elif value.get("function_name") == "list_value":
-            yield from _texts(value)
+            given = (each["expression"] for each in function["arguments"])  # options are comparisons
+            texts = [
+                each for each in given if each["type"] == "VALUE_CONSTANT" or each.get("function_name") == "list_value"
+            ]
+            yield from (each["query_location"] for each in _every(texts) if each.get("type") == "VALUE_CONSTANT")
 
 
 def _every(tree: object) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from lnnkit.draft.keys import is_id, keys_of
 from lnnkit.draft.naming import Naming
 from lnnkit.draft.survey import Survey, SurveyedColumn
 from lnnkit.syntax import ast
-from lnnkit.syntax.printer import format_predicate, format_statement, format_string
+from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
 from lnnkit.syntax.span import Source, Span
 
 CATEGORIES = 30
@@ -55,7 +55,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
     queries += [query for each in written for query in each.queries[1:]]
     names = ", ".join(Path(path).name for path in paths)
     parts = [
-        [f"# Drafted by `lnnkit init` from {_one_line(names)}. Rename things, take out what no rule needs, add rules."],
+        [f"# Drafted by `lnnkit init` from {one_line(names)}. Rename things, take out what no rule needs, add rules."],
         [format_statement(ast.SortStatement(sort, span=_NOWHERE)) for sort in declared],
         *(each.lines for each in written),
         ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
@@ -74,7 +74,7 @@ def _table(
 ) -> _Written:
     own = [sorts.of(key) for key in keys]
     named = " and ".join(f"`{sort}` ({_title(key)})" for sort, key in zip(own, keys, strict=True))
-    lines = [f"# {_one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
+    lines = [f"# {one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
     used, queries, left = list(own), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
     if len(keys) == len(table.columns):
@@ -108,7 +108,7 @@ def _table(
 def _left_out(column: SurveyedColumn, table: Survey, sorts: Sorts) -> str | None:
     """Why a column is not loaded; None if it is."""
     if column.kind == "unread":
-        return f"not loaded, {_one_line(column.reason)}"
+        return f"not loaded, {one_line(column.reason)}"
     if column.kind == "empty":
         return "empty"
     if column.kind == "text" and column.distinct > CATEGORIES and not _refers(column, sorts):
@@ -178,8 +178,4 @@ def _variables(tables: Sequence[Survey]) -> list[str]:
 
 
 def _title(column: SurveyedColumn) -> str:
-    return f"column {format_string(_one_line(column.title))}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return f"column {format_string(one_line(column.title))}"

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from lnnkit.answer_table import formatter, number_state, state_in_words, truth_state
 from lnnkit.check.walk import NumericNode
-from lnnkit.explain.proof.explanation import one_line
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.render.proof_text import because, free_names
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
-from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.printer import format_expression, one_line
 
 Bounds = tuple[float, float]
 

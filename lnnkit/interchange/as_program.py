@@ -19,7 +19,7 @@ from lnnkit.interchange.numeric_attributes import with_attributes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name, normalise
-from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.printer import format_statement, one_line
 from lnnkit.syntax.span import Source, Span
 
 DEEPEST = 140
@@ -209,7 +209,7 @@ def _declarations(names: Names, stated: Sequence[fol.Stated], glosses: Mapping[s
         sorts = ("entity",) * arity
         made = ast.PredicateStatement if kind == "predicate" else ast.NumberStatement
         text = format_statement(made(span=_NOWHERE, name=own, sorts=sorts))
-        gloss = _one_line(glosses.get(name, ""))
+        gloss = one_line(glosses.get(name, ""))
         yield f"{text}  # {gloss}" if gloss else text
 
 
@@ -219,11 +219,7 @@ def _within(note: Diagnostic, stated: fol.Stated) -> bool:
 
 
 def _told(note: Diagnostic) -> str:
-    return _one_line(f"{note.message}; {note.hint}" if note.hint else note.message)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return one_line(f"{note.message}; {note.hint}" if note.hint else note.message)
 
 
 class _Writer:
@@ -238,9 +234,9 @@ class _Writer:
     def lines(self, stated: fol.Stated, notes: Sequence[Diagnostic]) -> Iterator[str]:
         """A statement for each conjunct, comments above the first."""
         if stated.gloss:
-            yield f"# {_one_line(stated.gloss)}"
+            yield f"# {one_line(stated.gloss)}"
         if stated.shown:
-            yield f"# {_one_line(stated.shown)}"
+            yield f"# {one_line(stated.shown)}"
         for note in notes:
             if _within(note, stated):
                 yield f"# note: {_told(note)}"

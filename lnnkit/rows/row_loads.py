@@ -85,7 +85,7 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
     own = [path for path in paths if stream is not None and path == stream.resolve()]
     own = own or [path for path in paths if stream is not None and path.name == stream.name]
     if len(own) != 1:
-        listed = " and ".join(format_string(path.name) for path in paths)
+        listed = " and ".join(dict.fromkeys(format_string(load.table.origin) for load in loads))
         message = f"the program loads facts about `{sort}` from {len(paths)} tables: {listed}"
         hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
         raise Unreadable("several-row-tables", message, hint)

@@ -37,6 +37,11 @@ def format_expression(expression: ast.Expression, *, as_written: bool = False) -
     return _Printer(as_written).expression(expression)
 
 
+def one_line(text: str) -> str:
+    """The text with each run of white space as one blank."""
+    return " ".join(text.split())
+
+
 def format_string(text: str) -> str:
     """``text`` in quotes, escaped."""
     return f'"{text.translate(_ESCAPES)}"'

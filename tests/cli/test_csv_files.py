@@ -37,9 +37,6 @@ def test_several_queries_need_a_folder(program: Path, capsys: pytest.CaptureFixt
     assert main(["run", "p.lnn", "--format", "csv"]) == 2
     out, err = capsys.readouterr()
     assert out == "" and "prints one query, of 2; -o FOLDER writes a file for each, -q QUERY asks one" in err
-    assert main(["run", "p.lnn", "--format", "csv", "-o", "one.csv"]) == 2
-    assert "one.csv can hold one query, of 2" in capsys.readouterr().err
-    assert not Path("one.csv").exists()
 
 
 def test_a_file_for_each_query(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,11 +53,9 @@ def test_a_file_for_each_query(program: Path, capsys: pytest.CaptureFixture[str]
     ]
 
 
-def test_one_query_has_one_file(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "p.lnn", "-q", "Sent(p1, p2)", "--format", "csv", "-o", "one.csv"]) == 0
-    assert rows(Path("one.csv")) == [["lower", "upper", "state"], ["1.0", "1.0", "true"]]
+def test_one_query_has_a_file_too(program: Path) -> None:
     assert main(["run", "p.lnn", "-q", "Sent(p1, p2)", "--format", "csv", "-o", "out"]) == 0
-    assert rows(Path("out/Sent-p1-p2.csv")) == rows(Path("one.csv"))
+    assert rows(Path("out/Sent-p1-p2.csv")) == [["lower", "upper", "state"], ["1.0", "1.0", "true"]]
 
 
 def test_queries_with_like_names_are_numbered(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,9 +72,9 @@ def test_queries_with_like_names_are_numbered(program: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("output", "options", "code", "said"),
     [
-        ("sent.csv", ["-q", "Sent(X, Y)", "--format", "csv"], 1, "is read by the program"),
+        ("one.csv", ["-q", "Sent(X, Y)", "--format", "csv"], 2, "name a folder; for one query, `> one.csv`"),
         ("no/such/folder", ["--format", "csv"], 1, "there is no such folder"),
-        ("p.lnn", ["--format", "csv"], 2, "p.lnn is a file already; name a folder, or FILE.csv"),
+        ("p.lnn", ["--format", "csv"], 2, "-o p.lnn: name a folder"),
         ("out", [], 2, "-o needs --format csv"),
     ],
 )
@@ -89,6 +84,14 @@ def test_outputs_that_are_refused(
     assert main(["run", "p.lnn", "-o", output, *options]) == code
     assert said in capsys.readouterr().err
     assert program.read_text(encoding="utf-8").startswith("load") and rows(Path("sent.csv"))[0] == ["a", "b"]
+
+
+def test_no_file_is_written_over_one_that_is_read(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("sent.csv").rename("Sent-X-Y.csv")
+    program.write_text('load Sent from "Sent-X-Y.csv"\nquery Sent(X, Y)\n', encoding="utf-8")
+    assert main(["run", "p.lnn", "--format", "csv", "-o", "."]) == 1
+    assert "is read by the program" in capsys.readouterr().err
+    assert rows(Path("Sent-X-Y.csv")) == [["a", "b"], ["p1", "p2"]]
 
 
 FILTERED = """\

@@ -139,8 +139,3 @@ def _own(step: Step) -> Mapping[str, object]:
             {"text": rule.text, "file": rule.span.source.path, "line": rule.span.line} for rule in step.rules
         ]
     return found | {"bindings": dict(step.bindings)}
-
-
-def one_line(text: str) -> str:
-    """Source text on one line."""
-    return " ".join(text.split())

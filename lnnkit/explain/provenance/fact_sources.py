@@ -14,7 +14,7 @@ from lnnkit.data.names import Names
 from lnnkit.explain.proof.proof import Given
 from lnnkit.syntax import ast
 from lnnkit.syntax.digits import in_digits
-from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.printer import format_expression, one_line
 from lnnkit.syntax.span import Source, Span
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class _Table:
 
 def _stated(fact: Fact) -> Given:
     span = fact.span
-    return Given(fact.lower, fact.upper, span.source.path, span.line, _one_line(span.text), fact.trust)
+    return Given(fact.lower, fact.upper, span.source.path, span.line, one_line(span.text), fact.trust)
 
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:
@@ -142,7 +142,3 @@ def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: flo
         return f"fact ~{atom}"
     low, high = in_digits(lower), in_digits(upper)
     return f"fact {atom} = {low}" if lower == upper else f"fact {atom} in [{low}, {high}]"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -10,6 +10,7 @@ from decimal import Decimal
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.writing.classical_reading import ClassicalTheory
 from lnnkit.interchange.writing.symbol_names import SymbolNames
+from lnnkit.syntax.printer import one_line
 
 _UNIVERSE = "Entity"
 _SIMPLE = re.compile(r"[A-Za-z~!@$%^&*_+=<>.?/-][A-Za-z0-9~!@$%^&*_+=<>.?/-]*")
@@ -41,13 +42,13 @@ class _Writer:
         if len(entities) > 1:
             yield f"(assert (distinct {' '.join(entities)}))"
         for stated in theory.axioms:
-            yield f"; {_one_line(stated.shown)}"
+            yield f"; {one_line(stated.shown)}"
             yield f"(assert {self.formula(stated.formula)})"
         if not theory.questions:
             yield "(check-sat)"
         for stated in theory.questions:
             several = len(theory.questions) > 1
-            yield f"; does it follow? {_one_line(stated.shown)}"
+            yield f"; does it follow? {one_line(stated.shown)}"
             if several:
                 yield "(push 1)"
             yield f"(assert (not {self.formula(stated.formula)}))"
@@ -110,7 +111,3 @@ def _real(value: float) -> str:
     text = format(Decimal(repr(abs(value))), "f")
     text = text if "." in text else f"{text}.0"
     return f"(- {text})" if value < 0 else text
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -11,6 +11,7 @@ from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.writing.classical_reading import ClassicalTheory
 from lnnkit.interchange.writing.symbol_names import SymbolNames
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import one_line
 
 _WORD = re.compile(r"[a-z][A-Za-z0-9_]*")
 
@@ -36,10 +37,10 @@ class _Writer:
             yield "% different names are of different individuals"
             yield f"fof(distinct, axiom, {' & '.join(apart)})."
         for number, stated in enumerate(theory.axioms, 1):
-            yield f"% {_one_line(stated.shown)}"
+            yield f"% {one_line(stated.shown)}"
             yield f"fof(axiom_{number}, axiom, {self.formula(stated.formula)})."
         for number, stated in enumerate(theory.questions, 1):
-            yield f"% {_one_line(stated.shown)}"
+            yield f"% {one_line(stated.shown)}"
             yield f"fof(question_{number}, conjecture, {self.formula(stated.formula)})."
 
     def formula(self, formula: fol.Formula) -> str:
@@ -88,7 +89,3 @@ def _spelled(name: str) -> str:
         return name
     plain = " ".join(name.split()).replace("\\", "\\\\").replace("'", "\\'")
     return f"'{plain}'"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

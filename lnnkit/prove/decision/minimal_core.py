@@ -25,6 +25,7 @@ from lnnkit.prove.ground.unfounded import Loop
 from lnnkit.prove.solving import Z3, Interrupted, checked, solver_module
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
+from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut
 
 _LOOKED = 64  # after this many items the clock is read
@@ -323,9 +324,7 @@ class _Finder:
                     rules = self._ground.index.defining(key[0]) if item.completed else ()
                     statements |= dict.fromkeys(member_of(stated.origin) for stated, _ in rules)
         declared = [self._ground.program.predicates[name].span for name in sorted(self._encoding.closed)]
-        closed = [
-            CoreMember(_one_line(each.text), each.source.path, each.line) for each in declared if each is not None
-        ]
+        closed = [CoreMember(one_line(each.text), each.source.path, each.line) for each in declared if each is not None]
         return (*sorted(facts, key=_place), *sorted(statements, key=_place), *sorted(closed, key=_place))
 
 
@@ -353,7 +352,3 @@ def _atoms(origin: Assertion) -> Iterator[ast.Atom]:
     for node in nodes(origin.formula):  # pyright: ignore[reportArgumentType]  # equalities of entities have no operands
         if isinstance(node, ast.Atom):
             yield node
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
