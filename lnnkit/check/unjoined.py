@@ -21,7 +21,7 @@ _SAMPLE = 1_000  # names of one column that are looked for in the other
 _NEARLY = 0.9
 _SPELLINGS: tuple[tuple[str, Callable[[str], str], str], ...] = (
     ("leading zeros", lambda text: text.lstrip("0"), ", in pandas by `column.astype(str).str.lstrip('0')`"),
-    ("outer blanks", str.strip, ", in pandas by `column.str.strip()`"),
+    ("outer blanks", str.strip, ": end both statements with `trim`"),
     ("the case of letters", str.casefold, ", in pandas by `column.str.lower()`"),
     ("zeros, blanks and the case of letters", lambda text: text.strip().casefold().lstrip("0"), ""),
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lnnkit.rows.scorer import RowScorer
     from lnnkit.scoring.row_streams import RowStream
     from lnnkit.scoring.scoring_run import Scored
+    from lnnkit.syntax.ast import Table
 
 SUMMARY = "decide the rows of a table of any size, one by one"
 DESCRIPTION = """\
@@ -89,8 +90,8 @@ def command(arguments: argparse.Namespace) -> int:
     if bad is not None:
         require_writable(bad)
     with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
-        scorer, header, delimiter, sources = _scorer(arguments, sort, place)
-        stream = _stream(place, header, delimiter)
+        scorer, sources = _scorer(arguments, sort, place)
+        stream = _stream(place, scorer.model.loads[0].table)
     _require_apart([output, *([] if bad is None else [bad])], sources, place)
     use_threads(1)
     began = time.monotonic()
@@ -106,9 +107,8 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowScorer, bool, str | None, list[Path]]:
-    """The scorer; the header and the delimiter with which the program loads its table; and the files that the program
-    was read from."""
+def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowScorer, list[Path]]:
+    """The scorer, and the files that the program was read from."""
     from lnnkit.cli.program_file import STANDARD_INPUT, Text, read
     from lnnkit.errors import ProgramError
     from lnnkit.kb.loading import load, loads
@@ -124,9 +124,8 @@ def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowSc
         kb.replace_queries(arguments.query)
     streams.findings(kb.warnings)
     scorer = kb.scorer(sort, alpha=arguments.alpha, why=arguments.why, stream=None if place == "-" else place)
-    first = scorer.model.loads[0].table
     own = [] if arguments.file == STANDARD_INPUT else [Path(arguments.file)]
-    return scorer, first.header, first.delimiter, [*own, *kb.files]
+    return scorer, [*own, *kb.files]
 
 
 def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) -> None:
@@ -148,12 +147,13 @@ def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) ->
         raise Error([Diagnostic("overwritten-source", message, "nothing was changed; name another file")])
 
 
-def _stream(place: str, header: bool, delimiter: str | None) -> RowStream:
+def _stream(place: str, table: Table) -> RowStream:
+    """The stream, laid out as the program's table."""
     from lnnkit.scoring.row_streams import STANDARD_INPUT, RowStream
 
     if place == STANDARD_INPUT:
         return RowStream(Path("-"), standard_input=cast("BufferedReader", sys.stdin.buffer))
-    return RowStream(Path(place), header, delimiter)
+    return RowStream(Path(place), table.header, table.delimiter, table.encoding)
 
 
 def _total(stream: RowStream) -> int | None:

@@ -23,6 +23,7 @@ LARGE = 8 << 20
 """From here on Arrow's kernels encode a column faster than its CSV reader does, import included:
 91 CPU ms against 137 for 8.8 MB (`python -m benchmarks.load_constants`)."""
 _MARKS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"}
+_ENCODED, _LATIN = "save it as UTF-8, or add its encoding, as", '`encoding "latin-1"`'
 _SPREADSHEET = re.compile(rb"sep=([\x01-\x7f])\r?\n", re.IGNORECASE)
 _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -34,7 +35,9 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     layout = layout_of(raw.format, delimiter)
     text, source = raw.data, f'"{raw.path}"'
     if text[:2] in _WIDE:
-        raise Unreadable("unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", "save it as UTF-8")
+        raise Unreadable(
+            "unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", f'{_ENCODED} `encoding "utf-16"`'
+        )
     text = text.removeprefix(b"\xef\xbb\xbf")
     if spreadsheet := _SPREADSHEET.match(text):
         mark = spreadsheet[1].decode()
@@ -80,7 +83,7 @@ def _first_record(text: bytes, start: int, layout: Layout, source: str) -> tuple
     try:
         line = text[start:end].decode()
     except UnicodeDecodeError:
-        raise Unreadable("unreadable-file", f"the first row of {source} is not UTF-8", "save it as UTF-8") from None
+        raise Unreadable("unreadable-file", f"the first row of {source} is not UTF-8", f"{_ENCODED} {_LATIN}") from None
     if not layout.quoting:
         return tuple(line.split(layout.delimiter)), end
     try:
@@ -141,7 +144,7 @@ def _require_utf8(text: Text, raw: RawTable) -> None:
     except UnicodeDecodeError as error:
         line = 1 + text.held.count(b"\n", 0, error.start)
         message = f'line {line} of "{raw.path}" is not UTF-8: byte 0x{text.held[error.start]:02x}'
-        raise Unreadable("unreadable-file", message, "save it as UTF-8") from None
+        raise Unreadable("unreadable-file", message, f"{_ENCODED} {_LATIN}") from None
 
 
 def _parsed(

@@ -260,8 +260,12 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fau
     column = format_column(sheet.names[position] if sheet.named else position + 1)
     leave_out = f", or leave such rows out: `where {column} is not null`" if sheet.format else ""
 
+    encoded = (
+        'save the file as UTF-8, or add its encoding: `encoding "latin-1"`' if sheet.format in TEXT_FORMATS else ""
+    )
+
     def fault(row: int) -> Fault:
-        hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else ""
+        hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else encoded
         return Fault("bad-row", f"{sheet.title(position)} {texts.fault(row)}", hint)
 
     return fault
@@ -380,7 +384,8 @@ def _warnings(
             message = (
                 f"{sheet.title(position)} has values that begin or end in a blank, as {value!r} ({len(rows):,} in all)"
             )
-            warn("outer-blanks", message, "blanks are part of an entity's name", int(table.rows[rows[0]]))
+            hint = "blanks are part of an entity's name" + ("; `trim` leaves them out" if sheet.format else "")
+            warn("outer-blanks", message, hint, int(table.rows[rows[0]]))
     for real, position in zip(reals, choice.values, strict=True):
         rows = np.flatnonzero(real.inexact & keep) if real.inexact.any() else np.empty(0, np.int64)
         if len(rows):

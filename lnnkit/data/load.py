@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
-from lnnkit.data.marks import without_marks
+from lnnkit.data.marks import meant_cells
 from lnnkit.data.sheets import Sheets
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Unreadable
@@ -24,6 +24,7 @@ STATEMENT_FAULTS = frozenset(
         "ambiguous-column",
         "bad-condition",
         "bad-delimiter",
+        "bad-encoding",
         "bad-query",
         "missing-extra",
     }
@@ -57,7 +58,7 @@ def read_table(
     try:
         sheet = (sheets or Sheets()).sheet(table, base)
         choice = choose(predicate, arity, numeric, sheet, table.read, table.where, table.missing)
-        grid = without_marks(sheet.read(choice.wanted), table.missing)
+        grid = meant_cells(sheet.read(choice.wanted), table, choice)
         read, found = facts(predicate, numeric, sheet, choice, grid, source, span, gaps=gaps)
         read = replace(read, trust=1.0 if table.trust is None else float(table.trust))
         return (denied(read) if negated and not numeric else read), found

@@ -1,17 +1,81 @@
-"""Texts such as ``?`` and ``NA`` that mark a missing cell."""
+"""Cells as a statement means them: without outer blanks, with decimal points, and empty where a text such as ``?`` or
+``NA`` marks a missing cell."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.data.arrow import one, strings
+from lnnkit.data.choose import Choice
 from lnnkit.data.grid import Grid
+from lnnkit.data.numerals import pointed
+from lnnkit.data.table_fault import Unreadable
+from lnnkit.syntax import ast
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lnnkit.data.arrow import Column
+
+
+def meant_cells(grid: Grid, table: ast.Table, choice: Choice) -> Grid:
+    """The cells that a statement reads, as its clauses ``trim``, ``missing`` and ``decimal`` say. Raises
+    ``Unreadable`` for a number with a point where commas are decimal."""
+    if table.trim:
+        grid = _changed(grid, {place: trimmed(column) for place, column in grid.columns.items()})
+    grid = without_marks(grid, table.missing)
+    if table.decimal == ",":
+        numbers = (*choice.values, *(place for place, where in choice.where if _is_number(where.values)))
+        grid = _changed(grid, {place: _pointed(grid.columns[place], place) for place in numbers})
+    return grid
+
+
+def _is_number(cells: Sequence[ast.Cell]) -> bool:
+    return any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+
+
+def _changed(grid: Grid, columns: dict[int, Column]) -> Grid:
+    texts = {position: texts for position, texts in grid.texts.items() if position not in columns}
+    return replace(grid, columns={**grid.columns, **columns}, texts=texts)
+
+
+def trimmed(column: Column) -> Column:
+    """A column of texts without outer blanks; any other unchanged."""
+    return _mapped(column, lambda texts: [text.strip() for text in texts])
+
+
+def _pointed(column: Column, place: int) -> Column:
+    def points(texts: list[str]) -> list[str]:
+        found = [pointed(text) for text in texts]
+        wrong = next((text for text, number in zip(texts, found, strict=True) if number is None), None)
+        if wrong is not None:
+            message = f"column {place + 1} has {wrong!r}, a number with a point, and decimals have a comma here"
+            raise Unreadable("bad-number", message, 'write a comma, or take `decimal ","` out')
+        return [number or "" for number in found]
+
+    return _mapped(column, points)
+
+
+def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
+    """A column of texts, changed; each distinct text once. Texts that are not UTF-8 leave the column as it is."""
+    import pyarrow as pa
+
+    if isinstance(column, list):
+        return column
+    array = one(column)
+    if not pa.types.is_dictionary(array.type):
+        if not ("string" in str(array.type) or "binary" in str(array.type)):
+            return column
+        array = array.dictionary_encode()
+    coded = cast("pa.DictionaryArray", array)
+    try:
+        texts = cast("list[str]", coded.dictionary.cast(pa.string()).to_pylist())
+    except (pa.ArrowException, UnicodeDecodeError):
+        return column
+    return pa.DictionaryArray.from_arrays(coded.indices, strings(change(texts)))
 
 
 def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
@@ -19,7 +83,7 @@ def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
     the value that the mark spells."""
     if not marks:
         return grid
-    changed = {}
+    changed: dict[int, Column] = {}
     for position, column in grid.columns.items():
         if isinstance(column, list):
             continue
@@ -28,8 +92,7 @@ def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
             changed[position] = cleared
     if not changed:
         return grid
-    texts = {position: texts for position, texts in grid.texts.items() if position not in changed}
-    return replace(grid, columns={**grid.columns, **changed}, texts=texts)
+    return _changed(grid, changed)
 
 
 def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | None:

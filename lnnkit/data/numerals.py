@@ -13,7 +13,6 @@ _DAYS = '(pd.to_datetime(column, format="{}", utc=True) - pd.Timestamp(0, tz="UT
 _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
 _COMMA = re.compile(r"(?P<whole>[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+)),(?P<part>\d+)")
-_POINTS = '`pd.read_csv(path, sep=";", decimal=",").to_csv(path, sep=";", index=False)`'
 _UNIT = re.compile(r"(?:[^\w\s]|\w{0,4}\s)?\s*[+-]?[\d.]+\s*(?:[^\W\d]{1,4}|[^\w\s])?")
 
 
@@ -23,13 +22,23 @@ def decimal_comma(text: str) -> str | None:
     return None if match is None else re.sub(r"[^\d+-]", "", match["whole"]) + "." + match["part"]
 
 
+def pointed(text: str) -> str | None:
+    """A number as written where commas are decimal, with a point: `1.234` is a thousand and more. The text itself if it
+    is no number; None for a number with a point, such as `1.5`."""
+    if (found := decimal_comma(text)) is not None:
+        return found
+    if re.fullmatch(r"[+-]?\d{1,3}(?:[.' \u00a0\u202f]\d{3})+", text.strip()):
+        return re.sub(r"[^\d+-]", "", text)
+    return None if "." in text and _WRITTEN.fullmatch(text.strip()) else text
+
+
 def meant(text: str) -> str:
     """A hint for a value that is not a number, as written."""
     text = text.strip("'\" ")
     if _SEPARATED.fullmatch(text):
         return f"a number has no separators: write {re.sub(r'[^0-9.+-]', '', text)}"
-    if (pointed := decimal_comma(text)) is not None:
-        return f"a number has a point, not a comma: write {pointed}; the whole file in pandas, {_POINTS}"
+    if (number := decimal_comma(text)) is not None:
+        return f'a number has a point, not a comma: write {number}, or end the `load` with `decimal ","`'
     if text.lower() in ("true", "false"):
         return f"write {int(text.lower() == 'true')}"
     if is_date(text):
@@ -41,11 +50,11 @@ def meant(text: str) -> str:
         return f"it is text: give the number {text} itself"
     if _WRITTEN.fullmatch(text):
         return "it is too large for a float of 64 bits: write it in larger units"
-    number = _WRITTEN.search(text)
-    if number and text.endswith("%"):
-        return f"write {float(number[0]) / 100:.15g}, or the number alone"
-    if number and _UNIT.fullmatch(text):
-        return f"a number has no unit: write {number[0]}, and put the unit into the name"
+    found = _WRITTEN.search(text)
+    if found and text.endswith("%"):
+        return f"write {float(found[0]) / 100:.15g}, or the number alone"
+    if found and _UNIT.fullmatch(text):
+        return f"a number has no unit: write {found[0]}, and put the unit into the name"
     return UNSAID
 
 

@@ -12,7 +12,7 @@ from lnnkit.data.delimited import open_delimited
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.json_lines import open_json_lines
 from lnnkit.data.parquet import open_parquet
-from lnnkit.data.source import RawTable, read_source
+from lnnkit.data.source import RawTable, in_utf8, read_source
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax import ast
 
@@ -52,8 +52,10 @@ class Sheets:
             self._open.pop(key, None)
 
 
-def opened(raw: RawTable, header: bool, delimiter: str | None) -> Sheet:
+def opened(raw: RawTable, header: bool, delimiter: str | None, encoding: str | None = None) -> Sheet:
     """The sheet of a file of any format. Raises ``Unreadable``."""
+    if encoding is not None:
+        raw = in_utf8(raw, encoding)
     if raw.format in ("csv", "tsv"):
         return open_delimited(raw, header, delimiter)
     if delimiter is not None:
@@ -64,15 +66,18 @@ def opened(raw: RawTable, header: bool, delimiter: str | None) -> Sheet:
 
 def key_of(table: ast.Table, base: Path) -> Key:
     """What statements share that read the same cells."""
-    return base / table.path, replace(table, path="", columns=None, where=(), missing=(), trust=None)
+    return base / table.path, replace(
+        table, path="", columns=None, where=(), missing=(), decimal=".", trim=False, trust=None
+    )
 
 
 def _opened(table: ast.Table, base: Path) -> Sheet:
     path = base / table.path
     if table.query is None and table.relation is None:
-        return opened(read_source(path), table.header, table.delimiter)
-    if table.delimiter is not None:
-        raise Unreadable("bad-delimiter", f"{table.origin} has no delimiter", "take `delimiter` out")
+        return opened(read_source(path), table.header, table.delimiter, table.encoding)
+    for clause, said in (("delimiter", table.delimiter), ("encoding", table.encoding)):
+        if said is not None:
+            raise Unreadable(f"bad-{clause}", f"{table.origin} has no {clause}", f"take `{clause}` out")
     from lnnkit.data.sql_tables import open_database, open_query
 
     if table.query is not None:

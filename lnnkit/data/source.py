@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -122,6 +122,17 @@ def read_source(path: Path) -> RawTable:
     if not data:
         raise Unreadable("empty-file", f'"{path}" is empty')
     return RawTable(path, kind, data)
+
+
+def in_utf8(raw: RawTable, encoding: str) -> RawTable:
+    """A text file in an ``encoding`` that Python knows, as UTF-8. Raises ``Unreadable``."""
+    if raw.format == "parquet":
+        message = f'"{raw.path}" is a Parquet file: it has no encoding'
+        raise Unreadable("bad-encoding", message, "take `encoding` out")
+    try:
+        return replace(raw, data=raw.data.decode(encoding).encode())
+    except UnicodeError as error:
+        raise Unreadable("bad-encoding", f'"{raw.path}" is not {encoding}: {error}', "name another encoding") from None
 
 
 def read_bytes(path: Path, hint: Callable[[Path], str] = nearest_file) -> bytes:

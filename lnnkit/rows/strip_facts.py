@@ -15,7 +15,7 @@ from lnnkit.data.choose import Choice
 from lnnkit.data.facts import SHOWN, TEXT_FORMATS, facts
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.load import denied
-from lnnkit.data.marks import without_marks
+from lnnkit.data.marks import meant_cells, trimmed
 from lnnkit.data.table import FactTable
 from lnnkit.data.texts import Texts, texts_of, without_fractions
 from lnnkit.flags import either
@@ -63,7 +63,8 @@ class StripGrid:
     @property
     def texts(self) -> Texts:
         """The names of the rows."""
-        texts = texts_of(self.key, self.source.sheet.title(self.source.key))
+        key = trimmed(self.key) if any(load.table.trim for load in self.source.loads) else self.key
+        texts = texts_of(key, self.source.sheet.title(self.source.key))
         return without_fractions(texts) if self.source.sheet.format in TEXT_FORMATS else texts
 
 
@@ -133,7 +134,7 @@ def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
 
 
 def _facts(strip: StripGrid, load: RowLoad, choice: Choice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
-    grid = without_marks(_some(strip.grid, choice.wanted), load.table.missing)
+    grid = meant_cells(_some(strip.grid, choice.wanted), load.table, choice)
     sheet, name = strip.source.sheet, strip.source.name
     table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown, gaps=load.gaps)
     return (denied(table) if load.negated and not load.numeric else table), findings

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.delimited import layout_of, numbered, open_delimited
+from lnnkit.data.delimited import layout_of, numbered
 from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.json_lines import open_json_lines
+from lnnkit.data.sheets import opened
 from lnnkit.data.source import RawTable, format_of, is_table, read_source
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
@@ -48,6 +48,7 @@ class Lines:
     text: bytes
     first: int
     delimiter: str | None
+    encoding: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,13 @@ Unit = RowGroups | Lines | Batches
 @dataclass(frozen=True, slots=True)
 class RowStream:
     """A Parquet or CSV file, a folder of such files in the order of their names, or an Arrow stream on standard input
-    (``-``). ``header`` and ``delimiter`` are those of CSV files, from the program's statements. A unit has about
-    ``batch`` rows, or ``block`` bytes of a CSV file."""
+    (``-``). ``header``, ``delimiter`` and ``encoding`` are those of text files, from the program's statements. A
+    unit has about ``batch`` rows, or ``block`` bytes of a CSV file."""
 
     path: Path
     header: bool = True
     delimiter: str | None = None
+    encoding: str | None = None
     standard_input: BufferedReader | None = None
     batch: int = BATCH
     block: int = BLOCK
@@ -110,7 +112,7 @@ class RowStream:
             return None
         told = [(str(path.resolve()), *_state(path)) for path in self.files]
         return hashlib.sha256(
-            json.dumps([told, self.header, self.delimiter, self.batch, self.block]).encode()
+            json.dumps([told, self.header, self.delimiter, self.encoding, self.batch, self.block]).encode()
         ).hexdigest()
 
     @property
@@ -132,11 +134,14 @@ class RowStream:
             if kind == "parquet":
                 yield from _row_groups(path, self.batch)
             elif kind == "jsonl":
-                yield from _objects(path, self.batch)
+                yield from _objects(path, self.encoding, self.batch)
             else:
+                if self.encoding is not None and "\n".encode(self.encoding) != b"\n":
+                    message = f'"{path}" is {self.encoding}, and a stream is read in blocks of bytes'
+                    raise Unreadable("unreadable-file", message, "save it as UTF-8")
                 layout = layout_of(kind, self.delimiter)
                 for top, text, first in blocks(path, compression, header=self.header, layout=layout, size=self.block):
-                    yield Lines(path, top, self.header, text, first, self.delimiter)
+                    yield Lines(path, top, self.header, text, first, self.delimiter, self.encoding)
 
 
 def _state(path: Path) -> tuple[int, int, int]:
@@ -168,10 +173,10 @@ def _row_groups(path: Path, size: int) -> Iterator[RowGroups]:
         yield RowGroups(path, tuple(held), first)
 
 
-def _objects(path: Path, size: int) -> Iterator[Batches]:
+def _objects(path: Path, encoding: str | None, size: int) -> Iterator[Batches]:
     import pyarrow as pa
 
-    sheet = open_json_lines(read_source(path))
+    sheet = opened(read_source(path), True, None, encoding)
     columns = sheet.read(range(len(sheet.names))).columns
     table = pa.table([column for column in columns.values() if not isinstance(column, list)], list(sheet.names))
     for start in range(0, table.num_rows, size):
@@ -237,7 +242,7 @@ def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sh
         case Lines():
             top = unit.top.rstrip(b"\r\n") + b"\n"  # its own break may be half of one with what follows
             raw = RawTable(unit.path, format_of(unit.path)[0], top + unit.text)
-            sheet = open_delimited(raw, True, unit.delimiter)
+            sheet = opened(raw, True, unit.delimiter, unit.encoding)
             if not unit.header:
                 sheet = replace(sheet, names=numbered(sheet.names), named=False)
             yield _numbered(sheet, unit.first - (1 + breaks(top))), str(unit.path)

@@ -305,6 +305,7 @@ class Table(Node):
     ``path`` is empty).
     If all columns are given by number, the table has no ``header``. In ``columns`` None stands for ``_``, a column that
     is not read. Cells that read as one of the ``missing`` texts count as empty. ``delimiter`` is one character,
+    ``decimal`` a comma or a point, ``encoding`` one that Python knows; with ``trim`` blanks around cells are left out.
     ``trust`` is from 0 to 1.
     """
 
@@ -314,6 +315,9 @@ class Table(Node):
     header: bool = True
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+    trim: bool = False
     trust: float | int | None = None
     query: str | None = None
     relation: str | None = None

@@ -152,7 +152,7 @@ class Builder:
         texts = [read(each) for each in words if each.type == "STRING"]
         found: dict[str, Branch] = {}
         for clause in clauses:
-            kind = "header" if isinstance(clause, Token) else str(clause.data)
+            kind = str(clause.data) if isinstance(clause, Tree) else "trim" if clause.type == "TRIM" else "header"
             if kind in found:
                 message = f"the statement has `{self.text(self._first(clause))}` twice"
                 hint = "join conditions by `and`" if kind == "where" else "keep one of the two"
@@ -173,6 +173,9 @@ class Builder:
             where=tuple([self._condition(condition) for condition in where]),
             missing=tuple([self._mark(mark) for mark in missing if isinstance(mark, Tree)]),
             delimiter=self._delimiter(found["delimiter"]) if "delimiter" in found else None,
+            decimal=self._decimal(found["decimal"]) if "decimal" in found else ".",
+            encoding=self._encoding(found["encoding"]) if "encoding" in found else None,
+            trim="trim" in found,
             trust=self._trust(found["trust"]) if "trust" in found else None,
         )
         said = found.get("header")
@@ -237,6 +240,24 @@ class Builder:
         hint = 'write a tab as "\\t"' if text.strip().lower() in ("tab", "tabs", "\\t") else 'such as ";" or "\\t"'
         message = f"a delimiter must be one ASCII character other than a quote or line break; got {self.text(token)}"
         raise self._fault("bad-delimiter", message, token, hint)
+
+    def _decimal(self, branch: Branch) -> str:
+        token = self._parts(branch)[1]
+        text = self._string(token)
+        if text not in (",", "."):
+            message = f"numbers have a decimal comma or point; got {self.text(token)}"
+            raise self._fault("bad-decimal", message, token, 'write `decimal ","`')
+        return text
+
+    def _encoding(self, branch: Branch) -> str:
+        token = self._parts(branch)[1]
+        text = self._string(token)
+        try:
+            "".encode(text)
+        except (LookupError, ValueError):
+            message = f"no encoding is called {self.text(token)}"
+            raise self._fault("bad-encoding", message, token, 'such as `encoding "latin-1"` or "utf-16"') from None
+        return text
 
     def _trust(self, branch: Branch) -> float | int:
         value = self._value(self._parts(branch)[1])

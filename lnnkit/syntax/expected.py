@@ -14,7 +14,7 @@ _IN_FORMULA = frozenset(
 _IN_TERM = frozenset(["NAME", "LPAR", "NUMBER", "FUNCTION", "UNIT", "LEARNABLE", "STRING", "MINUS", "TRUTH"])
 _AFTER_OPERAND = _CONNECTIVES | {"AT", "COMPARE", "EQUALS", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "LBRACE"}
 
-_OF_TABLES = frozenset(("FROM", "WHERE", "NO_HEADER", "HEADER", "MISSING", "DELIMITER"))
+_OF_TABLES = frozenset(("FROM", "WHERE", "NO_HEADER", "HEADER", "MISSING", "DELIMITER", "DECIMAL", "ENCODING", "TRIM"))
 _CLOSERS = {"(": "RPAR", "[": "RSQB", "{": "RBRACE"}
 
 _WORDS = {
@@ -43,6 +43,9 @@ _WORDS = {
     "HEADER": "`header`",
     "MISSING": "`missing`",
     "DELIMITER": "`delimiter`",
+    "DECIMAL": "`decimal`",
+    "ENCODING": "`encoding`",
+    "TRIM": "`trim`",
     "TRUST": "`trust`",
     "IS": "`is null`",
     "NULL": "`null`",

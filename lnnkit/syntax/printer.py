@@ -310,6 +310,12 @@ def _table(table: ast.Table) -> str:
         text += f" missing {', '.join(map(format_string, table.missing))}"
     if table.delimiter is not None:
         text += f" delimiter {format_string(table.delimiter)}"
+    if table.decimal != ".":
+        text += f" decimal {format_string(table.decimal)}"
+    if table.encoding is not None:
+        text += f" encoding {format_string(table.encoding)}"
+    if table.trim:
+        text += " trim"
     if not table.header:
         text += " no header"
     elif table.numbered:

@@ -16,12 +16,13 @@ _BINARY = re.compile(r"[&|∧∨⊕→↔⇒⇔@,)+*/^=<>{\]]|->|!=|[≤≥≠]|
 # A line that ends like this is incomplete.
 _OPEN = re.compile(
     r"(?:[&|∧∨⊕→↔⇒⇔@,(+*/^=<>\[{~¬:−-]|(?<![\w-])(?:and|or|xor|implies|iff|in|not|from|where|header|no"
-    r"|missing|delimiter|trust|is)"
+    r"|missing|delimiter|decimal|encoding|trust|is)"
     r"|(?:[∀∃]|(?<![\w-])(?:forall|exists)(?!\w))\s*(?:\w+(?:\s*,\s*\w+)*)?)\s*$"
 )
 # A line that starts like this continues the statement before it: an operator, an opening bracket, or a later clause.
 _CLAUSE = re.compile(
-    r"(?:and|or|xor|implies|iff|in|from|where|database|table|no|header|open|closed|missing|delimiter|trust)(?!-?\w)"
+    r"(?:and|or|xor|implies|iff|in|from|where|database|table|no|header|open|closed|missing|delimiter|decimal|encoding"
+    r"|trim|trust)(?!-?\w)"
 )
 _OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
 

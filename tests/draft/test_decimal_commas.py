@@ -21,7 +21,7 @@ WARD = "id;temp;weight;note\nP1;38,9;80;a,b\nP2;36,6;81,5;c\nP3;;1.079,25;d,e\n"
 )
 def test_a_decimal_comma_is_read(text: str, number: str) -> None:
     assert decimal_comma(text) == number
-    assert f"write {number};" in meant(text)
+    assert f"write {number}, or end the `load` with `decimal" in meant(text)
 
 
 @pytest.mark.parametrize("text", ["1,2,3", "a,b", "1.23,4", ",5", "12345.678,9", ""])

@@ -343,7 +343,7 @@ def test_completion() -> None:
     assert suggested(TRIAGE + "predicate New(p¦") == {"person": "sort", "entity": "sort"}
     assert set(suggested(TRIAGE + "predicate New(person) ¦")) == {"closed"}
     assert set(suggested("logic ¦")) == {"lukasiewicz", "product", "godel"}
-    behind = {"where", "missing", "delimiter", "header", "no header", "trust"}
+    behind = {"where", "missing", "delimiter", "decimal", "encoding", "trim", "header", "no header", "trust"}
     assert set(suggested(TRIAGE + 'load Contact from "a.csv" ¦')) == behind
     assert suggested(TRIAGE + "load Con¦")["Contact"] == "predicate"
     assert suggested(TRIAGE + "rule AtRisk(X) &\n  Inf¦")["Infected"] == "predicate"

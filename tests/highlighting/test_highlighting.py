@@ -41,7 +41,8 @@ fact ~Infected(anna) in [0.2, 0.6]
 fact "has part"(2024-01-15, c++, -7, "New \\" York # no comment")
 load P from query "select 1"
 load P from database "crm.duckdb" table "t"
-load ~Old from "d.csv" (1, _) where 1 is not null and 2 in ("a", 3) header missing "?", -9 delimiter ";" trust 0.5
+load ~Old from "d.csv" (1, _) where 1 is not null and 2 in ("a", 3) header missing "?", -9 delimiter ";"
+  decimal "," encoding "latin-1" trim trust 0.5
 label not AtRisk from "o.csv" (a, b)
 label AtRisk(anna) = 0.7
 rule spread: (Infected(X)@0.7 & Contact(X, Y)){bias: 1.2, logic: product} -> Infected(Y) in [0.8, inf]

@@ -166,6 +166,9 @@ tables = st.builds(
     header=st.booleans(),
     missing=st.lists(entities, max_size=2).map(tuple),
     delimiter=st.none() | st.sampled_from((";", "\t", "|", ",", " ", "\\", "'")),
+    decimal=st.sampled_from((".", ",")),
+    encoding=st.none() | st.sampled_from(("latin-1", "utf-16", "cp1252")),
+    trim=st.booleans(),
     trust=trusts,
 )
 label_tables = tables.map(lambda table: replace(table, trust=None))

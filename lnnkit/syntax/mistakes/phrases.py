@@ -14,7 +14,6 @@ _OPENING = r"[\s(&|]"
 _RELATION_WORDS = r"(?!is\b|of\b|has\b|in\b|trust\b)[a-z]\w*"
 _NO_NAME = "no|not|if|all|any|some|every|each|a|an|the|either|neither|both|exists|forall"
 _METHODS = f"(?i:{'|'.join(sorted(TEXT_FUNCTIONS))})"
-_POINTS = 'as pandas does: `pd.read_csv(path, sep=";", decimal=",").to_csv(path, sep=";", index=False)`'
 
 
 def _share(found: dict[str, str]) -> str:
@@ -349,17 +348,17 @@ _PHRASES = (
     ),
     phrasing(
         ("load",),
-        r".*(?P<at>encoding\s*=?\s*\"?[\w-]+\"?)",
+        r".*(?P<at>(?:encoding|charset)\s*=?\s*[\"']?(?P<name>[\w-]+)[\"']?)",
         "load-words",
-        "text files are read as UTF-8",
-        "remove it; save the file as UTF-8, as `iconv -f latin1 -t utf-8` does",
+        "an encoding is named in quotes",
+        'write `encoding "{name}"`',
     ),
     phrasing(
         ("load",),
-        r".*(?P<at>decimal\s*=?\s*\"?,\"?)",
+        r".*(?P<at>decimal\s*=?\s*[\"']?,[\"']?)",
         "load-words",
-        "numbers are read with a point",
-        f"remove it; write points, {_POINTS}",
+        "the decimal comma is in quotes",
+        'write `decimal ","`',
     ),
     phrasing(
         ("load",), r".*(?P<at>(?:limit|first|top|nrows\s*=?)\s*\d+)", "load-words", "all rows are read", "remove it"

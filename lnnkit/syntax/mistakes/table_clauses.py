@@ -9,6 +9,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault
 
 _WORDS = ("where", "and", "in", "is", "not", "null", "missing", "delimiter", "trust", "no", "true", "false")
+_WORDS += ("decimal", "encoding", "trim")
 _CELL = r"""(?:"(?:[^"\\\n]|\\.)*"|-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?|true|false)"""
 _BETWEEN = re.compile(rf"between\s+({_CELL})\s+(?:and|&|,)\s+({_CELL})(?![\w.-])", re.IGNORECASE)
 _NOT_IN = re.compile(rf"not\s+in\s*\(\s*({_CELL}(?:\s*,\s*{_CELL})*)\s*\)", re.IGNORECASE)
@@ -99,7 +100,7 @@ def unquoted_value(fault: Fault) -> Diagnostic | None:
     previous = fault.previous
     if previous is None or "STRING" not in fault.expected or "NAME" in fault.expected or not _in_table(fault):
         return None
-    clause = previous.text in _BEFORE_VALUE or previous.text in ("missing", "delimiter")
+    clause = previous.text in _BEFORE_VALUE or previous.text in ("missing", "delimiter", "decimal", "encoding")
     word = re.match(r"[^\s(),\"'#]+", fault.rest)
     if not clause or word is None:
         return None
