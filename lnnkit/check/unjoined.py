@@ -34,7 +34,10 @@ def unjoined(symbols: Symbols) -> list[Diagnostic]:
         sources = pair[0][0].source, pair[1][0].source
         if sources in found:
             continue
-        one, other = (used.setdefault(id(table.columns[place]), _Used(table, place)) for table, place in pair)
+        for table, place in pair:
+            if id(table.columns[place]) not in used:
+                used[id(table.columns[place])] = _Used(table, place)
+        one, other = (used[id(table.columns[place])] for table, place in pair)
         if not one.shares(other) and (warned := _warning(one, other)):
             found[sources] = warned
     return list(found.values())
@@ -69,6 +72,7 @@ class _Used:
         self.table, self.column = table, table.columns[place]
         self.mask = np.zeros(len(self.column.names), bool)
         self.mask[self.column.codes] = True
+        self.some = self.names(_SAMPLE)
 
     def names(self, most: int) -> list[str]:
         """Up to about so many of its names."""
@@ -82,7 +86,7 @@ class _Used:
         if not len(self.column) or not len(other.column):
             return True
         names = other.column.names
-        places = (names.find(name) for name in self.names(_SAMPLE))
+        places = (names.find(name) for name in self.some)
         return any(place is not None and other.mask[place] for place in places)
 
 

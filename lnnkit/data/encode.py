@@ -77,8 +77,8 @@ def are_floats(column: Column) -> bool:
     import pyarrow as pa
 
     if isinstance(column, list):
-        kinds = [isinstance(value, float) or (None if is_missing(value) else False) for value in column]
-        return False not in kinds and True in kinds
+        floats = all(isinstance(value, float) or is_missing(value) for value in column)
+        return floats and any(isinstance(value, float) for value in column)
     return pa.types.is_floating(column.type) or (pa.types.is_decimal(column.type) and column.type.scale > 0)
 
 
