@@ -8,12 +8,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
+from lnnkit.check.walk import nodes
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
+from lnnkit.explain.conflict.conflict_members import Member, StatedRule
+from lnnkit.explain.conflict.conflict_search import alone
+from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers
@@ -25,7 +29,7 @@ from lnnkit.kb.timed_inference import Raising, Timed
 from lnnkit.prove.decision.classical_answer import prove_classically
 from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
-from lnnkit.prove.decision.minimal_core import member_of
+from lnnkit.prove.decision.minimal_core import declarations, member_of
 from lnnkit.prove.decision.propagated_answer import propagated, unknown
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text
 from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
@@ -39,6 +43,7 @@ from lnnkit.prove.ground.whole_numbers import whole_numbers
 from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import CoreMember, Reading
+from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
@@ -311,11 +316,27 @@ def _conflict(session: Session, rested: Rested, timed: Timed | None) -> tuple[li
         return [], False
     if not found:
         return [], True
-    first, minimal = found[0], False
+    first, least = found[0], False
     with suppress(TimedOut):
-        first, minimal = first.minimal(), True
+        first, least = first.minimal(), True
     facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in first.facts]
-    return [*facts, *map(member_of, first.rules)], minimal
+    closed = _closed(session, rested, first.members)
+    return [*facts, *map(member_of, first.rules), *declarations(rested.program, closed)], least
+
+
+def _closed(session: Session, rested: Rested, members: Sequence[Member]) -> Sequence[str]:
+    """The closed predicates whose closure is needed for these members to contradict each other."""
+    program = rested.program
+    rules = [each.statement.formula for each in members if isinstance(each, StatedRule)]
+    named = {node.name for rule in rules for node in nodes(cast("ast.Expression", rule)) if isinstance(node, ast.Atom)}
+
+    def enough(closed: Sequence[str]) -> bool:
+        predicates = {name: replace(each, closed=name in closed) for name, each in program.predicates.items()}
+        strata = tuple(stratum & {*closed} for stratum in program.strata)
+        part = alone(replace(program, predicates=predicates, strata=strata), members, None)
+        return bool(session.about(session.theory.about(part)).rest(()).outcome.contradictions)
+
+    return minimal([name for name, each in program.predicates.items() if each.closed and name in named], enough)
 
 
 def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None) -> Ground:
@@ -342,7 +363,7 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
         part = part_of(bound, program.predicates)
-        ends = told.get(row) or ground.reading.box(part, {})
+        ends = (told.get(row) if part.total else None) or ground.reading.box(part, {})
         yield row, Question(part, {}, bound_text(query.formula, bindings) if bindings else text, ends)
 
 

@@ -124,7 +124,8 @@ class SolverEncoding:
         if not isinstance(arithmetic.relation, Fixed) or arithmetic.relation.scale:
             return self.unknown()
         numbers = [self._atom(operand) for operand in form.operands]
-        left, right = self._term(arithmetic.left, numbers), self._term(arithmetic.right, numbers)
+        there: list[Z3] = []  # what both terms need to have a value
+        left, right = (self._term(side, numbers, there) for side in (arithmetic.left, arithmetic.right))
         if left is None or right is None:
             return self.unknown()
         holds = {
@@ -135,9 +136,9 @@ class SolverEncoding:
             "=": left == right,
             "!=": left != right,
         }[arithmetic.relation.sign]
-        return self.z3.If(holds, self.number(1.0), self.number(0.0))
+        return self.z3.If(self.z3.And(*there, holds), self.number(1.0), self.number(0.0))
 
-    def _term(self, term: Term, numbers: Sequence[Z3]) -> Z3 | None:
+    def _term(self, term: Term, numbers: Sequence[Z3], there: list[Z3]) -> Z3 | None:
         built: list[Z3 | None] = []
         constants: dict[int, float] = {}
         for place, step in enumerate(term.steps):
@@ -149,10 +150,10 @@ class SolverEncoding:
             else:
                 second = constants.get(step.operands[1]) if len(step.operands) == 2 else None
                 operands = [built[operand] for operand in step.operands]
-                built.append(None if None in operands else self._applied(step.operation, operands, second))
+                built.append(None if None in operands else self._applied(step.operation, operands, second, there))
         return built[-1]
 
-    def _applied(self, operation: object, x: Sequence[Z3], constant: float | None) -> Z3 | None:
+    def _applied(self, operation: object, x: Sequence[Z3], constant: float | None, there: list[Z3]) -> Z3 | None:
         """An operation; its second operand may be a ``constant``."""
         match operation:
             case "add":
@@ -165,8 +166,14 @@ class SolverEncoding:
                 return self.z3.Product(list(x))
             case "abs":
                 return self.z3.If(x[0] >= 0, x[0], -x[0])
-            case "divide" if constant:
+            case "divide":
+                there.append(x[1] != 0)
                 return x[0] / x[1]
+            case "sqrt":
+                root = self.z3.FreshReal("root", self.context)
+                self.said.append(self.z3.Implies(x[0] >= 0, self.z3.And(root >= 0, root * root == x[0])))
+                there.append(x[0] >= 0)
+                return root
             case "power" if constant is not None and constant.is_integer() and 1 <= constant <= _POWER:
                 return self.z3.Product([x[0]] * int(constant))
         return None

@@ -20,6 +20,8 @@ from lnnkit.prove.verdict.verdicts import Verdict
 from lnnkit.time_limit import Deadline, TimedOut
 
 _FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals
+_LATE = "time ran out before it was decided"
+_OPEN = "it depends on arithmetic that the solver cannot be given: a unit, an unknown exponent, a power above 16"
 _CORE_SECONDS = 2.0  # time limit of the search for a core, besides a third of the remaining timeout
 
 
@@ -36,7 +38,7 @@ def _answered(ground: Ground, question: Question, deadline: Deadline) -> Proved:
         return Proved(
             question.text, "classical", "inconsistent", core=core.members, minimal=core.minimal, notes=core.notes
         )
-    cone = _cone(ground, deadline, ground.eager)
+    cone = ground.cone(deadline, ground.eager)
     try:
         decision, verdict = _decided(ground, question, cone, deadline)
     except (TooWide, TimedOut) as problem:
@@ -47,7 +49,7 @@ def _answered(ground: Ground, question: Question, deadline: Deadline) -> Proved:
         return replace(propagated(question, "classical", 1.0, note), interrupted=True)
     count = decision.count
     if verdict == "timeout":
-        return propagated(question, "classical", 1.0, "time ran out before it was decided", count)
+        return propagated(question, "classical", 1.0, _OPEN if decision.left_open else _LATE, count)
     if verdict == "neither":
         models = contrasted(decision.models)
         return Proved(question.text, "classical", verdict, models=models, translated=count)
@@ -76,7 +78,7 @@ def _decided(
         if related.lazily:
             lazy = LazyDecision(ground, question, related, deadline)
             return lazy, lazy.decide()
-        decision = ClassicalDecision(ground, question, deadline, _cone(ground, deadline, None))
+        decision = ClassicalDecision(ground, question, deadline, ground.cone(deadline))
     if decision.encoding.unnamed is None or not related.lazily:
         return decision, decision.decide()
     left = deadline.left
@@ -86,13 +88,6 @@ def _decided(
         return decision, verdict
     lazy = LazyDecision(ground, question, related, deadline)
     return lazy, lazy.decide()
-
-
-def _cone(ground: Ground, deadline: Deadline, most: int | None) -> Cone:
-    """An empty cone with limits: ``most`` instances, and four times as many atoms."""
-    limit = ground.limit if most is None else min(ground.limit, most)
-    atoms = None if most is None else 4 * most
-    return Cone(ground.reading, ground.index, limit, deadline, ground.tell, ground.halted, atoms)
 
 
 def _core(

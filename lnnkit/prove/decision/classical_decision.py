@@ -7,12 +7,11 @@ import math
 from dataclasses import replace
 
 from lnnkit.prove.decision.question import Ground, Question
-from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.decision.shown_worlds import checked_world, world_of
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, Truth
 from lnnkit.prove.ground.dependency_cone import Cone, Definition, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
-from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.unfounded import Loop, loop_of, unfounded
 from lnnkit.prove.solving import Z3, Status, checked, solver_module, verdict_of
@@ -34,6 +33,7 @@ class ClassicalDecision:
         self.context = self.z3.Context()
         self.used: list[Item] = []
         self.models: list[ShownWorld] = []
+        self.left_open = False  # whether a world was found that may break what could not be encoded
         self._question = question
         self._ground = ground
         self._deadline = deadline
@@ -139,8 +139,8 @@ class ClassicalDecision:
             if found != "sat" or not self._founded(self._solver.model()):
                 break
         if found == "sat":
-            self._show(self._solver.model(), truth)
-        elif found == "unsat":
+            return self._shown(self._solver.model(), truth)
+        if found == "unsat":
             names = [mark.decl().name() for mark in self._solver.unsat_core()]
             items = [self._items[name] for name in names if name in self._items]
             self.used += [item for item in items if item not in self.used]
@@ -149,20 +149,25 @@ class ClassicalDecision:
     def _founded(self, model: Z3) -> bool:
         """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
         definitions, reading = self.cone.definitions, self._ground.reading
-        loose = unfounded(definitions, reading, lambda key: self._true(model, key)) if definitions else frozenset()
-        if loose:
-            loop = loop_of(loose, definitions, reading)
-            self._mark(loop, self.encoding.held(loop))
-        return bool(loose)
+        if not definitions:
+            return False
+        loose = unfounded(definitions, reading, world_of(self.z3, model, self._ground.known, self.encoding))
+        loop = loop_of(loose, definitions, reading)
+        if not loose or loop in self._items.values():  # an antecedent may be unknown in the world
+            return False
+        self._mark(loop, self.encoding.held(loop))
+        return True
 
-    def _true(self, model: Z3, key: Key) -> bool:
-        made = self.encoding.atom(key)
-        return made if isinstance(made, bool) else bool(self.z3.is_true(model.eval(made, model_completion=True)))
-
-    def _show(self, model: Z3, truth: float) -> None:
-        """Keep a world. Its truth is the one that was asked for, since Z3 may leave quantifiers over unnamed
+    def _shown(self, model: Z3, truth: float) -> Status:
+        """Check and keep a world. Its truth is the one that was asked for, since Z3 may leave quantifiers over unnamed
         individuals unevaluated in a model."""
         near = list(itertools.islice(self.cone.atoms, self._near))
-        shown = shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near)
+        shown = checked_world(
+            self.z3, model, truth, self._ground, self._question, self.encoding, near, self.cone.instances
+        )
+        if shown is None:
+            self.left_open = True
+            return "unknown"
         others = tuple(self.encoding.true_of_unnamed(model, _SHOWN))
         self.models.append(replace(shown, atoms=(*shown.atoms, *others)))
+        return "sat"

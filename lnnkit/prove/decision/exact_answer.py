@@ -43,14 +43,7 @@ def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: flo
     """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
     deadline = Deadline(timeout)
     with ground.limited(deadline):
-        return _answered(_Asked(ground, question, alpha, deadline, _cone(ground, deadline)))
-
-
-def _cone(ground: Ground, deadline: Deadline, most: int | None = None) -> Cone:
-    """An empty cone with limits: ``most`` instances, and four times as many atoms."""
-    limit = ground.limit if most is None else min(ground.limit, most)
-    atoms = None if most is None else 4 * most
-    return Cone(ground.reading, ground.index, limit, deadline, ground.tell, ground.halted, atoms)
+        return _answered(_Asked(ground, question, alpha, deadline, ground.cone(deadline)))
 
 
 def _answered(asked: _Asked) -> Proved:
@@ -81,7 +74,7 @@ def exact_ends(ground: Ground, question: Question, timeout: float | None) -> Exa
     """Like `prove_exactly`, with the items from which each end follows. Raises `NoSolver`."""
     deadline = Deadline(timeout)
     with ground.limited(deadline):
-        return _ends(_Asked(ground, question, 1.0, deadline, _cone(ground, deadline)))
+        return _ends(_Asked(ground, question, 1.0, deadline, ground.cone(deadline)))
 
 
 def _ends(asked: _Asked) -> ExactEnds:
@@ -134,7 +127,7 @@ def _decision(asked: _Asked) -> Callable[..., GradedDecision]:
     """Makes decisions by the whole cone of the question if that is small, else by lazy instantiation."""
     ground, question, deadline = asked.ground, asked.question, asked.deadline
     related = Related(ground, question)
-    asked.cone = _cone(ground, deadline, ground.eager)
+    asked.cone = ground.cone(deadline, ground.eager)
     try:
         near = _grown(asked)
     except TooWide:
@@ -142,11 +135,11 @@ def _decision(asked: _Asked) -> Callable[..., GradedDecision]:
         if related.without_completion:
 
             def lazily(slack: Fraction, ends: Sequence[int] = (0, 1)) -> GradedDecision:
-                asked.cone = _cone(ground, deadline)
+                asked.cone = ground.cone(deadline)
                 return LazyBounds(ground, question, related, deadline, asked.cone, slack, ends)
 
             return lazily
-        asked.cone = _cone(ground, deadline)
+        asked.cone = ground.cone(deadline)
         near = _grown(asked)
     return partial(GradedDecision, ground, question, deadline, asked.cone, near)
 

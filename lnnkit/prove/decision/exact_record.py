@@ -18,7 +18,7 @@ from lnnkit.explain.checker.proof_checker import Fault, World, defined, fault
 from lnnkit.explain.proof.proof import Premise, Proof, Side, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.fact_sources import ground_atom
-from lnnkit.prove.decision.minimal_core import Item, KnownEnd
+from lnnkit.prove.decision.minimal_core import Item, KnownEnd, reachable
 from lnnkit.prove.decision.question import Ground, bound_formula
 from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import Instance
@@ -70,7 +70,7 @@ def _least(step: Step, proof: Proof, world: World) -> Step:
 
 def _used(proof: Proof) -> Proof:
     """The proof without unused steps."""
-    kept = sorted({*_reachable(proof, proof.lower), *_reachable(proof, proof.upper)})
+    kept = sorted({*reachable(proof, proof.lower), *reachable(proof, proof.upper)})
     places = {number: place for place, number in enumerate(kept)}
     steps = [
         replace(step, premises=[Premise(places[each.step], each.weight) for each in step.premises])
@@ -140,7 +140,7 @@ class _Record:
             self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
         proof, places = self._placed[key]
         top = proof.upper if end else proof.lower
-        fresh = [number for number in _reachable(proof, top) if number not in places]
+        fresh = [number for number in reachable(proof, top) if number not in places]
         places |= {number: len(self.steps) + place for place, number in enumerate(fresh)}
         for number in fresh:
             step = proof.steps[number]
@@ -167,18 +167,6 @@ class _Record:
             predicate = program.predicates[key[0]]
             if predicate.closed and not predicate.numeric and known.box(key)[1] <= 0:
                 yield key
-
-
-def _reachable(proof: Proof, top: int) -> list[int]:
-    """The steps on which one depends, and that step."""
-    met: dict[int, None] = {top: None}
-    stack = [top]
-    while stack:
-        for premise in proof.steps[stack.pop()].premises:
-            if premise.step not in met:
-                met[premise.step] = None
-                stack.append(premise.step)
-    return list(met)
 
 
 def _atoms(form: Form, world: World) -> Iterator[Key]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from lnnkit.prove.decision.question import Ground, Question
-from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone
@@ -19,6 +19,7 @@ from lnnkit.time_limit import Deadline, TimedOut
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LOOKED = 64  # after this many instances or constraints the clock is read
+_TURNS = 100  # models whose numbers are tried before an end is sought by bisection
 _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum
 
 
@@ -56,6 +57,7 @@ class GradedDecision:
         self.cone = cone
         self._near = near
         self._ground = ground
+        self._world_reading = ground.reading
         self._question = question
         self._deadline = deadline
         arithmetic = ArithmeticEncoding(self.z3, self.context, ground.known, frozenset(), folded=True)
@@ -85,7 +87,7 @@ class GradedDecision:
         if isinstance(self._goal, Fraction):
             found.lower = found.upper = self._goal
             return
-        seen = self._value(solver.model())
+        seen = solver.model()
         for end in self._ends:
             deadline = self._deadline.share(2 - end)
             reached, model = self._extreme(end, seen, solver, deadline)
@@ -93,8 +95,8 @@ class GradedDecision:
                 found.lower = reached
             else:
                 found.upper = reached
-            if model is not None:
-                found.worlds.append(self._world(model))
+            if model is not None and (world := self._world(model)) is not None:
+                found.worlds.append(world)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
@@ -129,17 +131,19 @@ class GradedDecision:
         solver = self.z3.SolverFor("QF_NRA", ctx=self.context) if self._nonlinear else self.z3.Solver(ctx=self.context)
         return self._filled(solver)
 
-    def _filled(self, solver: Z3) -> Z3:
-        """A solver with all that is said. Raises `TimedOut`."""
+    def _filled(self, solver: Z3, values: Sequence[tuple[Z3, Z3]] = ()) -> Z3:
+        """A solver with all that is said, where numbers have these ``values``. Raises `TimedOut`."""
         for start in range(0, len(self._said), _LOOKED):
             if self._deadline.passed:
                 raise TimedOut
-            solver.add(self._said[start : start + _LOOKED])
+            said = self._said[start : start + _LOOKED]
+            solver.add([self.z3.substitute(each, *values) for each in said] if values else said)
+        solver.add([each == value for each, value in values])
         return solver
 
     @property
     def _nonlinear(self) -> bool:
-        return self.encoding.nonlinear
+        return self.encoding.nonlinear or self.encoding.arithmetic.nonlinear
 
     def _lifted(self, said: Z3 | bool) -> Z3:
         return self.z3.BoolVal(said, self.context) if isinstance(said, bool) else said
@@ -147,21 +151,26 @@ class GradedDecision:
     def _value(self, model: Z3) -> Fraction:
         return fraction(model.eval(self._goal, model_completion=True))
 
-    def _world(self, model: Z3) -> ShownWorld:
+    def _world(self, model: Z3) -> ShownWorld | None:
         near = list(itertools.islice(self.cone.atoms, self._near))
         truth = float(min(ONE, max(ZERO, self._value(model))))
-        return shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, near)
+        ground, instances = self._ground, self.cone.instances
+        return checked_world(
+            self.z3, model, truth, ground, self._question, self.encoding, near, instances, self._world_reading
+        )
 
-    def _extreme(self, end: int, seen: Fraction, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+    def _extreme(self, end: int, seen: Z3, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The least (0) or the greatest (1) truth, with a model that attains it or nearly so; None if it is not
-        settled."""
+        settled. ``seen`` is a model."""
         known = self._ground.reading.box(self._question.part, self._question.bindings)[end]
         reached, model = self._at_known(end, known, solver, deadline)
         if reached is not None:
             return reached, model
         if not self._nonlinear:
             return self._optimum(end, deadline)
-        return self._approached(end, known, seen, solver, deadline)
+        if not self.encoding.nonlinear:
+            return self._among_numbers(end, known, seen, solver, deadline)
+        return self._approached(end, known, self._value(seen), solver, deadline)
 
     def _at_known(self, end: int, known: float, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The end that inference found, if some world attains it."""
@@ -169,8 +178,10 @@ class GradedDecision:
         status, model = self._beyond(end, limit, solver, deadline)
         return (limit, model) if status == "sat" else (None, None)
 
-    def _beyond(self, end: int, limit: Fraction, solver: Z3, deadline: Deadline) -> tuple[Status, Z3]:
-        """Whether the truth can be at ``limit`` or beyond it."""
+    def _beyond(
+        self, end: int, limit: Fraction, solver: Z3, deadline: Deadline, *, strictly: bool = False
+    ) -> tuple[Status, Z3]:
+        """Whether the truth can be at ``limit`` or beyond it, or ``strictly`` beyond it."""
         number = self.encoding.arithmetic.real(limit)
         if self._nonlinear:  # that procedure cannot continue from an earlier result
             solver = self._solver()
@@ -179,15 +190,39 @@ class GradedDecision:
             self._given = len(self._said)
             solver.push()
         solver.add(self._goal >= number if end else self._goal <= number)
+        if strictly:
+            solver.add(self._goal != number)
         status = self._checked(solver, deadline)
         model = solver.model() if status == "sat" else None
         if not self._nonlinear:
             solver.pop()
         return status, model
 
-    def _optimum(self, end: int, deadline: Deadline) -> tuple[Fraction | None, Z3]:
-        """The end by linear optimisation; an infimum that no world attains counts."""
-        optimiser = self._filled(self.z3.Optimize(ctx=self.context))
+    def _among_numbers(
+        self, end: int, known: float, model: Z3, solver: Z3, deadline: Deadline
+    ) -> tuple[Fraction | None, Z3]:
+        """The end where truths are linear once numbers are known: the optimum for those of a model, if they are
+        rational, until no model is beyond it."""
+        arithmetic = self.encoding.arithmetic
+        numbers = [*arithmetic.numbers.values(), *arithmetic.roots.values()]
+        for _ in range(_TURNS):
+            reached, at = self._value(model), model
+            values = [(each, model.eval(each, model_completion=True)) for each in numbers]
+            if all(self.z3.is_rational_value(value) for _, value in values):
+                reached, at = self._optimum(end, deadline, values)
+            if reached is None:
+                return None, None
+            status, model = self._beyond(end, reached, solver, deadline, strictly=True)
+            if status != "sat":
+                return (reached, at) if status == "unsat" else (None, None)
+        return self._approached(end, known, self._value(model), solver, deadline)
+
+    def _optimum(
+        self, end: int, deadline: Deadline, values: Sequence[tuple[Z3, Z3]] = ()
+    ) -> tuple[Fraction | None, Z3]:
+        """The end by linear optimisation, where numbers have these ``values``; an infimum that no world attains
+        counts."""
+        optimiser = self._filled(self.z3.Optimize(ctx=self.context), values)
         handle = optimiser.maximize(self._goal) if end else optimiser.minimize(self._goal)
         if self._checked(optimiser, deadline) != "sat":
             return None, None

@@ -7,11 +7,11 @@ replaced by the facts and instances of their proofs, and the whole set is minimi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lnnkit.check.program import Assertion
+from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.walk import nodes
 from lnnkit.explain.proof.proof import Given, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
@@ -263,7 +263,7 @@ class _Finder:
         if proof is None:
             yield item
             return
-        steps = _reachable(proof, proof.upper if item.end else proof.lower)
+        steps = [proof.steps[n] for n in reachable(proof, proof.upper if item.end else proof.lower)]
         if len(steps) > _MOST_STEPS:
             yield item
             return
@@ -307,25 +307,22 @@ class _Finder:
     def _members(self, items: Sequence[Item]) -> tuple[CoreMember, ...]:
         facts: dict[CoreMember, None] = {}
         statements: dict[CoreMember, None] = {}
+        closed = set(self._encoding.closed)
         for item in items:
             match item:
-                case Instance():
+                case Instance() | Blanket():
                     statements[member_of(item.stated.origin)] = None
-                case Blanket():
-                    statements[member_of(item.stated.origin)] = None
-                case Definition():
-                    statements |= dict.fromkeys(member_of(each.stated.origin) for each, _ in item.rules)
-                case Loop():
-                    rules = [rule for key in item.atoms for rule, _ in self._ground.index.defining(key[0])]
-                    statements |= dict.fromkeys(member_of(rule.origin) for rule in rules)
                 case KnownEnd(given=Given() as given):
                     facts[CoreMember(given.text, given.file, given.row)] = None
-                case KnownEnd(key=key):
-                    rules = self._ground.index.defining(key[0]) if item.completed else ()
-                    statements |= dict.fromkeys(member_of(stated.origin) for stated, _ in rules)
-        declared = [self._ground.program.predicates[name].span for name in sorted(self._encoding.closed)]
-        closed = [CoreMember(one_line(each.text), each.source.path, each.line) for each in declared if each is not None]
-        return (*sorted(facts, key=_place), *sorted(statements, key=_place), *sorted(closed, key=_place))
+                case Definition() | Loop() | KnownEnd(completed=True):
+                    names = {key[0] for key in (item.atoms if isinstance(item, Loop) else (item.key,))}
+                    closed |= names
+                    rules = [rule for name in names for rule, _ in self._ground.index.defining(name)]
+                    statements |= dict.fromkeys(member_of(rule.origin) for rule in rules)
+                case _:
+                    pass
+        declared = declarations(self._ground.program, closed)
+        return (*sorted(facts, key=_place), *sorted(statements, key=_place), *sorted(declared, key=_place))
 
 
 def _place(member: CoreMember) -> tuple[str, int, str]:
@@ -337,15 +334,24 @@ def member_of(origin: Assertion) -> CoreMember:
     return CoreMember(origin.text, origin.span.source.path, origin.span.line)
 
 
-def _reachable(proof: Proof, top: int) -> list[Step]:
-    met: dict[int, None] = {}
+def declarations(program: CheckedProgram, names: Iterable[str]) -> Iterator[CoreMember]:
+    """The declarations of predicates as members of a core."""
+    for name in names:
+        span = program.predicates[name].span
+        if span is not None:
+            yield CoreMember(one_line(span.text), span.source.path, span.line)
+
+
+def reachable(proof: Proof, top: int) -> list[int]:
+    """The steps on which one depends, and that step."""
+    met: dict[int, None] = {top: None}
     stack = [top]
     while stack:
-        number = stack.pop()
-        if number not in met:
-            met[number] = None
-            stack.extend(premise.step for premise in proof.steps[number].premises)
-    return [proof.steps[number] for number in met]
+        for premise in proof.steps[stack.pop()].premises:
+            if premise.step not in met:
+                met[premise.step] = None
+                stack.append(premise.step)
+    return list(met)
 
 
 def _atoms(origin: Assertion) -> Iterator[ast.Atom]:

@@ -14,7 +14,7 @@ from lnnkit.check.walk import transform
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.prove.ground.dependency_cone import TooWide
+from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import Part
@@ -74,6 +74,12 @@ class Ground:
             if total > WHOLE:
                 break
         return self.index.count <= WHOLE and total <= WHOLE
+
+    def cone(self, deadline: Deadline, most: int | None = None) -> Cone:
+        """An empty cone with limits: ``most`` instances, and four times as many atoms."""
+        limit = self.limit if most is None else min(self.limit, most)
+        atoms = None if most is None else 4 * most
+        return Cone(self.reading, self.index, limit, deadline, self.tell, self.halted, atoms)
 
     @property
     def known(self) -> KnownValues:

@@ -2,30 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from fractions import Fraction
+from functools import cache
+from typing import Protocol, cast
 
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
-from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.known_values import Key, KnownValues
 from lnnkit.prove.ground.parts import Assignment, Part
+from lnnkit.prove.ground.truth_functions import Box
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.prove.verdict.verdicts import ShownWorld
 from lnnkit.syntax.printer import format_expression
 
 _EQUAL = 1e-9  # values closer than this, relative to them, are shown alike
+_ALGEBRAIC = Fraction(1, 10**18)  # error of an irrational number that is rounded
+_DIGITS = 12  # of a truth that is shown
 _OF_QUESTION = 200  # settled atoms of the question that are shown
+
+
+class BrokenWorld(Exception):
+    """A model of the solver breaks a statement: a defect."""
 
 
 class _Encoding(Protocol):
     atoms: dict[Key, Z3]
     arithmetic: ArithmeticEncoding
+    loose: bool
 
 
-def shown_world(
+def world_of(z3: Z3, model: Z3, known: KnownValues, encoding: _Encoding) -> Callable[[Key], Box]:
+    """The world of a model: its truths up to rounding, its numbers in fractions, where it has none the known bounds."""
+
+    @cache
+    def read(key: Key) -> Box:
+        numeric = known.program.predicates[key[0]].numeric
+        made = (encoding.arithmetic.numbers if numeric else encoding.atoms).get(key)
+        if made is None:
+            low, high = known.box(key)
+            if numeric or low != high:
+                return low, high
+            return _around(low)
+        value = model.eval(made, model_completion=True)
+        if z3.is_bool(value):
+            return (1.0, 1.0) if z3.is_true(value) else (0.0, 0.0)
+        near = fraction(value)
+        if not numeric:
+            return _around(float(near))
+        gap = _ALGEBRAIC if z3.is_algebraic_value(value) else 0
+        return cast("Box", (near - gap, near + gap))
+
+    return read
+
+
+def checked_world(
     z3: Z3,
     model: Z3,
     truth: float,
@@ -33,25 +68,32 @@ def shown_world(
     question: Question,
     encoding: _Encoding,
     near: Sequence[Key],
-) -> ShownWorld:
-    """The truths of the question and of the atoms ``near`` it; likewise the numbers."""
-    asked: dict[Key, None] = {}
+    instances: Iterable[Instance],
+    reading: GroundReading | None = None,
+) -> ShownWorld | None:
+    """The truths of the question and of the atoms ``near`` it, likewise the numbers, once the ``instances`` are
+    evaluated there, by a ``reading`` that has what the model lacks (default: known bounds). None if one may not hold
+    because the encoding left something open. Raises `BrokenWorld`."""
+    reading = reading or ground.reading
+    read = world_of(z3, model, reading.known, encoding)
+    held = ((each.stated.part, each.bindings, (each.stated.lower, each.stated.upper)) for each in instances)
+    for part, bindings, bounds in ((question.part, question.bindings, (truth, truth)), *held):
+        if reading.apart(part, bindings, bounds, read, maybe=encoding.loose):
+            if encoding.loose:
+                return None
+            raise BrokenWorld(f"a world for `{question.text}` breaks a statement")
+    keys: dict[Key, None] = {}
     with suppress(TooWide):  # the time is over: those of them
         for key in _keys(question.part, question.bindings, ground):
-            asked[key] = None
+            keys[key] = None
     atoms: dict[Key, float] = {}
     numbers: dict[Key, float] = {}
-    for key in [*asked, *near]:
-        if ground.program.predicates[key[0]].numeric:
-            low, high = ground.known.box(key)
-            made = encoding.arithmetic.numbers.get(key)
-            if made is not None:
-                numbers[key] = float(fraction(model.eval(made, model_completion=True)))
-            elif low == high:
-                numbers[key] = low
-        elif key not in atoms:
-            made = encoding.atoms.get(key)
-            atoms[key] = ground.known.box(key)[0] if made is None else _truth(z3, model, made)
+    for key in keys | dict.fromkeys(near):
+        low, high = map(float, read(key))
+        if not ground.program.predicates[key[0]].numeric:
+            atoms[key] = round((low + high) / 2, _DIGITS) if high - low < 3 * _EQUAL else low
+        elif low == high:
+            numbers[key] = low
     return ShownWorld(truth, _texts(atoms), _texts(numbers))
 
 
@@ -92,9 +134,9 @@ def _texts(values: Mapping[Key, float]) -> tuple[tuple[str, float], ...]:
     return tuple((key_text(key), value) for key, value in values.items())
 
 
-def _truth(z3: Z3, model: Z3, made: Z3) -> float:
-    found = model.eval(made, model_completion=True)
-    return float(bool(z3.is_true(found))) if z3.is_bool(made) else float(fraction(found))
+def _around(truth: float) -> Box:
+    """A truth with its rounding: in Goedel logic others jump where it meets one."""
+    return (truth, truth) if truth in (0, 1) else (max(0.0, truth - _EQUAL), min(1.0, truth + _EQUAL))
 
 
 def _keys(part: Part, bindings: Assignment, ground: Ground) -> Iterator[Key]:

@@ -1,5 +1,5 @@
-"""Numbers, terms and comparisons for Z3. Unsupported arithmetic becomes an unknown number, or an unknown truth: sound,
-but weaker."""
+"""Numbers, terms and comparisons for Z3. A comparison of which a term has no value (a quotient by 0, the root of a
+negative number) is false. Arithmetic that is not supported becomes an unknown truth: sound, but weaker."""
 
 from __future__ import annotations
 
@@ -9,25 +9,32 @@ from fractions import Fraction
 
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
 from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.point_arithmetic import Inexact, comparable, holds, rational
+from lnnkit.prove.ground.point_arithmetic import RELATIONS, Inexact, NoValue, applied, comparable, rational
 from lnnkit.prove.solving import Z3
 
-_GREATEST_POWER = 16
+_GREATEST_POWER = 16  # of powers and of roots
+
+
+class _Unsupported(Exception):
+    pass
 
 
 class ArithmeticEncoding:
     """Encodes numbers as reals, or as integers if their names are ``whole``. ``asides`` collects constraints that the
-    encoded terms need: the ends of numbers, and the definitions of quotients and roots."""
+    encoded terms need: the ends of numbers, and the definitions of roots. ``nonlinear`` says whether variables are
+    multiplied."""
 
     def __init__(self, z3: Z3, context: Z3, known: KnownValues, whole: Collection[str], *, folded: bool) -> None:
         self.numbers: dict[Key, Z3] = {}
         self.asides: list[Z3] = []
+        self.nonlinear = False
         self._z3 = z3
         self._context = context
         self._known = known
         self._whole = whole
         self._folded = folded
-        self._fresh = 0
+        self.roots: dict[tuple[Z3, int], Z3] = {}
+        self._bound = False
 
     def number(self, key: Key) -> Fraction | Z3:
         """A number: its known value, or a variable."""
@@ -36,12 +43,15 @@ class ArithmeticEncoding:
             return rational(low)
         if key not in self.numbers:
             text = f"{key[0]}({', '.join(key[1])})"
-            whole = key[0] in self._whole
-            made = (self._z3.Int if whole else self._z3.Real)(text, self._context)
+            made = self._z3.Const(text, self.sort(key[0]))
             self.numbers[key] = made
             if self._folded:
                 self.asides += [*self.at_end(key, 0, low), *self.at_end(key, 1, high)]
         return self.numbers[key]
+
+    def sort(self, name: str) -> Z3:
+        """The sort of a number's values."""
+        return (self._z3.IntSort if name in self._whole else self._z3.RealSort)(self._context)
 
     def at_end(self, key: Key, end: int, value: float) -> list[Z3]:
         """The constraint that a variable number is at least (0) or at most (1) ``value``; None if that is infinite."""
@@ -54,50 +64,41 @@ class ArithmeticEncoding:
             limit = self.real(rational(value))
         return [made <= limit if end else made >= limit]
 
-    def comparison(self, arithmetic: Comparison, keys: Sequence[Key | None]) -> bool | Z3 | None:
-        """Whether a comparison of numbers holds; None if it cannot be encoded."""
-        if not comparable(arithmetic) or any(key is None for key in keys):
+    def comparison(
+        self, arithmetic: Comparison, values: Sequence[Fraction | Z3], *, bound: bool = False
+    ) -> bool | Z3 | None:
+        """Whether a comparison of numbers holds; None if it cannot be encoded: a root cannot where the values are
+        ``bound`` by a quantifier of Z3."""
+        if not comparable(arithmetic):
             return None
-        values = [self.number(key) for key in keys if key is not None]
-        if all(isinstance(value, Fraction) for value in values):
-            try:
-                return holds(arithmetic, values)
-            except Inexact:
-                return None
-        left, right = self._term(arithmetic.left, values), self._term(arithmetic.right, values)
-        if left is None or right is None:
+        there: list[Z3] = []
+        self._bound = bound
+        try:
+            left, right = (self._term(side, values, there) for side in (arithmetic.left, arithmetic.right))
+        except NoValue:
+            return False
+        except _Unsupported:
             return None
         assert isinstance(arithmetic.relation, Fixed)
-        one, other = self._pair(left, right)
-        found = {
-            ">": lambda: one > other,
-            ">=": lambda: one >= other,
-            "<": lambda: one < other,
-            "<=": lambda: one <= other,
-            "=": lambda: one == other,
-            "!=": lambda: one != other,
-        }[arithmetic.relation.sign]()
-        return found
+        holds = RELATIONS[arithmetic.relation.sign]
+        if isinstance(left, Fraction) and isinstance(right, Fraction):
+            found = holds(left, right)
+            return self._z3.And(there) if found and there else found
+        found = holds(self._lifted(left), self._lifted(right))
+        return self._z3.And(*there, found) if there else found
 
     def real(self, value: Fraction) -> Z3:
         """A rational constant."""
         return self._z3.RealVal(f"{value.numerator}/{value.denominator}", self._context)
-
-    def unknown(self, *, whole: bool = False) -> Z3:
-        """A new unconstrained number."""
-        self._fresh += 1
-        return (self._z3.Int if whole else self._z3.Real)(f"?number {self._fresh}", self._context)
-
-    def _pair(self, one: Fraction | Z3, other: Fraction | Z3) -> tuple[Z3, Z3]:
-        return self._lifted(one), self._lifted(other)
 
     def _lifted(self, value: Fraction | Z3) -> Z3:
         if not isinstance(value, Fraction):
             return value
         return self._z3.IntVal(int(value), self._context) if value.denominator == 1 else self.real(value)
 
-    def _term(self, term: Term, values: Sequence[Fraction | Z3]) -> Fraction | Z3 | None:
-        built: list[Fraction | Z3 | None] = []
+    def _term(self, term: Term, values: Sequence[Fraction | Z3], there: list[Z3]) -> Fraction | Z3:
+        """The value of a term where all of ``there`` holds. Raises `NoValue`, `_Unsupported`."""
+        built: list[Fraction | Z3] = []
         for step in term.steps:
             match step:
                 case Number():
@@ -105,12 +106,16 @@ class ArithmeticEncoding:
                 case Constant():
                     built.append(rational(step.value))
                 case Apply():
-                    built.append(self._applied(step.operation, [built[place] for place in step.operands]))
+                    built.append(self._applied(step.operation, [built[place] for place in step.operands], there))
         return built[-1]
 
-    def _applied(self, operation: object, operands: Sequence[Fraction | Z3 | None]) -> Fraction | Z3 | None:
-        if any(each is None for each in operands):
-            return None
+    def _applied(self, operation: object, operands: Sequence[Fraction | Z3], there: list[Z3]) -> Fraction | Z3:
+        known = [each for each in operands if isinstance(each, Fraction)]
+        if len(known) == len(operands):
+            try:
+                return applied(operation, known)
+            except Inexact:
+                pass  # an irrational root
         x: list[Z3] = [self._lifted(each) for each in operands]
         match operation:
             case "add":
@@ -120,15 +125,47 @@ class ArithmeticEncoding:
             case "negate":
                 return -x[0]
             case "multiply":
+                self.nonlinear |= len(operands) > len(known) + 1
                 return math.prod(x[1:], start=x[0])
             case "abs":
                 return self._z3.If(x[0] >= 0, x[0], -x[0])
-            case "divide" if isinstance(operands[1], Fraction) and operands[1] != 0:
-                return (
-                    self._z3.ToReal(x[0]) / self.real(operands[1]) if x[0].is_int() else x[0] / self.real(operands[1])
-                )
-            case "power" if isinstance(operands[1], Fraction) and operands[1].denominator == 1:
-                exponent = int(operands[1])
-                if 1 <= exponent <= _GREATEST_POWER:
-                    return math.prod([x[0]] * (exponent - 1), start=x[0])
-        return None
+            case "divide":
+                return self._quotient(operands[0], operands[1], there)
+            case "sqrt":
+                return self._power(x[0], Fraction(1, 2), there)
+            case "power" if isinstance(operands[1], Fraction):
+                return self._power(x[0], operands[1], there)
+        raise _Unsupported
+
+    def _quotient(self, dividend: Fraction | Z3, divisor: Fraction | Z3, there: list[Z3]) -> Z3:
+        if isinstance(divisor, Fraction):
+            if divisor == 0:
+                raise NoValue
+        else:
+            self.nonlinear = True
+            there.append(divisor != 0)
+        one, other = self._lifted(dividend), self._lifted(divisor)
+        return (self._z3.ToReal(one) if one.is_int() else one) / (self._z3.ToReal(other) if other.is_int() else other)
+
+    def _power(self, base: Z3, exponent: Fraction, there: list[Z3]) -> Z3:
+        size, degree = abs(exponent.numerator), exponent.denominator
+        if max(size, degree) > _GREATEST_POWER:
+            raise _Unsupported
+        if exponent == 0:
+            return self._lifted(Fraction(1))
+        if degree > 1:
+            there.append(base >= 0)
+            base = self._root(base, degree)
+        self.nonlinear |= size > 1
+        found = math.prod([base] * (size - 1), start=base)
+        return found if exponent > 0 else self._quotient(Fraction(1), found, there)
+
+    def _root(self, base: Z3, degree: int) -> Z3:
+        if (base, degree) not in self.roots:
+            if self._bound:
+                raise _Unsupported
+            self.nonlinear = True
+            root = self.roots[base, degree] = self._z3.Real(f"?root {len(self.roots)}", self._context)
+            power = math.prod([root] * (degree - 1), start=root)
+            self.asides.append(self._z3.Implies(base >= 0, self._z3.And(root >= 0, power == base)))
+        return self.roots[base, degree]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
+from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
@@ -29,6 +31,7 @@ class ClassicalEncoding:
     ) -> None:
         self.atoms: dict[Key, Z3] = {}
         self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
+        self.loose = False  # whether a comparison was left open
         self.arithmetic = arithmetic
         self.z3 = z3
         self.context = context
@@ -121,19 +124,35 @@ class ClassicalEncoding:
             return self.atom(key)
         if self._known.program.predicates[part.name].closed:
             return False
-        arguments = part.arguments(bindings)
-        named = tuple(each if isinstance(each, str) else None for each in arguments)
-        others = [each for each in arguments if not isinstance(each, str)]
-        return self._function((part.name, named), len(others))(*others)
+        return self._applied(part, bindings)
 
     def _comparison(self, part: Part, bindings: Assignment) -> Truth:
-        keys = [self._reading.key(operand, bindings) for operand in part.operands]
-        assert part.arithmetic is not None
-        found = self.arithmetic.comparison(part.arithmetic, keys)  # pyright: ignore[reportArgumentType]  # by its kind
-        if found is None:
-            self._fresh += 1
-            return self.z3.Bool(f"?comparison {self._fresh}", self.context)
-        return found
+        values = [self._number(operand, bindings) for operand in part.operands]
+        unnamed = {
+            str(each): each
+            for operand in part.operands
+            for each in operand.arguments(bindings)
+            if not isinstance(each, str)
+        }
+        assert isinstance(part.arithmetic, Comparison)
+        found = self.arithmetic.comparison(part.arithmetic, values, bound=bool(unnamed))
+        if found is not None:
+            return found
+        self.loose = True
+        self._fresh += 1
+        return self._function((f"?comparison {self._fresh}", (None,) * len(unnamed)))(*unnamed.values())
+
+    def _number(self, part: Part, bindings: Assignment) -> Fraction | Z3:
+        key = self._reading.key(part, bindings)
+        if key is not None:
+            return self.arithmetic.number(key)
+        return self._applied(part, bindings, self.arithmetic.sort(part.name))
+
+    def _applied(self, part: Part, bindings: Assignment, result: Z3 | None = None) -> Z3:
+        """An atom or a number about individuals, unnamed ones among them."""
+        arguments = part.arguments(bindings)
+        named = tuple(each if isinstance(each, str) else None for each in arguments)
+        return self._function((part.name, named), result)(*(each for each in arguments if not isinstance(each, str)))
 
     def _same(self, one: object, other: object) -> Truth:
         if isinstance(one, str) or isinstance(other, str):
@@ -237,7 +256,7 @@ class ClassicalEncoding:
         numbered = {f"someone {n}": each for n, each in enumerate(model.get_universe(self._unnamed) or (), 1)}
         for (name, pattern), function in self._functions.items():
             places = [place for place, each in enumerate(pattern) if each is None]
-            if name.startswith(_MEMBER):
+            if name.startswith((_MEMBER, "?")) or function.range().kind() != self.z3.Z3_BOOL_SORT:
                 continue
             for row in itertools.islice(itertools.product(numbered, repeat=len(places)), most):
                 arguments = list(pattern)
@@ -247,10 +266,12 @@ class ClassicalEncoding:
                 if self.z3.is_true(model.eval(made, model_completion=True)):
                     yield f"{name}({', '.join(map(str, arguments))})", 1.0
 
-    def _function(self, name: tuple[str, tuple[str | None, ...]], count: int) -> Z3:
+    def _function(self, name: tuple[str, tuple[str | None, ...]], result: Z3 | None = None) -> Z3:
         if name not in self._functions:
             text = f"{name[0]}({', '.join(each or '_' for each in name[1])})"
-            sorts = [self._unnamed] * count + [self.z3.BoolSort(self.context)]
+            sorts = [self._unnamed] * name[1].count(None) + [
+                self.z3.BoolSort(self.context) if result is None else result
+            ]
             self._functions[name] = self.z3.Function(text, *sorts)
         return self._functions[name]
 
@@ -258,7 +279,7 @@ class ClassicalEncoding:
         """The constraint that the individuals belong to the sorts of their variables."""
         pairs = zip(variables, bound, strict=True)
         return self._connective(
-            "and", [self._function((f"{_MEMBER}{sort}", (None,)), 1)(each) for (_, sort), each in pairs]
+            "and", [self._function((f"{_MEMBER}{sort}", (None,)))(each) for (_, sort), each in pairs]
         )
 
     def _closed(self, kind: str, bound: Sequence[Z3], body: Truth) -> Truth:

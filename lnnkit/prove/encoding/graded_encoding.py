@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
@@ -225,8 +226,9 @@ class GradedEncoding:
 
     def _comparison(self, part: Part, bindings: Assignment) -> Truth:
         keys = [self._reading.key(operand, bindings) for operand in part.operands]
-        assert part.arithmetic is not None
-        found = self.arithmetic.comparison(part.arithmetic, keys)  # pyright: ignore[reportArgumentType]  # by its kind
+        values = [self.arithmetic.number(key) for key in keys if key is not None]
+        assert isinstance(part.arithmetic, Comparison)
+        found = self.arithmetic.comparison(part.arithmetic, values)
         if found is None:
             return self._unknown(part, bindings)
         return self._if(found, ONE, ZERO)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from lnnkit.numeric import Comparison
 from lnnkit.prove.ground.instance_search import Algebra, assignments, guards_of, unified
 from lnnkit.prove.ground.known_values import Key, KnownValues
 from lnnkit.prove.ground.parts import Assignment, Part, Stated
 from lnnkit.prove.ground.point_arithmetic import comparison_box
 from lnnkit.prove.ground.truth_functions import Box
 
-SLACK = 1e-9  # an instance violated by no more than this counts as satisfied
+SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
+_APART = 1e-6  # and as broken in a world if violated by more than this
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +69,14 @@ class GroundReading:
         """Whether an instance is satisfied at the known bounds."""
         low, high = self.box(instance.stated.part, instance.bindings)
         return low >= instance.stated.lower - SLACK and high <= instance.stated.upper + SLACK
+
+    def apart(
+        self, part: Part, bindings: Assignment, bounds: Box, read: Callable[[Key], Box], *, maybe: bool = False
+    ) -> bool:
+        """Whether a formula is outside of ``bounds`` at the bounds ``read`` for its atoms, or ``maybe`` outside."""
+        low, high = self.box(part, bindings, read)
+        low, high = (low, high) if maybe else (high, low)
+        return low < bounds[0] - _APART or high > bounds[1] + _APART
 
     def key(self, part: Part, bindings: Assignment) -> Key | None:
         """The atom of a leaf; None if an argument is not a named entity."""
@@ -137,27 +147,21 @@ class GroundReading:
             if key is None:
                 return 0.0, 1.0
             ranges.append((read or self.known.box)(key))
-        assert part.arithmetic is not None
-        return comparison_box(part.arithmetic, ranges)  # pyright: ignore[reportArgumentType]  # a comparison by its kind
+        assert isinstance(part.arithmetic, Comparison)
+        return comparison_box(part.arithmetic, tuple(ranges))
 
     def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
         (body,) = part.operands
         may_be_more = any(self.known.is_open(sort) for _, sort in part.bound)
-        if part.kind == "forall":
-            low, high = 1.0, 1.0
-            for row in self.rows(part, bindings):
-                own = self.box(body, row, read)
-                low, high = min(low, own[0]), min(high, own[1])
-                if high <= 0:
-                    return 0.0, 0.0
-            return (0.0 if may_be_more else low), high
-        low, high = 0.0, 0.0
+        forall = part.kind == "forall"
+        fold, low = (min, 1.0) if forall else (max, 0.0)
+        high = low
         for row in self.rows(part, bindings):
             own = self.box(body, row, read)
-            low, high = max(low, own[0]), max(high, own[1])
-            if low >= 1:
-                return 1.0, 1.0
-        return low, (1.0 if may_be_more else high)
+            low, high = fold(low, own[0]), fold(high, own[1])
+            if high <= 0 if forall else low >= 1:
+                return low, high
+        return (0.0 if may_be_more and forall else low), (1.0 if may_be_more and not forall else high)
 
 
 def _about(guard: Part, named: Mapping[str, str], quantifier: Part) -> bool:

@@ -44,6 +44,12 @@ class Part:
             return (self,)
         return tuple(leaf for operand in self.operands for leaf in operand.leaves)
 
+    @cached_property
+    def total(self) -> bool:
+        """Whether all comparisons in it have a value wherever their numbers have one."""
+        own = not isinstance(self.arithmetic, Comparison) or self.arithmetic.total
+        return own and all(operand.total for operand in self.operands)
+
     def arguments(self, bindings: Assignment) -> tuple[object, ...]:
         """The terms, with their variables replaced."""
         return tuple(bindings[term.name] if isinstance(term, Free) else term for term in self.terms)

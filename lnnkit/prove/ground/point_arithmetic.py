@@ -1,27 +1,45 @@
-"""Terms over rational numbers: exact values, and cheap bounds over intervals."""
+"""Terms over rational numbers: exact values, and the truth of comparisons over intervals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
+
+import torch
 
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
+from lnnkit.numeric.interval import Interval
 
 Range = tuple[float, float]
-_ANY: Range = (-math.inf, math.inf)
+RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
 _WHOLE = 64  # the greatest whole exponent that is worked out
+_WIDER = 1e-9  # relative error of numbers that are not rational: the tolerance of equality in inference
 
 
 class Inexact(Exception):
-    """The value is not rational, or undefined."""
+    """The value is not rational, or too large."""
+
+
+class NoValue(Exception):
+    """A term has no value."""
 
 
 @lru_cache(maxsize=4096)
 def rational(value: float) -> Fraction:
     """A number as its decimal text reads: 0.1 is 1/10, not the nearest double."""
-    return Fraction(repr(float(value)))
+    return value if isinstance(value, Fraction) else Fraction(repr(float(value)))
 
 
 def comparable(arithmetic: Comparison) -> bool:
@@ -30,25 +48,17 @@ def comparable(arithmetic: Comparison) -> bool:
 
 
 def holds(arithmetic: Comparison, values: Sequence[Fraction]) -> bool:
-    """Whether a crisp comparison holds. Raises `Inexact`."""
-    left, right = value(arithmetic.left, values), value(arithmetic.right, values)
+    """Whether a crisp comparison holds: not if one of its terms has no value. Raises `Inexact`."""
     assert isinstance(arithmetic.relation, Fixed)
-    match arithmetic.relation.sign:
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case "=":
-            return left == right
-    return left != right
+    try:
+        left, right = (value(side, values) for side in (arithmetic.left, arithmetic.right))
+    except NoValue:
+        return False
+    return RELATIONS[arithmetic.relation.sign](left, right)
 
 
 def value(term: Term, values: Sequence[Fraction]) -> Fraction:
-    """The value of a term. Raises `Inexact`."""
+    """The value of a term. Raises `Inexact`, `NoValue`."""
     built: list[Fraction] = []
     for step in term.steps:
         match step:
@@ -57,33 +67,30 @@ def value(term: Term, values: Sequence[Fraction]) -> Fraction:
             case Constant():
                 built.append(rational(step.value))
             case Apply():
-                built.append(_applied(step.operation, [built[place] for place in step.operands]))
+                built.append(applied(step.operation, [built[place] for place in step.operands]))
     return built[-1]
 
 
-def comparison_box(arithmetic: Comparison, ranges: Sequence[Range]) -> tuple[float, float]:
+@lru_cache(maxsize=65536)
+def comparison_box(arithmetic: Comparison, ranges: tuple[Range, ...]) -> tuple[float, float]:
     """The bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number occurs more than
     once."""
     if not comparable(arithmetic):
         return 0.0, 1.0
     if all(low == high and math.isfinite(low) for low, high in ranges):
-        try:
+        with suppress(Inexact):
             held = float(holds(arithmetic, [rational(low) for low, _ in ranges]))
-        except Inexact:
-            return 0.0, 1.0
-        return held, held
-    left, right = _range(arithmetic.left, ranges), _range(arithmetic.right, ranges)
-    assert isinstance(arithmetic.relation, Fixed)
-    sign = arithmetic.relation.sign
-    slack = 1e-9 * max((1.0, *(abs(end) for end in (*left, *right) if math.isfinite(end))))
-    above, below = left[0] > right[1] + slack, left[1] < right[0] - slack
-    if above or below:
-        held = float(sign == "!=" or (sign in (">", ">=")) == above) if sign != "=" else 0.0
-        return held, held
-    return 0.0, 1.0
+            return held, held
+    low, high = arithmetic.truth([Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges])
+    return float(low) if arithmetic.total else 0.0, float(high)
 
 
-def _applied(operation: object, x: Sequence[Fraction]) -> Fraction:
+def _wider(end: float, sign: int) -> torch.Tensor:
+    return torch.tensor([float(end) + sign * _WIDER * max(1.0, abs(float(end)))], dtype=torch.float64)
+
+
+def applied(operation: object, x: Sequence[Fraction]) -> Fraction:
+    """The value of an operation. Raises `Inexact`, `NoValue`."""
     match operation:
         case "add":
             return sum(x, Fraction(0))
@@ -91,54 +98,22 @@ def _applied(operation: object, x: Sequence[Fraction]) -> Fraction:
             return x[0] - x[1]
         case "multiply":
             return math.prod(x, start=Fraction(1))
-        case "divide" if x[1] != 0:
-            return x[0] / x[1]
         case "negate":
             return -x[0]
         case "abs":
             return abs(x[0])
-        case "sqrt" if x[0] >= 0:
-            parts = [math.isqrt(part) for part in (x[0].numerator, x[0].denominator)]
-            if Fraction(*parts) ** 2 == x[0]:
-                return Fraction(*parts)
-        case "power" if x[1].denominator == 1 and abs(x[1]) <= _WHOLE and (x[0] != 0 or x[1] >= 0):
-            return x[0] ** int(x[1])
+        case "divide":
+            if x[1] == 0:
+                raise NoValue
+            return x[0] / x[1]
+        case "sqrt" | "power":
+            base, exponent = x if operation == "power" else (x[0], Fraction(1, 2))
+            if (base == 0 and exponent < 0) or (base < 0 and exponent.denominator > 1):
+                raise NoValue
+            if exponent.denominator == 1 and abs(exponent) <= _WHOLE:
+                return base ** int(exponent)
+            if exponent.denominator == 2 and abs(exponent) <= _WHOLE:
+                root = Fraction(*map(math.isqrt, (base.numerator, base.denominator)))
+                if root**2 == base:
+                    return root**exponent.numerator
     raise Inexact
-
-
-def _range(term: Term, ranges: Sequence[Range]) -> Range:
-    built: list[Range] = []
-    for step in term.steps:
-        match step:
-            case Number():
-                built.append(ranges[step.index])
-            case Constant():
-                built.append((step.value, step.value))
-            case Apply():
-                built.append(_range_of(step.operation, [built[place] for place in step.operands]))
-    return built[-1]
-
-
-def _range_of(operation: object, x: Sequence[Range]) -> Range:
-    match operation:
-        case "add":
-            return _sum(x)
-        case "subtract":
-            return _sum([x[0], (-x[1][1], -x[1][0])])
-        case "negate":
-            return -x[0][1], -x[0][0]
-        case "multiply" if all(math.isfinite(end) for each in x for end in each):
-            found = x[0]
-            for each in x[1:]:
-                ends = [a * b for a in found for b in each]
-                found = min(ends), max(ends)
-            return found
-    return _ANY
-
-
-def _sum(x: Sequence[Range]) -> Range:
-    low, high = math.fsum(a for a, _ in x if a > -math.inf), math.fsum(b for _, b in x if b < math.inf)
-    return (
-        -math.inf if any(a == -math.inf for a, _ in x) else low,
-        math.inf if any(b == math.inf for _, b in x) else high,
-    )

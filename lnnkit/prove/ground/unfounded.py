@@ -14,6 +14,7 @@ from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Part
+from lnnkit.prove.ground.truth_functions import Box
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,14 @@ def loop_of(atoms: frozenset[Key], definitions: Mapping[Key, Definition], readin
 
 
 def unfounded(
-    definitions: Mapping[Key, Definition], reading: GroundReading, true: Callable[[Key], bool]
+    definitions: Mapping[Key, Definition], reading: GroundReading, world: Callable[[Key], Box]
 ) -> frozenset[Key]:
-    """The completed atoms that a model makes ``true`` without well-founded support from rules."""
-    suspects = {key for key in definitions if true(key)}
+    """The completed atoms that are true in a ``world`` without well-founded support from rules."""
+    suspects = {key for key in definitions if world(key)[0] > 0}
     founded: set[Key] = set()
 
-    def read(key: Key) -> tuple[float, float]:
-        held = float(true(key) and (key not in suspects or key in founded))
-        return held, held
+    def read(key: Key) -> Box:
+        return (0.0, 0.0) if key in suspects - founded else world(key)
 
     grown = True
     while grown and suspects - founded:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from lnnkit.prove.decision.question import Ground, Question
-from lnnkit.prove.decision.shown_worlds import shown_world
+from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.encoding.classical_encoding import Truth
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of
@@ -45,6 +45,7 @@ class LazyDecision:
         self.context = z3.Context()
         self.used: list[Item] = []
         self.models: list[ShownWorld] = []
+        self.left_open = False  # whether a world was found that may break what could not be encoded
         self.world = WorldValues(ground.known)
         self.least = GroundReading(WorldValues(ground.known), ground.reading.algebra)
         self._ground = ground
@@ -110,8 +111,7 @@ class LazyDecision:
             elif found != "sat":
                 return found
             elif not self._violated(self._solver.model()):
-                self._show(self._solver.model())
-                return found
+                return self._shown(self._solver.model())
 
     def _checked(self, assumption: Z3, allowed: Collection[Quantified]) -> tuple[Status, list[Quantified]]:
         """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
@@ -277,11 +277,23 @@ class LazyDecision:
 
     # --- worlds -----------------------------------------------------------------------------------------------------
 
-    def _show(self, model: Z3) -> None:
+    def _is_there(self, instance: Instance) -> bool:
+        """Whether all individuals of an instance exist in the world; *anyone* stands for one that need not."""
+        found = ((instance.bindings[name], sort) for name, sort in instance.stated.variables)
+        return all(self.world.has(sort, each) and not self.world.is_anyone(each) for each, sort in found)
+
+    def _shown(self, model: Z3) -> Status:
         goal = self._lifted(self._goal)
         truth = float(self._true(model, goal))
         known = self._ground.known
         moved = (key for key in self.encoding.atoms if self.world.box(key)[0] != known.box(key)[0])
         near: Iterable[Key] = islice(moved, _SHOWN)
-        shown = shown_world(self.z3, model, truth, self._ground, self._question, self.encoding, list(near))
+        added = [item for item in self._items.values() if isinstance(item, Instance) and self._is_there(item)]
+        shown = checked_world(
+            self.z3, model, truth, self._ground, self._question, self.encoding, list(near), added, self._reading
+        )
+        if shown is None:
+            self.left_open = True
+            return "unknown"
         self.models.append(shown)
+        return "sat"

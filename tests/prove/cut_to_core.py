@@ -1,0 +1,21 @@
+"""A program cut down to a core: what is left of its text where only the members of the core are kept.
+
+Declarations stay, but a closed predicate that the core does not name is open; so do facts of `Known`, which name the
+entities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+
+def cut(text: str, lines: Collection[int]) -> str:
+    """The text with the statements and facts of these lines only; their numbers stay."""
+    return "\n".join(_kept(line, number in lines) for number, line in enumerate(text.splitlines(), 1)) + "\n"
+
+
+def _kept(line: str, in_core: bool) -> str:
+    word = line.split(maxsplit=1)[0] if line.strip() else ""
+    if in_core or word in ("logic", "sort", "number", "predicate") or line.startswith("fact Known("):
+        return line if in_core or word != "predicate" else line.removesuffix(" closed")
+    return ""
