@@ -1,67 +1,82 @@
-"""Elementwise functions whose result for an element does not depend on its position or on the length of its tensor.
+"""Elementwise functions whose result for an element does not depend on its position or on the length of its array.
 
-On the CPU torch evaluates some functions with vector instructions, and the elements after the last whole vector with
-scalar code that may differ in the last bit. Here tensors are padded to whole vectors. ``exp``, ``log``, ``sqrt``,
-``tanh``, ``cos`` and ``asinh`` need no padding (`tests/test_elementwise.py`).
+numpy's loops have that property over contiguous arrays. On the CPU torch evaluates some functions with vector
+instructions, and the elements after the last whole vector with scalar code that may differ in the last bit; so its
+tensors are padded to whole vectors. ``exp``, ``log``, ``sqrt``, ``tanh``, ``cos`` and ``asinh`` need no padding
+(`tests/test_elementwise.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from lnnkit.arrays import Array, namespace
 
 _VECTOR = 64  # elements; torch takes two vectors at a time, of up to 16 numbers each
 _GRAIN = 32768  # the least share of a thread in torch, in elements
 _PADDING = 0.5  # in the domain of every function
 
 
-def power(base: Tensor, exponent: Tensor | float) -> Tensor:
+def power(base: Array, exponent: Array | float) -> Array:
     """``base^exponent``; shapes broadcast."""
-    if isinstance(exponent, Tensor) and exponent.dim():
-        return _padded(torch.pow, *torch.broadcast_tensors(base, exponent))
-    return _padded(lambda values: torch.pow(values, exponent), base)
+    if isinstance(base, np.ndarray):
+        return np.power(np.ascontiguousarray(base), exponent)
+    xp = namespace(base)
+    if not isinstance(exponent, float | int) and exponent.ndim:
+        return _padded(xp.pow, *xp.broadcast_arrays(base, exponent))
+    return _padded(lambda values: values**exponent, base)
 
 
-def sigmoid(values: Tensor) -> Tensor:
+def sigmoid(values: Array) -> Array:
     """``1 / (1 + e^-x)``."""
-    return _padded(torch.sigmoid, values)
+    if isinstance(values, np.ndarray):
+        small = np.exp(-abs(values))
+        return np.where(values < 0, small, 1.0) / (1.0 + small)
+    return _padded(lambda padded: padded.sigmoid(), values)
 
 
-def logit(values: Tensor) -> Tensor:
+def logit(values: Array) -> Array:
     """The inverse of `sigmoid`."""
-    return _padded(torch.logit, values)
+    if isinstance(values, np.ndarray):
+        return np.log(values / (1.0 - values))
+    return _padded(lambda padded: padded.logit(), values)
 
 
-def atanh(values: Tensor) -> Tensor:
+def atanh(values: Array) -> Array:
     """The inverse of the hyperbolic tangent."""
-    return _padded(torch.atanh, values)
+    return np.arctanh(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else _padded(_atanh, values)
 
 
-def cosh(values: Tensor) -> Tensor:
+def cosh(values: Array) -> Array:
     """The hyperbolic cosine."""
-    return _padded(torch.cosh, values)
+    return np.cosh(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else _padded(_cosh, values)
 
 
-def _padded(function: Callable[..., Tensor], *operands: Tensor) -> Tensor:
-    """A function of operands of one shape, padded so that the share of each thread is whole vectors."""
-    first = operands[0]
+def _atanh(values: Any) -> Any:
+    return values.atanh()
+
+
+def _cosh(values: Any) -> Any:
+    return values.cosh()
+
+
+def _padded(function: Callable[..., Array], *operands: Any) -> Array:
+    """A function of tensors of one shape, padded so that the share of each of torch's threads is whole vectors."""
+    first, xp = operands[0], namespace(operands[0])
     count = first.numel()
     if not first.is_cpu or not count:
         return function(*operands)
-    threads = min(torch.get_num_threads(), -(-count // _GRAIN))
+    from torch import get_num_threads
+
+    threads = min(get_num_threads(), -(-count // _GRAIN))
     missing = -count % (_VECTOR * threads)
-    flat = [each.reshape(-1) for each in operands]
+    flat = [values.reshape(-1) for values in operands]
     if missing:
-        padding = _constant(_VECTOR * threads, first.dtype)[:missing]
-        flat = [torch.cat([each, padding]) for each in flat]
+        padding = xp.full((missing,), _PADDING, dtype=first.dtype)
+        flat = [xp.concat([values, padding]) for values in flat]
     else:
-        flat = [each.contiguous() for each in flat]  # strided elements take scalar code too
+        flat = [values.contiguous() for values in flat]  # strided elements take scalar code too
     return function(*flat)[:count].view(first.shape)
-
-
-@cache
-def _constant(count: int, dtype: torch.dtype) -> Tensor:
-    return torch.full((count,), _PADDING, dtype=dtype)

@@ -1,6 +1,6 @@
-"""Truth bounds as tensors, the inputs and outputs of every logic.
+"""Truth bounds as arrays, the inputs and outputs of every logic.
 
-A row is one instance of a neuron, so an operand is a pair of tensors of shape ``[n]``. The tolerance: a lower bound of
+A row is one instance of a neuron, so an operand is a pair of arrays of shape ``[n]``. The tolerance: a lower bound of
 at most ``tol``, or an upper bound of at least ``1 - tol``, carries no information.
 
 A lower end of 1 and an upper end of 0 are exact: rounding never produces them (`complement` and the kernels round
@@ -10,19 +10,16 @@ outward there), so connectives that jump or are steep at 0 and 1 can rely on the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import any_set
+from lnnkit.arrays import Array, any_set, clamp, namespace
 
 
 class Bounds(NamedTuple):
     """Lower and upper ends of the same shape, one entry for each row."""
 
-    lower: Tensor
-    upper: Tensor
+    lower: Array
+    upper: Array
 
 
 class Inverse(NamedTuple):
@@ -34,28 +31,40 @@ class Inverse(NamedTuple):
     """
 
     operands: tuple[Bounds, ...]
-    empty: Tensor
+    empty: Array
 
 
-def tolerance(dtype: torch.dtype) -> float:
+class DType(Protocol):
+    """An element type of numpy or torch."""
+
+    @property
+    def itemsize(self) -> int: ...
+
+
+def epsilon(dtype: DType) -> float:
+    """The distance from 1 to the next float."""
+    return 2.0**-52 if dtype.itemsize == 8 else 2.0**-23
+
+
+def tolerance(dtype: DType) -> float:
     """The distance up to which two truth values count as equal: 1e-9 in double precision, 1e-5 in single."""
-    return 1e-9 if dtype == torch.float64 else 1e-5
+    return 1e-9 if dtype.itemsize == 8 else 1e-5
 
 
-def noise(dtype: torch.dtype) -> float:
+def noise(dtype: DType) -> float:
     """The gain up to which a bound counts as unchanged, since it may be rounding: 1e-12 in double precision, 1e-6 in
     single."""
-    return 1e-12 if dtype == torch.float64 else 1e-6
+    return 1e-12 if dtype.itemsize == 8 else 1e-6
 
 
-def rounding(dtype: torch.dtype) -> float:
+def rounding(dtype: DType) -> float:
     """How far the rounding of a few operations may have moved an end that is neither 0 nor 1."""
-    return 8 * torch.finfo(dtype).eps
+    return 8 * epsilon(dtype)
 
 
-def below_one(dtype: torch.dtype) -> float:
+def below_one(dtype: DType) -> float:
     """The greatest float below 1."""
-    return 1 - torch.finfo(dtype).eps / 2
+    return 1 - epsilon(dtype) / 2
 
 
 def enter(bounds: Bounds) -> Bounds:
@@ -63,35 +72,38 @@ def enter(bounds: Bounds) -> Bounds:
     return ordered(enter_lower(bounds.lower), enter_upper(bounds.upper))
 
 
-def enter_lower(lower: Tensor) -> Tensor:
+def enter_lower(lower: Array) -> Array:
     """Lower ends as a neuron reads them, given that none exceeds its upper end."""
-    return torch.threshold(lower.clamp(0.0, 1.0), tolerance(lower.dtype), 0.0)
+    lower = clamp(lower, 0.0, 1.0)
+    return namespace(lower).where(lower > tolerance(lower.dtype), lower, 0.0)
 
 
-def enter_upper(upper: Tensor) -> Tensor:
+def enter_upper(upper: Array) -> Array:
     """Upper ends as a neuron reads them, given that none is below its lower end."""
-    return -torch.threshold(-upper.clamp(0.0, 1.0), tolerance(upper.dtype) - 1, -1.0)
+    upper = clamp(upper, 0.0, 1.0)
+    return namespace(upper).where(upper < 1 - tolerance(upper.dtype), upper, 1.0)
 
 
 def complement(bounds: Bounds) -> Bounds:
     """The bounds of the negation, ``[1 - U, 1 - L]``; the lower end is 1 only if ``U`` is 0."""
-    lower = torch.rsub(bounds.upper, 1.0)
+    lower = 1.0 - bounds.upper
     saturated = (bounds.upper > 0) & (lower == 1)
-    return Bounds(torch.where(saturated, below_one(lower.dtype), lower), torch.rsub(bounds.lower, 1.0))
+    return Bounds(namespace(lower).where(saturated, below_one(lower.dtype), lower), 1.0 - bounds.lower)
 
 
 def nearly_complement(bounds: Bounds) -> Bounds:
     """``[1 - U, 1 - L]`` rounded to nearest, for sums that do not distinguish 1 from the float next to it."""
-    return Bounds(torch.rsub(bounds.upper, 1.0), torch.rsub(bounds.lower, 1.0))
+    return Bounds(1.0 - bounds.upper, 1.0 - bounds.lower)
 
 
 def told(node: Bounds, image: Bounds) -> Bounds:
     """The bounds of a neuron with ends that are no tighter than its own upward ``image``, up to rounding, relaxed to 0
     or 1. Such ends follow from the operands, so propagating them downward gives nothing new."""
     least = noise(node.lower.dtype)
+    xp = namespace(node.lower)
     return Bounds(
-        torch.where(node.lower > image.lower + least, node.lower, 0.0),
-        torch.where(node.upper < image.upper - least, node.upper, 1.0),
+        xp.where(node.lower > image.lower + least, node.lower, 0.0),
+        xp.where(node.upper < image.upper - least, node.upper, 1.0),
     )
 
 
@@ -100,21 +112,22 @@ def negative(bounds: Bounds) -> Bounds:
     return Bounds(-bounds.upper, -bounds.lower)
 
 
-def ordered(lower: Tensor, upper: Tensor) -> Bounds:
+def ordered(lower: Array, upper: Array) -> Bounds:
     """The two ends, swapped where rounding made them cross."""
     crossed = lower > upper
     if not any_set(crossed):
         return Bounds(lower, upper)
-    return Bounds(torch.where(crossed, upper, lower), torch.where(crossed, lower, upper))
+    xp = namespace(lower)
+    return Bounds(xp.where(crossed, upper, lower), xp.where(crossed, lower, upper))
 
 
-def asks(node: Bounds) -> tuple[Tensor, Tensor]:
+def asks(node: Bounds) -> tuple[Array, Array]:
     """Masks of where the lower and where the upper end of ``node`` carries information."""
     tol = tolerance(node.lower.dtype)
     return node.lower > tol, node.upper < 1 - tol
 
 
-def misses(image: Bounds, node: Bounds) -> Tensor:
+def misses(image: Bounds, node: Bounds) -> Array:
     """A mask of where two boxes are apart by more than the tolerance."""
     tol = tolerance(node.lower.dtype)
     return (image.upper < node.lower - tol) | (image.lower > node.upper + tol)

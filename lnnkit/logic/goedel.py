@@ -18,9 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
+from lnnkit.arrays import Array, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, rounding, tolerance
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
 from lnnkit.logic.logic import Weight
@@ -35,7 +33,7 @@ class Goedel(NamedTuple):
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         truths = _truths(_conjunction_side(operands, weights, bias).levels, operands, weights, bias, 1.0)
-        return Bounds(truths.lower.amin(0), truths.upper.amin(0))
+        return Bounds(_least(truths.lower), _least(truths.upper))
 
     def conjunction_inverse(
         self,
@@ -52,7 +50,7 @@ class Goedel(NamedTuple):
 
     def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         truths = _truths(_disjunction_side(operands, weights, bias).levels, operands, weights, bias, 0.0)
-        return Bounds(truths.lower.amax(0), truths.upper.amax(0))
+        return Bounds(-_least(-truths.lower), -_least(-truths.upper))
 
     def disjunction_inverse(
         self,
@@ -74,8 +72,9 @@ class Goedel(NamedTuple):
         drop = scalar(bias, x.lower) - 1
         tol = tolerance(x.lower.dtype)
         holds = (x.upper < y.lower - tol) | _never_falls(x, y)
-        lower = torch.where(holds, 1.0, (y.lower - drop).clamp(0.0, 1.0))
-        upper = torch.where(x.lower <= y.upper + tol, 1.0, (y.upper - drop).clamp(0.0, 1.0))
+        xp = namespace(holds)
+        lower = xp.where(holds, 1.0, clamp(y.lower - drop, 0.0, 1.0))
+        upper = xp.where(x.lower <= y.upper + tol, 1.0, clamp(y.upper - drop, 0.0, 1.0))
         return Bounds(lower, upper)
 
     def implication_inverse(
@@ -89,7 +88,8 @@ class Goedel(NamedTuple):
     def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
         forth = self.implication(left, right, weights, bias)
         back = self.implication(right, left, (weights[1], weights[0]), bias)
-        return Bounds(torch.minimum(forth.lower, back.lower), torch.minimum(forth.upper, back.upper))
+        xp = namespace(forth.lower)
+        return Bounds(xp.minimum(forth.lower, back.lower), xp.minimum(forth.upper, back.upper))
 
     def equivalence_inverse(
         self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
@@ -106,17 +106,17 @@ class _Side(NamedTuple):
     """Operands with their levels ``offset + weight * x``: a stack ``[k, n]``, or one operand ``[n]``."""
 
     box: Bounds
-    weight: Tensor
-    offset: Tensor
+    weight: Array
+    offset: Array
     levels: Bounds
 
     @property
     def truth(self) -> Bounds:
         """The levels as truths."""
-        return Bounds(self.levels.lower.clamp(0.0, 1.0), self.levels.upper.clamp(0.0, 1.0))
+        return Bounds(clamp(self.levels.lower, 0.0, 1.0), clamp(self.levels.upper, 0.0, 1.0))
 
 
-def _side(box: Bounds, weight: Tensor, offset: Tensor) -> _Side:
+def _side(box: Bounds, weight: Array, offset: Array) -> _Side:
     return _Side(box, weight, offset, Bounds(offset + weight * box.lower, offset + weight * box.upper))
 
 
@@ -142,7 +142,7 @@ def _truths(
     """Levels ``[k, n]`` as truths; rounding produces neither 0 nor 1. ``absent`` is the truth at which an operand's
     level does not depend on its weight."""
     if _plain(bias) and all(map(_plain, weights)):  # No rounding occurs with unit weights and bias.
-        return Bounds(levels.lower.clamp(0.0, 1.0), levels.upper.clamp(0.0, 1.0))
+        return Bounds(clamp(levels.lower, 0.0, 1.0), clamp(levels.upper, 0.0, 1.0))
     boxes = zip(unstack(levels), operands, weights, strict=True)
     return stack([cut(level, (box,), (absent,), (weight,), bias) for level, box, weight in boxes])
 
@@ -153,30 +153,35 @@ def _truth(box: Bounds, weight: Weight, bias: Weight) -> Bounds:
     return side.truth if _plain(weight) and _plain(bias) else cut(side.levels, (box,), (1.0,), (weight,), bias)
 
 
-def _never_falls(x: Bounds, y: Bounds) -> Tensor:
+def _never_falls(x: Bounds, y: Bounds) -> Array:
     """A mask of where an implication is 1 whatever the rounding: ``A`` is 0, or ``B`` is 1."""
     return (x.upper <= 0) | (y.lower >= 1)
 
 
-def _outward(end: Tensor, drop: Tensor, sign: int) -> Tensor:
+def _outward(end: Array, drop: Array, sign: int) -> Array:
     """``end + drop``, moved by the rounding in the direction of ``sign`` where the sum was rounded."""
     found = end + drop
-    return torch.where(found - drop == end, found, found + sign * rounding(end.dtype))
+    return namespace(found).where(found - drop == end, found, found + sign * rounding(end.dtype))
+
+
+def _least(values: Array) -> Array:
+    """The minimum over the first dimension."""
+    return namespace(values).min(values, axis=0)
 
 
 def _plain(number: Weight) -> bool:
-    return not isinstance(number, Tensor) and number == 1
+    return isinstance(number, float | int) and number == 1
 
 
-def _preimage(side: _Side, levels: Bounds, where_lower: Tensor, where_upper: Tensor, empty: Tensor) -> Bounds:
+def _preimage(side: _Side, levels: Bounds, where_lower: Array, where_upper: Array, empty: Array) -> Bounds:
     """The operands whose levels are in ``levels``; each end counts only where its mask is set."""
     share = Bounds(levels.lower - side.offset, levels.upper - side.offset)
-    found = unweigh(share, side.weight, 1 + side.offset.abs())
+    found = unweigh(share, side.weight, 1 + abs(side.offset))
     present = side.weight > 0
     return fit(candidate(*found, where_lower & present, where_upper & present), side.box, empty)
 
 
-def _least_inverse(node: Bounds, sides: tuple[Tensor, Tensor], levels: Bounds) -> tuple[Tensor, Tensor]:
+def _least_inverse(node: Bounds, sides: tuple[Array, Array], levels: Bounds) -> tuple[Array, Array]:
     """Downward through the minimum of ``levels`` ``[k, n]``: every level must reach ``L`` where that counts.
 
     Returns where a level must be at most ``U`` because no other can be (``[k, n]``), and where no level can.
@@ -184,7 +189,7 @@ def _least_inverse(node: Bounds, sides: tuple[Tensor, Tensor], levels: Bounds) -
     tol = tolerance(node.lower.dtype)
     can_be_least = levels.lower <= node.upper + tol
     last = sides[1] & can_be_least & (can_be_least.sum(0) == 1)
-    empty = sides[0] & (levels.upper.amin(0) < node.lower - tol)
+    empty = sides[0] & (_least(levels.upper) < node.lower - tol)
     empty = empty | (sides[1] & ~can_be_least.any(0))
     return last, empty
 
@@ -194,8 +199,9 @@ def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
     tol = tolerance(node.lower.dtype)
     most, least = y.truth.upper, x.truth.lower
     empty = asks(node)[1] | (least > most + tol)
-    nowhere = torch.zeros_like(empty)
-    below = _preimage(x, Bounds(most, most), nowhere, most < 1 - torch.where(x.levels.upper > 1, tol, 0.0), empty)
+    xp = namespace(empty)
+    nowhere = xp.zeros_like(empty)
+    below = _preimage(x, Bounds(most, most), nowhere, most < xp.where(x.levels.upper > 1, xp.full_like(most, 1 - tol), 1.0), empty)
     above = _preimage(y, Bounds(least, least), least > tol, nowhere, empty)
     return Inverse((below, above), empty)
 
@@ -204,16 +210,16 @@ def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight, antecedent: Bounds, c
     """The branch ``{A > B, B + 1 - b in [L, U]}``, closed. Here ``A`` is above ``B`` and therefore not clamped at 0.
     ``antecedent`` and ``consequent`` are the truths of the two sides."""
     asks_lower, asks_upper = asks(node)
-    tol, drop = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
+    xp, tol, drop = namespace(node.lower), tolerance(node.lower.dtype), scalar(bias, node.lower) - 1
     low, high = _outward(node.lower, drop, -1), _outward(node.upper, drop, 1)
-    least = torch.where(asks_lower & (low > y.truth.lower), low, y.truth.lower)
-    most = torch.where(asks_upper & (high < y.truth.upper), high, y.truth.upper)
+    least = xp.where(asks_lower & (low > y.truth.lower), low, y.truth.lower)
+    most = xp.where(asks_upper & (high < y.truth.upper), high, y.truth.upper)
     # Within the tolerance it may fall. If it may also hold (U = 1), this branch adds nothing.
-    never = torch.where(asks_upper, x.truth.upper < least - tol, x.truth.upper <= least)
+    never = xp.where(asks_upper, x.truth.upper < least - tol, x.truth.upper <= least)
     empty = (least > most + tol) | never | _never_falls(antecedent, consequent)
-    below = torch.where(asks_upper & (high < x.truth.upper), high, x.truth.upper)
-    everywhere = torch.ones_like(empty)
+    below = xp.where(asks_upper & (high < x.truth.upper), high, x.truth.upper)
+    everywhere = xp.ones_like(empty)
     above = _preimage(x, Bounds(least, least), everywhere, ~everywhere, empty)
     # Rounding must not remove values where B is flat.
-    raised = asks_lower & (low > torch.where(y.levels.lower < 0, tol, 0.0))
+    raised = asks_lower & (low > tol * xp.astype(y.levels.lower < 0, low.dtype))
     return Inverse((above, _preimage(y, Bounds(low, below), raised, everywhere, empty)), empty)

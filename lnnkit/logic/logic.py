@@ -1,6 +1,6 @@
 """The interface of a logic. The engine calls these functions and does not depend on a particular logic.
 
-Every function is pure and works row by row: an operand is a `Bounds` of two tensors ``[n]``. Weights ``w >= 0`` belong
+Every function is pure and works row by row: an operand is a `Bounds` of two arrays ``[n]``. Weights ``w >= 0`` belong
 to operands (``w = 0``: the operand is absent), the bias ``b >= 0`` to the neuron; with all of them 1 the logic is
 unweighted.
 
@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from torch import Tensor
-
+from lnnkit.arrays import Array
 from lnnkit.logic.bounds import Bounds, Inverse
 
-Weight = float | Tensor
+Weight = float | Array
 
 
 class Logic(Protocol):

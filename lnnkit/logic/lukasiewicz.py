@@ -20,10 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import any_set
+from lnnkit.arrays import Array, any_set, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, nearly_complement, ordered, tolerance
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
@@ -40,7 +37,7 @@ from lnnkit.logic.operands import (
 )
 from lnnkit.logic.saturation import cut, short
 
-_MANY = 64  # Up to this many operands are handled one by one, more as one stacked tensor.
+_MANY = 64  # Up to this many operands are handled one by one, more as one stacked array.
 
 
 class Lukasiewicz(NamedTuple):
@@ -96,9 +93,10 @@ class Lukasiewicz(NamedTuple):
         g)`` is at most ``C / 2``, where both are equal."""
         forth = self.implication(left, right, weights, bias)
         back = self.implication(right, left, (weights[1], weights[0]), bias)
-        most = (_sum_of_both(weights, bias, left.lower) / 2).clamp(0.0, 1.0)
-        upper = torch.minimum(forth.upper, back.upper)
-        return Bounds(torch.minimum(forth.lower, back.lower), torch.where(most < upper, most, upper))
+        most = clamp(_sum_of_both(weights, bias, left.lower) / 2, 0.0, 1.0)
+        xp = namespace(forth.upper)
+        upper = xp.minimum(forth.upper, back.upper)
+        return Bounds(xp.minimum(forth.lower, back.lower), xp.where(most < upper, most, upper))
 
     def equivalence_inverse(
         self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
@@ -107,7 +105,7 @@ class Lukasiewicz(NamedTuple):
         asks_lower, asks_upper = asks(node)
         both = _sum_of_both(weights, bias, node.lower)
         mirror = both - node.lower
-        high = torch.where(asks_lower & (~asks_upper | (mirror < node.upper)), mirror, node.upper)
+        high = namespace(mirror).where(asks_lower & (~asks_upper | (mirror < node.upper)), mirror, node.upper)
         band, sides = ordered(node.lower, high), (asks_lower, asks_lower | asks_upper)
         too_high = asks_lower & (node.lower > both / 2 + tolerance(node.lower.dtype))
 
@@ -118,7 +116,7 @@ class Lukasiewicz(NamedTuple):
         return union([forth(left, right, weights), swapped(forth(right, left, (weights[1], weights[0])))])
 
 
-def _sum_of_both(weights: tuple[Weight, Weight], bias: Weight, like: Tensor) -> Tensor:
+def _sum_of_both(weights: tuple[Weight, Weight], bias: Weight, like: Array) -> Array:
     """``C``, the sum of both implications of an equivalence before the clamp."""
     return 2 - 2 * scalar(bias, like) + scalar(weights[0], like) + scalar(weights[1], like)
 
@@ -136,13 +134,13 @@ def _sum(
     for term, weight in zip(terms[1:], weights[1:], strict=True):
         lower, upper = _plus(lower, weight, term.lower), _plus(upper, weight, term.upper)
     if not strict:
-        return Bounds((start + lower).clamp(0.0, 1.0), (start + upper).clamp(0.0, 1.0))
+        return Bounds(clamp(start + lower, 0.0, 1.0), clamp(start + upper, 0.0, 1.0))
     ends = [Bounds(box.upper, box.lower) if flip else box for box, flip in zip(operands, flipped, strict=True)]
     return cut(Bounds(start + lower, start + upper), ends, [float(flip) for flip in flipped], weights, bias)
 
 
-def _plus(total: Tensor, weight: Weight, term: Tensor) -> Tensor:
-    return total + weight * term if isinstance(weight, Tensor) else total.add_(term, alpha=weight)
+def _plus(total: Array, weight: Weight, term: Array) -> Array:
+    return total + (term if isinstance(weight, float | int) and weight == 1 else weight * term)
 
 
 def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
@@ -153,10 +151,11 @@ def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
     upper = box.upper if hull.lower is term.lower else None
     if lower is None and upper is None:
         return uncomplement(hull, box)
+    xp = namespace(box.lower)
     if lower is None:
-        lower = torch.where(hull.upper == term.upper, box.lower, 1 - hull.upper).clamp(box.lower, box.upper)
+        lower = clamp(xp.where(hull.upper == term.upper, box.lower, 1 - hull.upper), box.lower, box.upper)
     if upper is None:
-        upper = torch.where(hull.lower == term.lower, box.upper, 1 - hull.lower).clamp(box.lower, box.upper)
+        upper = clamp(xp.where(hull.lower == term.lower, box.upper, 1 - hull.lower), box.lower, box.upper)
     return Bounds(lower, upper)
 
 
@@ -167,7 +166,7 @@ def _sum_inverse(
     bias: Weight,
     strict: bool,
     wanted: Sequence[bool] | None = None,
-) -> tuple[list[Bounds], Tensor]:
+) -> tuple[list[Bounds], Array]:
     """The bounds of the terms consistent with the clamped sum, and a mask ``[n]`` of rows where there are none. Terms
     that are not ``wanted`` stay unchanged."""
     return _band(node, asks(node), terms, weights, bias, strict, wanted)
@@ -175,13 +174,13 @@ def _sum_inverse(
 
 def _band(
     node: Bounds,
-    sides: tuple[Tensor, Tensor],
+    sides: tuple[Array, Array],
     terms: Sequence[Bounds],
     weights: Sequence[Weight],
     bias: Weight,
     strict: bool,
     wanted: Sequence[bool] | None = None,
-) -> tuple[list[Bounds], Tensor]:
+) -> tuple[list[Bounds], Array]:
     """As `_sum_inverse`, for the sum before the clamp; ``sides`` are masks of where each end of ``node`` counts. The
     upper ends of the other terms give the lower end of a term, and vice versa; ends of a side that counts in no row
     stay unchanged."""
@@ -191,11 +190,11 @@ def _band(
     low, high = node.lower + excess, node.upper + excess
     if len(terms) > _MANY and not strict:
         return _band_of_many(low, high, sides, terms, weights)
-    slack = high.abs() + 1.0
+    xp, slack = namespace(low), abs(high) + 1.0
     wanted = wanted or [True] * len(terms)
-    empty = torch.zeros_like(sides[0])
-    lowers: list[Tensor] | None = None
-    uppers: list[Tensor] | None = None
+    empty = xp.zeros_like(sides[0])
+    lowers: list[Array] | None = None
+    uppers: list[Array] | None = None
     if any_set(sides[0]):
         others, total = sums_of_others(
             [weight * term.upper for weight, term in zip(weights, terms, strict=True)], wanted
@@ -218,31 +217,31 @@ def _band(
             hulls.append(term)
             continue
         if lowers is not None:
-            lower = torch.where(sides[0] & (weight > 0), lowers[place], NO_LOWER).clamp(term.lower, term.upper)
+            lower = clamp(xp.where(sides[0] & (weight > 0), lowers[place], NO_LOWER), term.lower, term.upper)
         if uppers is not None:
-            upper = torch.where(sides[1] & (weight > 0), uppers[place], NO_UPPER).clamp(term.lower, term.upper)
+            upper = clamp(xp.where(sides[1] & (weight > 0), uppers[place], NO_UPPER), term.lower, term.upper)
         if lowers is not None and uppers is not None:
             lower, upper = ordered(lower, upper)
         if lowers is not None:
-            lower = torch.where(empty, term.lower, lower)
+            lower = xp.where(empty, term.lower, lower)
         if uppers is not None:
-            upper = torch.where(empty, term.upper, upper)
+            upper = xp.where(empty, term.upper, upper)
         hulls.append(term if lowers is None and uppers is None else Bounds(lower, upper))
     return hulls, empty
 
 
 def _short(
-    found: Tensor, side: int, node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
-) -> Tensor:
+    found: Array, side: int, node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+) -> Array:
     """The bounds found for one side of a term, kept from being rounded to 0 or 1."""
     ends = [node[side], *(term[1 - side] for term in terms)]
     return short(found, side, ends, [0.0] * len(ends), [1.0, *weights], bias)
 
 
 def _band_of_many(
-    low: Tensor, high: Tensor, sides: tuple[Tensor, Tensor], terms: Sequence[Bounds], weights: Sequence[Weight]
-) -> tuple[list[Bounds], Tensor]:
-    """As ``_band``, with all operands in one tensor: more memory and fewer calls."""
+    low: Array, high: Array, sides: tuple[Array, Array], terms: Sequence[Bounds], weights: Sequence[Weight]
+) -> tuple[list[Bounds], Array]:
+    """As ``_band``, with all operands in one array: more memory and fewer calls."""
     tol = tolerance(low.dtype)
     boxes = stack(terms)
     weight = column(weights, boxes.lower)
@@ -250,6 +249,6 @@ def _band_of_many(
     empty = sides[0] & (sum_of_all(shares.upper) < low - tol)
     empty = empty | (sides[1] & (sum_of_all(shares.lower) > high + tol))
     left_over = Bounds(low - sum_of_others(shares.upper), high - sum_of_others(shares.lower))
-    found = unweigh(left_over, weight, 1 + high.abs())
+    found = unweigh(left_over, weight, 1 + abs(high))
     found = candidate(*found, sides[0] & (weight > 0), sides[1] & (weight > 0))
     return list(unstack(fit(found, boxes, empty))), empty

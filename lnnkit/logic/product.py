@@ -19,11 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
 from lnnkit import elementwise
-from lnnkit.flags import any_set
+from lnnkit.arrays import Array, any_set, clamp, namespace, replaced, take
 from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, misses, rounding, tolerance
 from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
@@ -94,7 +91,7 @@ class Product(NamedTuple):
         weight_x, weight_y = (scalar(weight, node.lower) for weight in weights)
         scale = _scale(bias, node.lower)
 
-        def left(boxes: Sequence[Bounds]) -> tuple[Bounds, Bounds, Tensor]:
+        def left(boxes: Sequence[Bounds]) -> tuple[Bounds, Bounds, Array]:
             node, x, y = boxes
             most_x, most_y = _power(x.upper, weight_x), _power(y.upper, weight_y)
             least_x, least_y = _power(_snapped(x.lower), weight_x), _power(_snapped(y.lower), weight_y)
@@ -111,7 +108,7 @@ class Product(NamedTuple):
         if rows is not None:
             looser_x, looser_y, still = left([loosened(box, rows) for box in boxes])
             x, y = steadied(x, looser_x, rows), steadied(y, looser_y, rows)
-            empty = empty.index_copy(0, rows, empty.index_select(0, rows) & still)
+            empty = replaced(empty, rows, take(empty, rows) & still)
         # With y at 0 the truth is either 0 or 1.
         empty = empty | (asks_lower & asks_upper & (_power(consequent.upper, weight_y) == 0))
         x = candidate(*x, asks_upper & (weight_x > 0), asks_lower & (weight_x > 0))
@@ -122,7 +119,8 @@ class Product(NamedTuple):
         """``min(p, q) / max(p, q)`` with ``p = x^w_x`` and ``q = y^w_y``; 1 where both are 0."""
         forth = self.implication(left, right, weights, bias)
         back = self.implication(right, left, (weights[1], weights[0]), bias)
-        return Bounds(torch.minimum(forth.lower, back.lower), torch.minimum(forth.upper, back.upper))
+        xp = namespace(forth.lower)
+        return Bounds(xp.minimum(forth.lower, back.lower), xp.minimum(forth.upper, back.upper))
 
     def equivalence_inverse(
         self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
@@ -134,7 +132,7 @@ class Product(NamedTuple):
         return choose(asks(node)[1], union([forth, back]), intersection(forth, back, (left, right)))
 
 
-def _product(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
+def _product(factors: Bounds, weight: Array, bias: Array) -> Bounds:
     """``clamp(e^(b-1) prod x_i^w_i)``: shapes ``[k, n]``, ``[k, 1]``, ``[]`` give ``[n]``."""
     exact = _image(factors, weight, bias)
     if not any_set((weight > 0) & (weight < 1)):  # Only a root is steep, at 0.
@@ -143,13 +141,13 @@ def _product(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
     return exact if rows is None else steadied(exact, _image(loosened(factors, rows), weight, bias), rows)
 
 
-def _image(factors: Bounds, weight: Tensor, bias: Tensor) -> Bounds:
+def _image(factors: Bounds, weight: Array, bias: Array) -> Bounds:
     excess = bias - 1
     lower, upper = (sum_of_all(_costs(end, weight)) - excess for end in factors)
     return Bounds(_lower_truth(lower, excess), _upper_truth(upper))
 
 
-def _product_inverse(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
+def _product_inverse(node: Bounds, factors: Bounds, weight: Array, bias: Array) -> tuple[Bounds, Array]:
     """The bounds of the factors consistent with the node, ``[k, n]``, and a mask ``[n]`` of rows where there are
     none."""
     asks_lower, asks_upper = asks(node)
@@ -158,12 +156,12 @@ def _product_inverse(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor
     if rows is not None:
         looser, still = _factors_left(loosened(node, rows), loosened(factors, rows), weight, bias)
         found = steadied(found, looser, rows)
-        empty = empty.index_copy(0, rows, empty.index_select(0, rows) & still)
+        empty = replaced(empty, rows, take(empty, rows) & still)
     found = candidate(*found, asks_lower & (weight > 0), asks_upper & (weight > 0))
     return fit(found, factors, empty), empty
 
 
-def _factors_left(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -> tuple[Bounds, Tensor]:
+def _factors_left(node: Bounds, factors: Bounds, weight: Array, bias: Array) -> tuple[Bounds, Array]:
     """``w_i g(x_i)`` is between ``g(U) + b - 1`` minus the maximum of the others and ``g(L) + b - 1`` minus their
     minimum."""
     asks_lower, excess = asks(node)[0], bias - 1
@@ -171,82 +169,84 @@ def _factors_left(node: Bounds, factors: Bounds, weight: Tensor, bias: Tensor) -
     empty = misses(Bounds(_truth(sum_of_all(costs.upper) - excess), _truth(sum_of_all(costs.lower) - excess)), node)
     dearest, cheapest = _generator(node.lower) + excess, _generator(node.upper) + excess
     left_over = Bounds(cheapest - sum_of_others(costs.upper), dearest - sum_of_others(costs.lower))
-    cost = unweigh(left_over, weight, 1 + excess.abs() + torch.where(asks_lower, dearest, 0.0).abs())
+    cost = unweigh(left_over, weight, 1 + abs(excess) + abs(namespace(dearest).where(asks_lower, dearest, 0.0)))
     crisp = (node.lower == 1) & (excess == 0)
     return Bounds(_short(_truth(cost.upper), crisp), _truth(cost.lower)), empty
 
 
-def _truth(cost: Tensor) -> Tensor:
+def _truth(cost: Array) -> Array:
     """The generator's pseudo-inverse, ``e^-s`` and at most 1."""
-    return torch.exp(-cost.clamp(min=0.0))
+    return namespace(cost).exp(-clamp(cost, least=0.0))
 
 
-def _lower_truth(cost: Tensor, excess: Tensor) -> Tensor:
+def _lower_truth(cost: Array, excess: Array) -> Array:
     """As `_truth`, for lower ends: less than 1 if any factor is. With a bias other than 1, up to rounding."""
-    truth = _truth(cost)
-    doubt = torch.where(excess == 0, 0.0, rounding(cost.dtype) * (1 + excess.abs()))
-    return torch.where(cost > -doubt, truth.clamp(max=below_one(cost.dtype)), truth)
+    truth, xp = _truth(cost), namespace(cost)
+    doubt = xp.where(excess == 0, 0.0, rounding(cost.dtype) * (1 + abs(excess)))
+    return xp.where(cost > -doubt, clamp(truth, most=below_one(cost.dtype)), truth)
 
 
-def _upper_truth(cost: Tensor) -> Tensor:
+def _upper_truth(cost: Array) -> Array:
     """As `_truth`, for upper ends: more than 0 unless a factor is 0."""
-    least, endless = (700.0, 1e99) if cost.dtype == torch.float64 else (80.0, 1e29)
-    return torch.where(cost < endless, _truth(cost.clamp(max=least)), 0.0)
+    least, endless = (700.0, 1e99) if cost.dtype.itemsize == 8 else (80.0, 1e29)
+    return namespace(cost).where(cost < endless, _truth(clamp(cost, most=least)), 0.0)
 
 
-def _short(lower: Tensor, sure: Tensor) -> Tensor:
+def _short(lower: Array, sure: Array) -> Array:
     """Lower ends, of which only those marked ``sure`` are 1: another quotient of 1 may be due to rounding."""
     slack = rounding(lower.dtype)
-    return torch.where((lower > 1 - slack) & (lower < 1 + slack) & ~sure, 1 - slack, lower)
+    return namespace(lower).where((lower > 1 - slack) & (lower < 1 + slack) & ~sure, 1 - slack, lower)
 
 
-def _snapped(lower: Tensor) -> Tensor:
+def _snapped(lower: Array) -> Array:
     """Lower ends, with those within the tolerance set to 0, so that rounding excludes no operand."""
-    return torch.where(lower <= tolerance(lower.dtype), 0.0, lower)
+    return namespace(lower).where(lower <= tolerance(lower.dtype), 0.0, lower)
 
 
-def _generator(truth: Tensor) -> Tensor:
+def _generator(truth: Array) -> Array:
     """``-ln x``; at 0 a finite number that exceeds every sum of others, which avoids ``inf - inf``."""
-    positive = truth > 0
-    endless = 1e100 if truth.dtype == torch.float64 else 1e30
-    return torch.where(positive, -torch.log(torch.where(positive, truth, 1.0)), endless)
+    positive, xp = truth > 0, namespace(truth)
+    endless = 1e100 if truth.dtype.itemsize == 8 else 1e30
+    return xp.where(positive, -xp.log(xp.where(positive, truth, 1.0)), endless)
 
 
-def _costs(truths: Tensor, weight: Tensor) -> Tensor:
+def _costs(truths: Array, weight: Array) -> Array:
     """``w_i g(x_i)``, where a truth of 0 has the greatest cost at any weight except 0. Shapes ``[k, n]`` and ``[k,
     1]``."""
-    cost = _generator(truths)
-    return torch.where(weight > 0, torch.where(truths > 0, weight * cost, cost), 0.0)
+    cost, xp = _generator(truths), namespace(truths)
+    return xp.where(weight > 0, xp.where(truths > 0, weight * cost, cost), 0.0)
 
 
-def _scale(bias: Weight, like: Tensor) -> Tensor:
+def _scale(bias: Weight, like: Array) -> Array:
     """``e^(b-1)``, capped before it overflows."""
-    return torch.exp((scalar(bias, like) - 1).clamp(max=700.0 if like.dtype == torch.float64 else 80.0))
+    return namespace(like).exp(clamp(scalar(bias, like) - 1, most=700.0 if like.dtype.itemsize == 8 else 80.0))
 
 
-def _power(base: Tensor, exponent: Tensor) -> Tensor:
+def _power(base: Array, exponent: Array) -> Array:
     """``base^exponent`` with ``0^0 = 1``, and gradients that stay finite at a base of 0."""
-    positive = base > 0
-    if exponent.is_cpu and not exponent.requires_grad and float(exponent) == 1:  # a quarter off most programs' time
-        return torch.where(positive, base, 0.0)
-    power = elementwise.power(torch.where(positive, base, 1.0), exponent)
-    return torch.where(positive, power, torch.where(exponent > 0, 0.0, 1.0))
+    positive, xp = base > 0, namespace(base)
+    if not getattr(exponent, "requires_grad", False) and float(exponent) == 1:  # a quarter off most programs' time
+        return xp.where(positive, base, 0.0)
+    power = elementwise.power(xp.where(positive, base, 1.0), exponent)
+    return xp.where(positive, power, 0.0 if exponent > 0 else 1.0)
 
 
-def _quotient(numerator: Tensor, denominator: Tensor) -> Tensor:
+def _quotient(numerator: Array, denominator: Array) -> Array:
     """``numerator / denominator``, with ``0 / 0 = 0``; anything else over 0 is greater than any truth."""
-    safe = denominator > 0
-    return torch.where(safe, numerator / torch.where(safe, denominator, 1.0), torch.where(numerator > 0, 2.0, 0.0))
+    safe, xp = denominator > 0, namespace(numerator)
+    endless = 2.0 * xp.astype(numerator > 0, numerator.dtype)
+    return xp.where(safe, numerator / xp.where(safe, denominator, 1.0), endless)
 
 
-def _residuum(divisor: Tensor, dividend: Tensor, scale: Tensor) -> Tensor:
+def _residuum(divisor: Array, dividend: Array, scale: Array) -> Array:
     """``1`` if ``N >= D``, else ``N / D``."""
-    return torch.where(divisor > 0, _quotient(dividend, divisor * scale).clamp(max=1.0), 1.0)
+    return namespace(divisor).where(divisor > 0, clamp(_quotient(dividend, divisor * scale), most=1.0), 1.0)
 
 
-def _roots(low: Tensor, high: Tensor, weight: Tensor) -> Bounds:
+def _roots(low: Array, high: Array, weight: Array) -> Bounds:
     """``[low, high]^(1/w)``, at most 1, with slack for the rounding that a small weight magnifies."""
-    relative = unweigh(Bounds(torch.zeros_like(low), torch.zeros_like(high)), weight, 1.0)
-    inverse = 1 / torch.where(weight > 0, weight, 1.0)
-    lower, upper = _power(low.clamp(max=1.0), inverse), _power(high.clamp(max=1.0), inverse)
-    return Bounds(lower * torch.exp(relative.lower), upper * torch.exp(relative.upper))
+    xp = namespace(low)
+    relative = unweigh(Bounds(xp.zeros_like(low), xp.zeros_like(high)), weight, 1.0)
+    inverse = 1 / xp.where(weight > 0, weight, 1.0)
+    lower, upper = _power(clamp(low, most=1.0), inverse), _power(clamp(high, most=1.0), inverse)
+    return Bounds(lower * xp.exp(relative.lower), upper * xp.exp(relative.upper))

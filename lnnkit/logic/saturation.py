@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import all_set, any_set, where_set
+from lnnkit.arrays import Array, all_set, any_set, clamp, detached, namespace, set_at, take, where_set
 from lnnkit.logic.bounds import Bounds, rounding
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import plain_number
@@ -25,50 +22,50 @@ def cut(
 ) -> Bounds:
     """``sums`` (n,) clamped to [0, 1]. ``ends`` are the ends of the operands in either sum; ``absent`` are the truths
     at which an operand contributes nothing."""
-    lower, upper = sums.lower.clamp(0.0, 1.0), sums.upper.clamp(0.0, 1.0)
+    lower, upper = clamp(sums.lower, 0.0, 1.0), clamp(sums.upper, 0.0, 1.0)
+    xp = namespace(lower)
     numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
     reach = rounding(lower.dtype) * (1.0 + most + sum(numbers))
-    with torch.no_grad():
-        near = (sums.lower >= 1.0) & (sums.lower < 1.0 + reach)
-        full = _rounded(near, [each.lower for each in ends], absent, numbers, most)
-        near = (sums.upper <= 0.0) & (sums.upper > -reach)
-        none = _rounded(near, [each.upper for each in ends], absent, numbers, most)
+    near = (sums.lower >= 1.0) & (sums.lower < 1.0 + reach)
+    full = _rounded(near, [box.lower for box in ends], absent, numbers, most)
+    near = (sums.upper <= 0.0) & (sums.upper > -reach)
+    none = _rounded(near, [box.upper for box in ends], absent, numbers, most)
     if full is not None:
-        lower = torch.where(full, 1.0 - reach, lower)
+        lower = xp.where(full, 1.0 - reach, lower)
     if none is not None:
-        upper = torch.where(none, reach, upper)
+        upper = xp.where(none, reach, upper)
     return Bounds(lower, upper)
 
 
 def short(
-    found: Tensor, side: int, ends: Sequence[Tensor], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
-) -> Tensor:
+    found: Array, side: int, ends: Sequence[Array], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
+) -> Array:
     """The ends (n,) that a sum leaves of one of its terms, lower (0) or upper (1), before clamping: as in `cut`, an end
     is 1 or 0 only if it was not rounded. ``ends`` are those of the sum and of its terms."""
     numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
     reach = rounding(found.dtype) * (1.0 + most + sum(numbers))
     limit, stop = (0.0, reach) if side else (1.0, 1.0 - reach)
-    with torch.no_grad():
-        rounded = _rounded((found - limit).abs() < reach, ends, absent, numbers, most)
-    return found if rounded is None else torch.where(rounded, stop, found)
+    rounded = _rounded(abs(found - limit) < reach, ends, absent, numbers, most)
+    return found if rounded is None else namespace(found).where(rounded, stop, found)
 
 
 def _rounded(
-    near: Tensor, ends: Sequence[Tensor], absent: Sequence[float], weights: Sequence[float], bias: float
-) -> Tensor | None:
+    near: Array, ends: Sequence[Array], absent: Sequence[float], weights: Sequence[float], bias: float
+) -> Array | None:
     """A mask (n,) of the sums ``near`` the clamp that may have been rounded; None if there are none."""
     if not any_set(near):
         return None
     rows = where_set(near)
-    exact = torch.full((len(rows),), _on_grid(bias), dtype=torch.bool)
+    xp = namespace(near)
+    exact = xp.full((len(rows),), _on_grid(bias), dtype=xp.bool)
     for end, nothing, weight in zip(ends, absent, weights, strict=True):
         if not weight:
             continue
-        own = end.index_select(0, rows)
-        exact &= (own == nothing) | (own.mul(_GRID).frac() == 0) if _on_grid(weight) else own == nothing
+        some = take(detached(end), rows)
+        exact &= (some == nothing) | (some * _GRID % 1.0 == 0) if _on_grid(weight) else some == nothing
     if all_set(exact):
         return None
-    return torch.zeros_like(near).index_fill_(0, rows[~exact], True)
+    return set_at(len(near), rows[~exact])
 
 
 def _on_grid(number: float) -> bool:
