@@ -28,6 +28,10 @@ class Rows(NamedTuple):
     high: Array
 
 
+def arrays(lower: Array, upper: Array) -> Bounds:
+    return Bounds(np.ascontiguousarray(lower), np.ascontiguousarray(upper))
+
+
 def tensors(lower: Array, upper: Array) -> Bounds:
     return Bounds(torch.from_numpy(np.ascontiguousarray(lower)), torch.from_numpy(np.ascontiguousarray(upper)))
 
@@ -82,11 +86,11 @@ def check(neuron: Neuron, rows: Rows, rng: np.random.Generator, samples: int = 1
     """The kernels' hulls hold every point found, and every end of them is attained."""
     lower, upper, low, high = rows
     width = lower.shape[1]
-    operands = [enter(tensors(lower[:, i], upper[:, i])) for i in range(width)]
+    operands = [enter(arrays(lower[:, i], upper[:, i])) for i in range(width)]
     image = upward(neuron, operands)
     points = brute.sample(rng, lower, upper, samples)
     every = brute.truths(neuron, points)
-    least, most = image.lower.numpy(), image.upper.numpy()
+    least, most = image.lower, image.upper
     for values in every:
         say(neuron, rows, (values < least[:, None] - SLACK).any(1) | (values > most[:, None] + SLACK).any(1), "image")
     for end in (least, most):
@@ -98,13 +102,13 @@ def check(neuron: Neuron, rows: Rows, rng: np.random.Generator, samples: int = 1
     say(neuron, rows, brute.reachable(neuron, lower, upper, rows.low, rows.high, 0.0, parted), "parted")
     low, high = np.where(parted, least, np.minimum(low, high)), np.where(parted, most, np.maximum(low, high))
     met = Rows(lower, upper, low, high)
-    found = downward(neuron, tensors(low, high), operands)
-    empty = found.empty.numpy()
+    found = downward(neuron, arrays(low, high), operands)
+    empty = found.empty
     say(neuron, met, brute.reachable(neuron, lower, upper, low, high, 0.0, empty), "empty")
     say(neuron, met, ~empty & ~brute.reachable(neuron, lower, upper, low, high), "not empty")
     feasible = np.any([(values >= low[:, None]) & (values <= high[:, None]) for values in every], 0) & ~empty[:, None]
     for i, hull in enumerate(found.operands):
-        left, right = hull.lower.numpy(), hull.upper.numpy()
+        left, right = hull.lower, hull.upper
         say(neuron, met, (left > right) | (left < lower[:, i]) | (right > upper[:, i]), f"outside box {i}")
         outside = (points[..., i] < left[:, None] - SLACK) | (points[..., i] > right[:, None] + SLACK)
         say(neuron, met, (feasible & outside).any(1), f"unsound {i}")
@@ -128,8 +132,8 @@ def say(neuron: Neuron, rows: Rows, wrong: np.ndarray | np.bool_, what: str) -> 
     if np.any(wrong):
         row = int(np.argmax(wrong))
         boxes = [(float(a), float(b)) for a, b in zip(rows.lower[row], rows.upper[row], strict=True)]
-        operands = [enter(tensors(np.array([a]), np.array([b]))) for a, b in boxes]
-        node = tensors(rows.low[row : row + 1], rows.high[row : row + 1])
+        operands = [enter(arrays(np.array([a]), np.array([b]))) for a, b in boxes]
+        node = arrays(rows.low[row : row + 1], rows.high[row : row + 1])
         raise AssertionError(
             f"{what} ({int(np.sum(wrong))} rows): {neuron}, boxes {boxes}, node {tuple(map(float, node))},"
             f" image {tuple(map(float, upward(neuron, operands)))}, found {downward(neuron, node, operands)}"

@@ -23,7 +23,7 @@ from tests.logic.neurons import (
     downward,
     random_neuron,
     random_rows,
-    tensors,
+    arrays,
 )
 
 NEURONS = {"conjunction": 60, "disjunction": 60, "implication": 16, "equivalence": 10}
@@ -129,9 +129,9 @@ def test_small_weights_exclude_nothing(weight: float) -> None:
     truth = brute.truth(neuron, np.stack([x, y, z], -1))
     keep = (truth > 1e-6) & (truth < 1 - 1e-6)
     x, y, z, truth = x[keep], y[keep], z[keep], truth[keep]
-    unknown = tensors(np.zeros_like(x), np.ones_like(x))
-    found = downward(neuron, tensors(truth, truth), [unknown, tensors(y, y), tensors(z, z)])
-    lower, upper = (end.numpy() for end in found.operands[0])
+    unknown = arrays(np.zeros_like(x), np.ones_like(x))
+    found = downward(neuron, arrays(truth, truth), [unknown, arrays(y, y), arrays(z, z)])
+    lower, upper = (end for end in found.operands[0])
     for i in range(len(x)):
         share = 1 - (1 - Fraction(y[i])) - Fraction(1.7) * (1 - Fraction(z[i])) - Fraction(truth[i])
         feasible = float(1 - share / Fraction(weight))

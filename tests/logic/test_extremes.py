@@ -11,7 +11,7 @@ from tests import planted
 from tests.blocks import at_length
 from tests.logic import neurons
 from tests.logic.brute import Neuron
-from tests.logic.neurons import KINDS, LOGICS, downward, tensors, upward
+from tests.logic.neurons import KINDS, LOGICS, downward, arrays, upward
 from tests.planted import above, below, connective, exact
 
 NAMES: dict[str, str] = dict(zip(KINDS, ("and", "or", "implies", "iff"), strict=True))
@@ -54,17 +54,17 @@ def test_nothing_that_can_be_is_excluded(
         node = np.array([around(rng, (below if rng.random() < 0.5 else above)(truth)) for truth in truths])
         node[:, 0] = np.minimum(node[:, 0], [below(truth) for truth in truths])
         node[:, 1] = np.maximum(node[:, 1], [above(truth) for truth in truths])
-        operands = [tensors(boxes[:, i, 0], boxes[:, i, 1]) for i in range(points.shape[1])]
-        image, found = upward(neuron, operands), downward(neuron, tensors(node[:, 0], node[:, 1]), operands)
+        operands = [arrays(boxes[:, i, 0], boxes[:, i, 1]) for i in range(points.shape[1])]
+        image, found = upward(neuron, operands), downward(neuron, arrays(node[:, 0], node[:, 1]), operands)
         values = np.array([float(truth.value) for truth in truths])
-        held = (image.lower.numpy() <= values + TOLERANCE) & (values <= image.upper.numpy() + TOLERANCE)
+        held = (image.lower <= values + TOLERANCE) & (values <= image.upper + TOLERANCE)
         assert held.all(), (neuron, boxes[~held][0], image)
-        assert not found.empty.any(), (neuron, boxes[found.empty.numpy()][0], node[found.empty.numpy()][0])
+        assert not found.empty.any(), (neuron, boxes[found.empty][0], node[found.empty][0])
         for i, hull in enumerate(found.operands):
-            kept = (hull.lower.numpy() <= points[:, i] + TOLERANCE) & (points[:, i] <= hull.upper.numpy() + TOLERANCE)
+            kept = (hull.lower <= points[:, i] + TOLERANCE) & (points[:, i] <= hull.upper + TOLERANCE)
             assert kept.all(), (neuron, i, points[~kept][0], boxes[~kept][0], node[~kept][0])
         if logic == "lukasiewicz" and not strict:
             continue
         crisp = [(1.0 if truth.complement == 0 else planted.BELOW_ONE, truth.value > 0) for truth in truths]
-        assert (image.lower.numpy() <= [most for most, _ in crisp]).all(), neuron
-        assert (image.upper.numpy() > 0)[[some for _, some in crisp]].all(), neuron
+        assert (image.lower <= [most for most, _ in crisp]).all(), neuron
+        assert (image.upper > 0)[[some for _, some in crisp]].all(), neuron

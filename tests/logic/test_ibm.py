@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.logic.brute import Neuron
-from tests.logic.neurons import KINDS, downward, random_neuron, random_rows, tensors, upward
+from tests.logic.neurons import KINDS, downward, random_neuron, random_rows, arrays, upward
 
 
 def clamp(value: float) -> float:
@@ -75,9 +75,9 @@ def test_ibm_formulas_hold(kind: str) -> None:
     for _ in range(100):
         neuron = random_neuron(rng, "lukasiewicz", kind)
         rows = random_rows(rng, neuron, 10)
-        operands = [tensors(rows.lower[:, i], rows.upper[:, i]) for i in range(len(neuron.weights))]
+        operands = [arrays(rows.lower[:, i], rows.upper[:, i]) for i in range(len(neuron.weights))]
         image = upward(neuron, operands)
-        met = tensors(np.maximum(rows.low, image.lower.numpy()), np.minimum(rows.high, image.upper.numpy()))
+        met = arrays(np.maximum(rows.low, image.lower), np.minimum(rows.high, image.upper))
         found = downward(neuron, met, operands)
         for row in range(10):
             boxes = [(float(box.lower[row]), float(box.upper[row])) for box in operands]

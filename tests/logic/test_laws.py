@@ -13,7 +13,7 @@ from lnnkit.logic import LOGICS as ALL
 from lnnkit.logic import Bounds, Inverse, Logic, complement, enter, logic_named, tolerance
 from tests.blocks import at_length
 from tests.logic.brute import Neuron
-from tests.logic.neurons import KINDS, LOGICS, downward, random_neuron, random_rows, tensors, upward
+from tests.logic.neurons import KINDS, LOGICS, arrays, downward, random_neuron, random_rows, tensors, upward
 
 Case = tuple[Neuron, list[Bounds], Bounds]
 
@@ -231,3 +231,19 @@ def test_names() -> None:
     one = torch.ones(1, dtype=torch.float64)
     with pytest.raises(ValueError, match="2 operands, but 1 weights"):
         logic_named("product").conjunction([Bounds(one, one)] * 2, [1.0], 1.0)
+
+
+@pytest.mark.parametrize("logic", LOGICS)
+def test_arrays_and_tensors_give_the_same(logic: str) -> None:
+    rng = np.random.default_rng(31)
+    for kind in KINDS:
+        for _ in range(20):
+            neuron = random_neuron(rng, logic, kind)
+            rows = random_rows(rng, neuron, 20)
+            found = []
+            for make in (arrays, tensors):
+                operands = [enter(make(rows.lower[:, i], rows.upper[:, i])) for i in range(rows.lower.shape[1])]
+                inverse = downward(neuron, make(rows.low, rows.high), operands)
+                boxes = [upward(neuron, operands), *inverse.operands]
+                found.append(np.stack([*(np.asarray(end) for box in boxes for end in box), np.asarray(inverse.empty)]))
+            np.testing.assert_allclose(*found, rtol=0, atol=1e-12)
