@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import mul, truediv
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import any_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, any_set, clamp, detached
 from lnnkit.numeric.pieces import (
     BESIDE_ZERO,
     ROUNDING,
@@ -27,14 +27,15 @@ from lnnkit.numeric.pieces import (
     gone,
     joined,
     lost,
+    nothing,
     points,
     regained,
+    single,
     tidied,
     unrounded,
 )
 
 _KNOWN = 1e-10
-_NONE = torch.zeros(1, 1, dtype=torch.float64)
 
 
 def add(one: Pieces, other: Pieces) -> Pieces:
@@ -48,16 +49,16 @@ def add(one: Pieces, other: Pieces) -> Pieces:
     return tidied(bounded(lower, upper, gone(one, other)))
 
 
-def _sums(one: Pieces, other: Pieces) -> list[Tensor]:
+def _sums(one: Pieces, other: Pieces) -> list[Array]:
     """The sums of the lower and of the upper ends. An end beside zero stands for values arbitrarily close to zero, so
     it counts as zero when the other end has the opposite sign."""
     found = []
     for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
         total = x + y
-        near = total.detach().abs() <= ZERO
+        near = abs(detached(total)) <= ZERO
         if any_set(near) and any_set(near & (x != -y)):
             x, y = (
-                torch.where((sign * a > 0) & (sign * a <= ZERO) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x))
+                arrays.where((sign * a > 0) & (sign * a <= ZERO) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x))
             )
             total = x + y
         found.append(total)
@@ -70,12 +71,13 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
     that they are ``made_of`` are such numbers too (None: they are not)."""
     one, other = crossed_with(one, other)
     lower, upper = _sums(one, other)
-    with torch.no_grad():
-        low, high = _noise(lower, one.lower, other.lower), _noise(upper, one.upper, other.upper)
-        felt = any_set(low > 0) or any_set(high > 0)
-        if felt and made_of is not None:
-            exact = unrounded(one, other, *made_of)
-            low, high = torch.where(exact, 0.0, low), torch.where(exact, 0.0, high)
+    low, high = (
+        _noise(*map(detached, ends)) for ends in ((lower, one.lower, other.lower), (upper, one.upper, other.upper))
+    )
+    felt = any_set(low > 0) or any_set(high > 0)
+    if felt and made_of is not None:
+        exact = unrounded(one, other, *made_of)
+        low, high = arrays.where(exact, 0.0, low), arrays.where(exact, 0.0, high)
     if felt:
         lower, upper = lower - low, upper + high
     elif one.point and other.point and finite(lower):
@@ -83,12 +85,12 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
     return tidied(bounded(lower, upper, gone(one, other)))
 
 
-def _noise(end: Tensor, one: Tensor, other: Tensor) -> Tensor:
+def _noise(end: Array, one: Array, other: Array) -> Array:
     """The error that the rounding of two operands may cause in their sum, where it is relevant. Adding zero rounds
     nothing."""
-    size = torch.maximum(one.abs(), other.abs())
-    felt = size * (ROUNDING / _KNOWN) > end.abs()  # Infinite operands and zero are not rounded.
-    return torch.where(felt, ROUNDING * size, 0.0) if any_set(felt) else _NONE
+    size = arrays.maximum(abs(one), abs(other))
+    felt = size * (ROUNDING / _KNOWN) > abs(end)  # Infinite operands and zero are not rounded.
+    return arrays.where(felt, ROUNDING * size, 0.0)
 
 
 def negate(one: Pieces) -> Pieces:
@@ -121,10 +123,10 @@ def scale(one: Pieces, factor: float) -> Pieces:
         if finite(value) and not (factor and lost(value, one.lower)):
             return points(value)
     if factor == 0:
-        zeros = torch.zeros_like(one.lower)
-        return bounded(zeros, zeros.clone(), gone(one))
+        zeros = arrays.zeros_like(one.lower)
+        return bounded(zeros, arrays.zeros_like(zeros), gone(one))
     low, high = (one.lower, one.upper) if factor > 0 else (one.upper, one.lower)
-    sign = one.lower.new_tensor(math.copysign(1.0, factor))
+    sign = math.copysign(1.0, factor)
     return bounded(regained(low * factor, low, sign), regained(high * factor, high, sign), gone(one))
 
 
@@ -140,8 +142,8 @@ def multiply(one: Pieces, other: Pieces) -> Pieces:
     for x in (one, other):
         if beside_zero(x):  # An end next to zero stays so, however large the other factor is.
             above, below = (x.lower > 0) & (x.lower <= ZERO), (x.upper < 0) & (x.upper >= -ZERO)
-            lower = torch.where(above | below, torch.minimum(lower, lower.sign() * BESIDE_ZERO), lower)
-            upper = torch.where(above | below, torch.maximum(upper, upper.sign() * BESIDE_ZERO), upper)
+            lower = arrays.where(above | below, arrays.minimum(lower, arrays.sign(lower) * BESIDE_ZERO), lower)
+            upper = arrays.where(above | below, arrays.maximum(upper, arrays.sign(upper) * BESIDE_ZERO), upper)
     return tidied(bounded(lower, upper, gone(one, other)))
 
 
@@ -159,45 +161,44 @@ def divide(one: Pieces, other: Pieces) -> Pieces:
     if parts:
         return joined(parts)
     rows = max(one.lower.shape[1], other.lower.shape[1])  # Every divisor is zero, or none is left.
-    none = torch.full((1, rows), math.inf, dtype=torch.float64)
-    return Pieces(none, -none, whole=False)
+    return nothing(rows, one.lower)
 
 
 def reciprocal(one: Pieces) -> Pieces:
     """``1 / x``."""
-    return divide(points(torch.ones(1, 1, dtype=torch.float64)), one)
+    return divide(single(1.0, 1.0, one.lower), one)
 
 
 def absolute(one: Pieces) -> Pieces:
     """``|x|``."""
     if one.point:
-        return points(one.lower.abs())
-    lower = torch.maximum(one.lower, -one.upper).clamp_(min=0.0)
-    return tidied(bounded(lower, torch.maximum(-one.lower, one.upper), gone(one)))
+        return points(abs(one.lower))
+    lower = clamp(arrays.maximum(one.lower, -one.upper), least=0.0)
+    return tidied(bounded(lower, arrays.maximum(-one.lower, one.upper), gone(one)))
 
 
 def square_root(one: Pieces) -> Pieces:
     """``sqrt(x)`` for ``x >= 0``."""
     if one.point:
-        value = one.lower.sqrt()
+        value = arrays.sqrt(one.lower)
         if finite(value):
             return points(value)
-    return rising(not_negative(one), torch.sqrt)
+    return rising(not_negative(one), arrays.sqrt)
 
 
 def not_negative(one: Pieces) -> Pieces:
     """The values that are not negative."""
-    lower = one.lower.clamp(min=0.0)
-    return bounded(lower, one.upper.clone(), lower > one.upper)
+    lower = clamp(one.lower, least=0.0)
+    return bounded(lower, one.upper, lower > one.upper)
 
 
-def rising(one: Pieces, function: Callable[[Tensor], Tensor]) -> Pieces:
+def rising(one: Pieces, function: Callable[[Array], Array]) -> Pieces:
     """The image under an increasing function that is zero only at zero; ends beside zero stay there."""
     lower, upper = one[:2]
     low, high = (regained(function(end), end) for end in (lower, upper))
     if beside_zero(one):
-        low = torch.where((lower > 0) & (lower <= ZERO), torch.minimum(low, lower), low)
-        high = torch.where((upper < 0) & (upper >= -ZERO), torch.maximum(high, upper), high)
+        low = arrays.where((lower > 0) & (lower <= ZERO), arrays.minimum(low, lower), low)
+        high = arrays.where((upper < 0) & (upper >= -ZERO), arrays.maximum(high, upper), high)
     return bounded(low, high, gone(one))
 
 
@@ -206,36 +207,30 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
     one, other = crossed_with(one, other)
     low, high = from_zero(other.lower), other.upper
     none = high <= 0
-    lower = differentiable(torch.div, one.lower, torch.where(one.lower >= 0, high, low))
-    upper = differentiable(torch.div, one.upper, torch.where(one.upper >= 0, low, high))
+    lower = differentiable(truediv, one.lower, arrays.where(one.lower >= 0, high, low))
+    upper = differentiable(truediv, one.upper, arrays.where(one.upper >= 0, low, high))
     # A quotient by an unbounded divisor is never zero, nor is one that underflowed.
     lower, upper = (regained(_number(end), dividend) for end, dividend in ((lower, one.lower), (upper, one.upper)))
     if beside_zero(one):
-        lower = torch.where((one.lower > 0) & (one.lower <= ZERO), BESIDE_ZERO, lower)
-        upper = torch.where((one.upper < 0) & (one.upper >= -ZERO), -BESIDE_ZERO, upper)
+        lower = arrays.where((one.lower > 0) & (one.lower <= ZERO), BESIDE_ZERO, lower)
+        upper = arrays.where((one.upper < 0) & (one.upper >= -ZERO), -BESIDE_ZERO, upper)
     missing = gone(one)
     return tidied(bounded(lower, upper, none if missing is None else none | missing))
 
 
-def _product(one: Tensor, other: Tensor) -> Tensor:
-    return regained(_number(differentiable(torch.mul, one, other)), one, other)
+def _product(one: Array, other: Array) -> Array:
+    return regained(_number(differentiable(mul, one, other)), one, other)
 
 
-def _number(values: Tensor) -> Tensor:
+def _number(values: Array) -> Array:
     """The values, with 0 for the only indeterminate form that occurs here: zero times, or zero over, an arbitrary
     value."""
-    return values.nan_to_num_(nan=0.0, posinf=math.inf, neginf=-math.inf)
+    return arrays.nan_to_num(values, 0.0)
 
 
-def _least(values: list[Tensor]) -> Tensor:
-    least = torch.minimum(values[0], values[1])
-    for value in values[2:]:
-        least = torch.minimum(least, value)
-    return least
+def _least(values: list[Array]) -> Array:
+    return reduce(arrays.minimum, values)
 
 
-def _most(values: list[Tensor]) -> Tensor:
-    most = torch.maximum(values[0], values[1])
-    for value in values[2:]:
-        most = torch.maximum(most, value)
-    return most
+def _most(values: list[Array]) -> Array:
+    return reduce(arrays.maximum, values)

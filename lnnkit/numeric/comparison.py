@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.flags import all_set, where_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, all_set, quietly, replaced, set_at, take, where_set
 from lnnkit.numeric import crisp, soft
 from lnnkit.numeric.arithmetic import difference_of, subtract, sum_of
 from lnnkit.numeric.contraction import contracted
@@ -28,8 +28,8 @@ class Response(NamedTuple):
 
     truth: Interval
     inputs: tuple[Interval, ...]
-    empty: Tensor
-    crossed: Tensor
+    empty: Array
+    crossed: Array
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,15 @@ class Comparison:
     right: Term
     relation: Relation | None  # None: unknown, so nothing is derived
 
+    @quietly
     def truth(self, inputs: Sequence[Interval]) -> Interval:
         """The closed hull of the truth over all values of the terms; ``[0, 1]`` if one has none. Exact if each number
         occurs once in both terms together."""
         if self.relation is None:
-            nothing = torch.zeros(_rows(inputs), dtype=torch.float64)
-            return Interval(nothing, torch.ones_like(nothing))
+            nothing = np.zeros(_rows(inputs)) if not inputs else arrays.zeros_like(inputs[0].lower)
+            return Interval(nothing, arrays.ones_like(nothing))
         if self._alike:
-            zero = entered(point(torch.zeros(1, dtype=torch.float64)))
+            zero = entered(point(arrays.zeros_like(inputs[0].lower[:1]) if inputs else np.zeros(1)))
             return self._image(zero, zero, _rows(inputs))
         boxes = [entered(each) for each in inputs]
         left, right = (term.upward(boxes) for term in self._terms)
@@ -56,7 +57,8 @@ class Comparison:
             return self._image(one, other, _rows(inputs))
         return self._image(left[-1], right[-1], _rows(inputs), self._difference(left, right))
 
-    def holds(self, values: Sequence[Tensor]) -> Tensor | None:
+    @quietly
+    def holds(self, values: Sequence[Array]) -> Array | None:
         """The truth at single values, as flags: `truth` for a crisp relation that is true or false. None for another
         relation, or if a term has no single value in some row."""
         truths = self._truths
@@ -66,16 +68,17 @@ class Comparison:
         left, right = (self._whole(term, term.upward(boxes)) for term in self._terms)
         if not (left.point and right.point):
             return None
-        found = crisp.holds(truths, left.lower.squeeze(0), right.lower.squeeze(0))
-        return found.expand(len(values[0]) if values else 1)
+        found = crisp.holds(truths, left.lower[0], right.lower[0])
+        return arrays.broadcast_to(found, (len(values[0]) if values else 1,))
 
+    @quietly
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The closed hull of the inputs that can give a truth in ``bounds`` while the terms are defined; exact under
         the same condition. Bounds without information (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1
         that the relation approaches but never takes is read as ``tol`` or ``1 - tol``. A strict relation is treated as
         its closure: ``x > 5`` leaves 5 possible."""
         if self.relation is None:
-            return Contraction(tuple(inputs), torch.zeros_like(bounds.lower, dtype=torch.bool))
+            return Contraction(tuple(inputs), bounds.lower != bounds.lower)
         said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
         if all_set(said):
             return self._contract(inputs, bounds)
@@ -84,12 +87,13 @@ class Comparison:
             return Contraction(tuple(inputs), said)
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
 
+    @quietly
     def narrow(self, inputs: Sequence[Interval], truth: Interval, bounds: Interval) -> Contraction:
         """As `contract`, for bounds already intersected with the upward ``truth``. Bounds implied by this truth change
         no input, unless a term may be undefined."""
         lower, upper = bounds
         if self.relation is None or all(each.lower is each.upper for each in inputs):
-            return Contraction(tuple(inputs), torch.zeros_like(lower, dtype=torch.bool))
+            return Contraction(tuple(inputs), lower != lower)
         raised, lowered = lower > truth.lower + soft.ROUNDING, upper < truth.upper - soft.ROUNDING
         asked = raised | lowered
         if self.partial:
@@ -97,7 +101,7 @@ class Comparison:
         rows = where_set(asked)
         if not len(rows):
             return Contraction(tuple(inputs), asked)
-        told = Interval(torch.where(raised, lower, 0.0), torch.where(lowered, upper, 1.0))
+        told = Interval(arrays.where(raised, lower, 0.0), arrays.where(lowered, upper, 1.0))
         if len(rows) == len(asked):
             return self._contract(inputs, told)
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((told,), rows)[0]))
@@ -105,11 +109,11 @@ class Comparison:
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> Response:
         """Both steps: the truth upward, then the inputs downward from the intersection of ``bounds`` and that truth."""
         truth = self.truth(inputs)
-        lower, upper = torch.maximum(bounds.lower, truth.lower), torch.minimum(bounds.upper, truth.upper)
+        lower, upper = arrays.maximum(bounds.lower, truth.lower), arrays.minimum(bounds.upper, truth.upper)
         crossed = lower > upper + crisp.TOLERANCE
         met = Interval(
-            torch.where(crossed, 0.0, torch.minimum(lower, upper)),
-            torch.where(crossed, 1.0, torch.maximum(lower, upper)),
+            arrays.where(crossed, 0.0, arrays.minimum(lower, upper)),
+            arrays.where(crossed, 1.0, arrays.maximum(lower, upper)),
         )
         found = self.narrow(inputs, truth, met)
         return Response(truth, found.inputs, found.empty, crossed)
@@ -145,12 +149,12 @@ class Comparison:
         if len(left) == len(right) == 1:
             return found
         most = sum(term.magnitude(side) for term, side in zip(self._terms, (left, right), strict=True) if len(side) > 1)
-        rows = where_set(soft.felt(self.relation, found, torch.as_tensor(most)))
+        rows = where_set(soft.felt(self.relation, found, most))
         if not len(rows):
             return found
         one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))
         if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # Pieces are crossed: take the greatest of each.
-            one, other = (Errors(*[torch.maximum(*each).amax(0, keepdim=True)] * 2) for each in (one, other))
+            one, other = (Errors(*[arrays.most(arrays.maximum(*each), 0)[None]] * 2) for each in (one, other))
         return soft.let_out(self.relation, found, rows, Errors(one.lower + other.upper, one.upper + other.lower))
 
     def _image(self, left: Pieces, right: Pieces, rows: int, difference: Pieces | None = None) -> Interval:
@@ -161,10 +165,10 @@ class Comparison:
             lower, upper = crisp.image(self._truths, left, right)
         if not (left.whole and right.whole):
             none = empty(left).all(0) | empty(right).all(0)
-            lower, upper = torch.where(none, 0.0, lower), torch.where(none, 1.0, upper)
+            lower, upper = arrays.where(none, 0.0, lower), arrays.where(none, 1.0, upper)
         if lower is upper:
-            return point(lower.expand(rows))
-        return Interval(lower.expand(rows), upper.expand(rows))
+            return point(arrays.broadcast_to(lower, (rows,)))
+        return Interval(arrays.broadcast_to(lower, (rows,)), arrays.broadcast_to(upper, (rows,)))
 
     @cached_property
     def _alike(self) -> bool:
@@ -204,23 +208,21 @@ def _rows(inputs: Sequence[Interval]) -> int:
     return len(inputs[0].lower) if inputs else 1
 
 
-def _at(inputs: Sequence[Interval], rows: Tensor) -> tuple[Interval, ...]:
+def _at(inputs: Sequence[Interval], rows: Array) -> tuple[Interval, ...]:
     """Some rows of the inputs."""
     found = []
     for lower, upper in inputs:
-        some = lower.index_select(0, rows)
-        found.append(Interval(some, some if lower is upper else upper.index_select(0, rows)))
+        some = take(lower, rows)
+        found.append(Interval(some, some if lower is upper else take(upper, rows)))
     return tuple(found)
 
 
-def _spread(inputs: Sequence[Interval], rows: Tensor, some: Contraction) -> Contraction:
+def _spread(inputs: Sequence[Interval], rows: Array, some: Contraction) -> Contraction:
     """Insert the contraction of some rows among all rows."""
     found = []
     for (lower, upper), left in zip(inputs, some.inputs, strict=True):
         if lower is upper:
             found.append(Interval(lower, upper))
         else:
-            found.append(Interval(lower.index_copy(0, rows, left.lower), upper.index_copy(0, rows, left.upper)))
-    count = _rows(inputs)
-    empty = torch.zeros(count, dtype=torch.bool).index_copy_(0, rows, some.empty)
-    return Contraction(tuple(found), empty)
+            found.append(Interval(replaced(lower, rows, left.lower), replaced(upper, rows, left.upper)))
+    return Contraction(tuple(found), set_at(_rows(inputs), rows[some.empty]))

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Protocol
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import all_set, any_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, all_set, any_set
 from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, empty, entered, finite, hull, intersection
 
@@ -45,15 +45,15 @@ def contracted(terms: Sequence[Swept], inputs: Sequence[Interval], require: Requ
     """Contract the inputs by ``require``, which narrows the values of all terms at once. Where a term has no value at
     all, nothing changes."""
     boxes = [entered(each) for each in inputs]
-    undefined, void = _nowhere(), _nowhere()
+    undefined: Array | None = None
+    voids: list[Array] = []
     bounded = all(finite(end) for box in boxes for end in box[:2])
-    for sweep in range(1 if bounded or _repeat(terms) else SWEEPS):
+    for _ in range(1 if bounded or _repeat(terms) else SWEEPS):
         values = [term.upward(boxes) for term in terms]
         tops = [each[-1] for each in values]
-        if not sweep:
-            undefined = _any([_void(top) for top in tops])
+        undefined = reduce(or_, map(_void, tops)) if undefined is None else undefined
         left = require(tops)
-        void = void | _any([_void(top) for top in left])
+        voids.extend(map(_void, left))
         narrowed = list(boxes)
         for term, own, top in zip(terms, values, left, strict=True):
             own[-1] = top
@@ -62,52 +62,41 @@ def contracted(terms: Sequence[Swept], inputs: Sequence[Interval], require: Requ
                 if not boxes[index].point:
                     narrowed[index] = _hulled(intersection(narrowed[index], own[place]))
         if all(
-            torch.equal(a.lower, b.lower) and torch.equal(a.upper, b.upper)
+            arrays.equal(a.lower, b.lower) and arrays.equal(a.upper, b.upper)
             for a, b in zip(boxes, narrowed, strict=True)
         ):
             break
         boxes = narrowed
-    void = void | _any([_void(box) for box in boxes])
-    return _kept(inputs, boxes, undefined, void)
+    assert undefined is not None
+    return _kept(inputs, boxes, undefined, reduce(or_, map(_void, boxes), reduce(or_, voids)))
 
 
-def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Tensor, void: Tensor) -> Contraction:
+def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Array, void: Array) -> Contraction:
     """The contracted boxes; in rows without any, the inputs unchanged."""
-    rows = len(inputs[0].lower) if inputs else len(void)
+    rows = len(inputs[0].lower) if inputs else len(void & undefined)
     back = undefined | void
     found = []
     for old, box in zip(inputs, boxes, strict=True):
         if box.point:
             found.append(old)
             continue
-        lower, upper = box.lower.squeeze(0), box.upper.squeeze(0)
+        lower, upper = box.lower[0], box.upper[0]
         if any_set(back):
-            lower, upper = torch.where(back, old.lower, lower), torch.where(back, old.upper, upper)
+            lower, upper = arrays.where(back, old.lower, lower), arrays.where(back, old.upper, upper)
         found.append(Interval(lower, upper))
-    return Contraction(tuple(found), (void & ~undefined).expand(rows))
+    return Contraction(tuple(found), arrays.broadcast_to(void & ~undefined, (rows,)))
 
 
 def _hulled(union: Pieces) -> Pieces:
     if union.point:
         return union
     lower, upper = closed(hull(union))
-    return Pieces(lower.unsqueeze(0), upper.unsqueeze(0), union.whole or all_set(lower <= upper))
+    return Pieces(lower[None], upper[None], union.whole or all_set(lower <= upper))
 
 
-def _void(union: Pieces) -> Tensor:
+def _void(union: Pieces) -> Array:
     """The rows that have no value, ``[n]`` or ``[1]``."""
-    return _nowhere() if union.whole else empty(union).all(0)
-
-
-def _nowhere() -> Tensor:
-    return torch.zeros(1, dtype=torch.bool)
-
-
-def _any(flags: Sequence[Tensor]) -> Tensor:
-    found = _nowhere()
-    for each in flags:
-        found = found | each
-    return found
+    return empty(Pieces(*(end[:, :1] for end in union[:2])) if union.whole else union).all(0)
 
 
 def _repeat(terms: Sequence[Swept]) -> bool:

@@ -7,13 +7,12 @@ also one.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import above, all_set, any_set, below, count_set, equal_to
+from lnnkit import arrays
+from lnnkit.arrays import Array, all_set, any_set, detached, namespace
 from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
 from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_with, hull
 from lnnkit.numeric.relation import Learned, Sign
@@ -23,8 +22,8 @@ TOLERANCE = 1e-9  # tolerance between truths, as in `lnnkit.logic.bounds`
 _GREAT = 2.0**49  # from here on rounding may turn a number into the next integer
 _CRISP = 700.0  # a log-odds margin
 _NEXT = math.ulp(0.0)
-LEAST = torch.finfo(torch.float64).tiny  # the least upper end for truths that are not 0
-MOST = 1 - torch.finfo(torch.float64).eps / 2  # the greatest lower end for truths that are not 1
+LEAST = sys.float_info.min  # the least upper end for truths that are not 0
+MOST = 1 - sys.float_info.epsilon / 2  # the greatest lower end for truths that are not 1
 
 
 class Truths(NamedTuple):
@@ -67,49 +66,48 @@ def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
         _can_be_equal(left, right, open_=open_),
         _can_be_below(other.lower, most, low, one.upper),
     )
-    lower, upper = (torch.full_like(possible[0], end, dtype=torch.float64) for end in (math.inf, -math.inf))
+    size = low + least
+    lower, upper = (arrays.full_like(size, end) for end in (math.inf, -math.inf))
     for can_be, truth in zip(possible, truths, strict=True):
-        lower = torch.where(can_be & (lower > truth), truth, lower)
-        upper = torch.where(can_be & (upper < truth), truth, upper)
+        lower = arrays.where(can_be & (lower > truth), truth, lower)
+        upper = arrays.where(can_be & (upper < truth), truth, upper)
     return Interval(lower, upper)
 
 
-def great(union: Pieces) -> Tensor:
+def great(union: Pieces) -> Array:
     """A mask of rows with an end so large that rounding may have made it a whole number, while whole numbers that large
     are still compared exactly."""
-    found = torch.zeros(union.lower.shape[1], dtype=torch.bool)
+    found = union.lower[0] != union.lower[0]
     for end in union[:1] if union.point else union[:2]:
-        if end.numel() and max(map(abs, torch.stack(end.detach().aminmax()).tolist())) >= _GREAT:
-            size = end.detach().abs()
-            found |= ((size >= _GREAT) & (size <= EXACT)).any(0)
+        size = abs(detached(end))
+        large = size >= _GREAT
+        if any_set(large):
+            found = found | (large & (size <= EXACT)).any(0)
     return found
 
 
-def let_out(union: Pieces, rows: Tensor, errors: Errors) -> Pieces:
+def let_out(union: Pieces, rows: Array, errors: Errors) -> Pieces:
     """Widen the ends of one side in rows that are `great` by their rounding errors, since integers are compared
     exactly."""
-    return moved(union, rows, *(torch.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
+    return moved(union, rows, *(arrays.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
 
 
-def _at_points(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
+def _at_points(truths: Truths, left: Array, right: Array) -> Array:
     """The truths of single values."""
     if all(truth in (0, 1) for truth in truths):  # several times as fast as choosing between numbers
-        return holds(truths, left, right).to(torch.float64)
+        return namespace(left).astype(holds(truths, left, right), left.dtype)
     gap = left - right
     above = gap > 0
-    # No two numbers can be equal
-    if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:
-        return above.double().mul_(truths.above - truths.below).add_(truths.below)
-    beneath, level, over = torch.tensor(truths, dtype=torch.float64)
-    return torch.where(same(left, right), level, torch.where(above, over, beneath))
+    strict = namespace(left).astype(above, left.dtype) * (truths.above - truths.below) + truths.below
+    return strict if _apart(gap, left) else arrays.where(same(left, right), truths.equal, strict)
 
 
-def holds(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
+def holds(truths: Truths, left: Array, right: Array) -> Array:
     """The relation at single values, as flags, for ``truths`` of 0 and 1."""
-    left, right = left.detach(), right.detach()
-    over, equal = _beside(left, float(right)) if right.numel() == 1 else _compared(left, right)
+    left, right = detached(left), detached(right)
+    over, equal = _beside(left, right.item()) if right.shape == (1,) else _compared(left, right)
     if equal is None:
-        equal = torch.zeros((), dtype=torch.bool)
+        equal = arrays.zeros_like(over)
     match bool(truths.below), bool(truths.equal), bool(truths.above):
         case False, False, True:
             return over & ~equal
@@ -120,34 +118,34 @@ def holds(truths: Truths, left: Tensor, right: Tensor) -> Tensor:
         case True, True, False:
             return ~over | equal
         case False, True, False:
-            return equal.expand_as(over).clone()
+            return equal
         case True, False, True:
-            return (~equal).expand_as(over).clone()
+            return ~equal
         case below, _, _:
-            return torch.full_like(over, below)
+            return arrays.full_like(over, below)
 
 
-def _beside(left: Tensor, level: float) -> tuple[Tensor, Tensor | None]:
+def _beside(left: Array, level: float) -> tuple[Array, Array | None]:
     """Masks of the values above ``level`` and of those equal to it (None if there are none). Equal values lie within
     twice the tolerance; if all of these are bitwise equal, the slower comparison is skipped."""
     margin = 2 * RELATIVE * abs(level)
-    over, under = above(left, level + margin), below(left, level - margin)
-    near = len(left) - count_set(over) - count_set(under)
-    if not near:
-        return over, None
+    over, under = left > level + margin, left < level - margin
     equal = ~(over | under)
-    if count_set(equal_to(left, level)) == near:
-        return over, equal
-    return left > level, same(left, torch.full_like(left, level))
-
-
-def _compared(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor | None]:
-    gap = left - right
-    over = above(gap, 0.0)
-    # No two numbers can be equal
-    if not gap.numel() or float(torch.sub(gap.abs(), left.abs(), alpha=2 * RELATIVE).min()) > 0:
+    if not any_set(equal):
         return over, None
-    return over, same(left, right)
+    if all_set((left == level) == equal):
+        return over, equal
+    return left > level, same(left, arrays.full_like(left, level))
+
+
+def _compared(left: Array, right: Array) -> tuple[Array, Array | None]:
+    gap = left - right
+    return gap > 0, None if _apart(gap, left) else same(left, right)
+
+
+def _apart(gap: Array, left: Array) -> bool:
+    """Whether no two numbers that are ``gap`` apart can be equal."""
+    return all_set(abs(gap) > 2 * RELATIVE * abs(left))
 
 
 def preimage(truths: Truths, bounds: Interval) -> Pieces:
@@ -157,34 +155,34 @@ def preimage(truths: Truths, bounds: Interval) -> Pieces:
     below, equal, above = (
         ~(asks_lower & (truth < lower - TOLERANCE)) & ~(asks_upper & (truth > upper + TOLERANCE)) for truth in truths
     )
-    nothing = torch.zeros_like(lower)
-    least = torch.where(below, -math.inf, torch.where(equal | above, nothing, math.inf))
-    most = torch.where(above, math.inf, torch.where(equal | below, nothing, -math.inf))
-    return Pieces(least.unsqueeze(0), most.unsqueeze(0), whole=all_set(below | equal | above))
+    nothing = arrays.zeros_like(lower)
+    least = arrays.where(below, -math.inf, arrays.where(equal | above, nothing, math.inf))
+    most = arrays.where(above, math.inf, arrays.where(equal | below, nothing, -math.inf))
+    return Pieces(least[None], most[None], whole=all_set(below | equal | above))
 
 
-def _can_be_below(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> Tensor:
+def _can_be_below(low: Array, high: Array, least: Array, most: Array) -> Array:
     """Whether a value of ``[low, high]`` can be less than one of ``[least, most]``. Ends that are equal within the
     tolerance may still have different whole numbers between them."""
     below = low < most
     level = below & same(low, most)
     if not any_set(level):
         return below
-    first, last = low.ceil(), most.floor()
-    whole = (first < last) & (first <= high) & (last >= least) & (torch.maximum(-first, last) <= EXACT)
+    first, last = arrays.ceil(low), arrays.floor(most)
+    whole = (first < last) & (first <= high) & (last >= least) & (arrays.maximum(-first, last) <= EXACT)
     return below & (~level | whole)
 
 
-def _from_zero(lower: Tensor, least: float = 0.0) -> Tensor:
+def _from_zero(lower: Array, least: float = 0.0) -> Array:
     """Lower ends, where one beside zero (above it) stands for any positive number."""
-    return torch.where((lower > 0) & (lower <= ZERO), least, lower)
+    return arrays.where((lower > 0) & (lower <= ZERO), least, lower)
 
 
-def _can_be_equal(left: Pieces, right: Pieces, *, open_: bool) -> Tensor:
+def _can_be_equal(left: Pieces, right: Pieces, *, open_: bool) -> Array:
     one, other = crossed_with(left, right)
     if open_:
         one, other = (Pieces(_from_zero(low, _NEXT), -_from_zero(-high, _NEXT)) for low, high, _ in (one, other))
-    lower, upper = torch.maximum(one.lower, other.lower), torch.minimum(one.upper, other.upper)
+    lower, upper = arrays.maximum(one.lower, other.lower), arrays.minimum(one.upper, other.upper)
     return ((lower <= upper) | same(lower, upper)).any(0)
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-import torch
-
+from lnnkit import arrays
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, closed, hull, points
 
@@ -36,11 +35,11 @@ def boxes(operands: Sequence[Pieces]) -> list[Interval]:
     """The hulls of the operands, broadcast to the same number of rows."""
     hulls = [closed(hull(each)) for each in operands]
     rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
-    return [Interval(low.expand(rows), high.expand(rows)) for low, high in hulls]
+    return [Interval(arrays.broadcast_to(low, (rows,)), arrays.broadcast_to(high, (rows,))) for low, high in hulls]
 
 
 def told(union: Pieces) -> Pieces:
-    """The same union; if every row is a point, both ends are one tensor, which marks it as points."""
-    if not union.point and len(union.lower) == 1 and torch.equal(union.lower, union.upper):
+    """The same union; if every row is a point, both ends are one array, which marks it as points."""
+    if not union.point and len(union.lower) == 1 and arrays.equal(union.lower, union.upper):
         return points(union.lower)
     return union

@@ -7,17 +7,16 @@ which each operand occurs once: there the hull is exact.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
-import torch
-from torch import Tensor
-
+from lnnkit import arrays
+from lnnkit.arrays import Array, all_set, clamp, namespace, where_set
 from lnnkit.elementwise import sigmoid
-from lnnkit.flags import all_set, where_set
 from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, bounded
@@ -72,9 +71,9 @@ class GatedSum:
 
     def _hull(self, cells: Sequence[Interval]) -> Interval:
         added = _linear(self.weights, cells)
-        size = _linear(self.weights, [_mapped(cell, lambda x: (x.abs() + NALU_EPSILON).log()) for cell in cells])
+        size = _linear(self.weights, [_mapped(cell, lambda x: arrays.log(abs(x) + NALU_EPSILON)) for cell in cells])
         opened = _linear(self.gate, cells)
-        return _mixed(added, Interval(size.lower.exp(), size.upper.exp()), opened)
+        return _mixed(added, Interval(arrays.exp(size.lower), arrays.exp(size.upper)), opened)
 
 
 @dataclass(frozen=True)
@@ -101,14 +100,14 @@ class SignedGatedSum:
         return _left(self._hull, value, operands)
 
     def _hull(self, cells: Sequence[Interval]) -> Interval:
-        logs = [_mapped(cell, lambda x: x.abs().clamp(min=INALU_EPSILON).log()) for cell in cells]
-        low, high = (end.clamp(max=CEILING).exp() for end in _linear(self.multiplying, logs))
-        sign = torch.ones_like(low)
+        logs = [_mapped(cell, lambda x: arrays.log(clamp(abs(x), least=INALU_EPSILON))) for cell in cells]
+        low, high = (arrays.exp(clamp(end, most=CEILING)) for end in _linear(self.multiplying, logs))
+        sign = arrays.ones_like(low)
         for weight, (least, most) in zip(self.multiplying, cells, strict=True):
             if weight:  # Each cell has one sign, that of its interior.
-                sign = sign * ((torch.sign(least) + torch.sign(most)).sign() * abs(weight) + 1 - abs(weight))
+                sign = sign * (arrays.sign(arrays.sign(least) + arrays.sign(most)) * abs(weight) + 1 - abs(weight))
         ends = sign * low, sign * high
-        product = Interval(torch.minimum(*ends), torch.maximum(*ends))
+        product = Interval(arrays.minimum(*ends), arrays.maximum(*ends))
         if not self.gate:
             return product
         added = _linear(self.adding, cells)
@@ -119,70 +118,72 @@ class SignedGatedSum:
 
 def _image(curve: _Curve, operands: Sequence[Interval], cells: Mapping[int, int]) -> Pieces:
     """The hull over the cells of each box; for points, their values."""
-    points = torch.stack([low == high for low, high in operands]).all(0)
-    lower, upper = (torch.full(points.shape, end, dtype=torch.float64) for end in (math.inf, -math.inf))
+    points = arrays.stack([low == high for low, high in operands]).all(0)
+    lower, upper = (arrays.full_like(operands[0].lower, end) for end in (math.inf, -math.inf))
     count = cells.get(len(operands), 1)
     for rows, some in ((points, 0), (~points, count)):
-        for at in where_set(rows).split(max(_BOXES // (2 * some + 1) ** len(operands), 1)):
+        places, size = where_set(rows), max(_BOXES // (2 * some + 1) ** len(operands), 1)
+        for at in (places[start : start + size] for start in range(0, len(places), size)):
             lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in each)) for each in operands], some)
-    return told(bounded(lower.unsqueeze(0), upper.unsqueeze(0), (lower > upper).unsqueeze(0)))
+    return told(bounded(lower[None], upper[None], (lower > upper)[None]))
 
 
 def _hull(curve: _Curve, operands: Sequence[Interval], count: int) -> Interval:
     """The hull over ``count`` cells on each side of zero; with 0, over the box as one cell."""
-    parts = [_cells(each, count) if count else Interval(*(end.unsqueeze(0) for end in each)) for each in operands]
-    chosen = torch.cartesian_prod(*(torch.arange(len(part.lower)) for part in parts)).view(-1, len(parts))
-    boxes = [Interval(*(end[chosen[:, place]] for end in part)) for place, part in enumerate(parts)]
-    held = torch.stack([low <= high for low, high in boxes]).all(0)
+    parts = [_cells(each, count) if count else Interval(*(end[None] for end in each)) for each in operands]
+    chosen = list(itertools.product(*(range(len(part.lower)) for part in parts)))
+    boxes = [Interval(*(end[[choice[place] for choice in chosen]] for end in part)) for place, part in enumerate(parts)]
+    held = arrays.stack([low <= high for low, high in boxes]).all(0)
     low, high = curve(boxes)
-    return Interval(torch.where(held, low, math.inf).amin(0), torch.where(held, high, -math.inf).amax(0))
+    return Interval(
+        arrays.least(arrays.where(held, low, math.inf), 0), arrays.most(arrays.where(held, high, -math.inf), 0)
+    )
 
 
 def _cells(operand: Interval, count: int) -> Interval:
     """Zero, and the numbers above and below it in ``count`` cells each, ``[cells, n]``; ``inf, -inf`` for empty
     cells."""
     low, high = operand
-    share = torch.linspace(0, 1, count + 1, dtype=torch.float64).unsqueeze(1)
+    share = namespace(low).linspace(0, 1, count + 1, dtype=low.dtype)[:, None]
     zero = (low <= 0) & (high >= 0)
-    lower, upper = [torch.where(zero, 0.0, math.inf).unsqueeze(0)], [torch.where(zero, 0.0, -math.inf).unsqueeze(0)]
+    lower, upper = [arrays.where(zero, 0.0, math.inf)[None]], [arrays.where(zero, 0.0, -math.inf)[None]]
     for least, most, above in ((low, high, True), (-high, -low, False)):
         some = (most > 0) & (least <= most)
-        cuts = _cuts(least.clamp(min=0.0), most, share)
-        first, last = torch.where(some, cuts[:-1], math.inf), torch.where(some, cuts[1:], -math.inf)
+        cuts = _cuts(clamp(least, least=0.0), most, share)
+        first, last = arrays.where(some, cuts[:-1], math.inf), arrays.where(some, cuts[1:], -math.inf)
         lower.append(first if above else -last)
         upper.append(last if above else -first)
-    return Interval(torch.cat(lower), torch.cat(upper))
+    return Interval(arrays.concat(lower), arrays.concat(upper))
 
 
-def _cuts(start: Tensor, stop: Tensor, share: Tensor) -> Tensor:
+def _cuts(start: Array, stop: Array, share: Array) -> Array:
     """Numbers from ``start`` (not negative) to ``stop``, spaced more and more widely towards an infinite end."""
-    inner = torch.where(stop == math.inf, (start + 1) / (1 - share) - 1, start + (stop - start) * share)
-    return torch.where(share == 0, start, torch.where(share == 1, stop, inner))
+    inner = arrays.where(stop == math.inf, (start + 1) / (1 - share) - 1, start + (stop - start) * share)
+    return arrays.where(share == 0, start, arrays.where(share == 1, stop, inner))
 
 
 def _left(curve: _Curve, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
     found = shaved(partial(_image, curve, cells=_COARSE), value, boxes(operands))
-    return [Pieces(low.unsqueeze(0), high.unsqueeze(0), all_set(low <= high)) for low, high in found]
+    return [Pieces(low[None], high[None], all_set(low <= high)) for low, high in found]
 
 
 def _linear(weights: Weights, operands: Sequence[Interval]) -> Interval:
-    lower = torch.zeros_like(operands[0].lower)
-    upper = lower.clone()
+    lower = upper = arrays.zeros_like(operands[0].lower)
     for weight, (low, high) in zip(weights, operands, strict=True):
         if weight:
             lower = lower + weight * (low if weight > 0 else high)
             upper = upper + weight * (high if weight > 0 else low)
-    return Interval(lower.nan_to_num(nan=-math.inf, neginf=-math.inf), upper.nan_to_num(nan=math.inf, posinf=math.inf))
+    return Interval(arrays.nan_to_num(lower, -math.inf), arrays.nan_to_num(upper, math.inf))
 
 
 def _mapped(cell: Interval, size: _Monotone) -> Interval:
     """The image of a cell under a function of the size."""
     one, other = size(cell.lower), size(cell.upper)
-    return Interval(torch.minimum(one, other), torch.maximum(one, other))
+    return Interval(arrays.minimum(one, other), arrays.maximum(one, other))
 
 
 class _Monotone(Protocol):
-    def __call__(self, x: Tensor, /) -> Tensor: ...
+    def __call__(self, x: Array, /) -> Array: ...
 
 
 def _mixed(added: Interval, product: Interval, opened: Interval) -> Interval:
@@ -193,8 +194,8 @@ def _mixed(added: Interval, product: Interval, opened: Interval) -> Interval:
         gate, rest = sigmoid(end), sigmoid(-end)
         lower.append(_sum(gate * added.lower, rest * product.lower, -math.inf))
         upper.append(_sum(gate * added.upper, rest * product.upper, math.inf))
-    return Interval(torch.minimum(*lower), torch.maximum(*upper))
+    return Interval(arrays.minimum(*lower), arrays.maximum(*upper))
 
 
-def _sum(one: Tensor, other: Tensor, end: float) -> Tensor:
-    return (one + other).nan_to_num(nan=end, posinf=math.inf, neginf=-math.inf)
+def _sum(one: Array, other: Array, end: float) -> Array:
+    return arrays.nan_to_num(one + other, end)

@@ -80,4 +80,4 @@ def _swallowed(step: Apply, operands: list[tuple[bool, bool]]) -> bool:
 
 
 def _everything(values: Pieces) -> bool:
-    return len(values.lower) == 1 and float(values.lower) == -math.inf and float(values.upper) == math.inf
+    return len(values.lower) == 1 and values.lower.item() == -math.inf and values.upper.item() == math.inf

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import any_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, any_set, clamp
 from lnnkit.numeric.arithmetic import divide, multiply, negate, not_negative, reciprocal
 from lnnkit.numeric.negative_base import of_negative
 from lnnkit.numeric.pieces import Pieces, bounded, from_zero, gone, joined, tidied
@@ -42,7 +40,7 @@ def absolute_of(value: Pieces) -> Pieces:
 def square_root_of(value: Pieces) -> Pieces:
     """The ``x`` with ``sqrt(x)`` in ``value``."""
     positive = not_negative(value)
-    return bounded(positive.lower.square(), positive.upper.square(), gone(positive))
+    return bounded(arrays.square(positive.lower), arrays.square(positive.upper), gone(positive))
 
 
 def base(power: Pieces, exponent: Pieces, own: Pieces) -> Pieces:
@@ -60,24 +58,24 @@ def exponent(power: Pieces, base: Pieces, own: Pieces) -> Pieces:
     zero = _holds(base, 0.0)
     if any_set(zero):
         for value, most in ((0.0, math.inf), (1.0, 0.0)):  # 0 ^ y is 0 for y > 0, and 0 ^ 0 is 1
-            missing = ~(zero & _holds(power, value)).unsqueeze(0)
-            low = torch.zeros_like(missing, dtype=torch.float64)
-            parts.append(bounded(low, torch.full_like(low, most), missing))
+            missing = ~(zero & _holds(power, value))[None]
+            low = arrays.zeros_like(power.lower[:1] + base.lower[:1])
+            parts.append(bounded(low, arrays.full_like(low, most), missing))
     negative = of_negative(power, base, own)
     if negative is not None:
         parts.append(negative[1])
     return joined(parts)
 
 
-def _or_any(union: Pieces, free: Tensor) -> Pieces:
+def _or_any(union: Pieces, free: Array) -> Pieces:
     """The union, with all numbers added in the rows that are ``free``."""
     if not any_set(free):
         return union
-    lower = torch.where(free, -math.inf, union.lower)
-    return tidied(Pieces(lower, torch.where(free, math.inf, union.upper), union.whole))
+    lower = arrays.where(free, -math.inf, union.lower)
+    return tidied(Pieces(lower, arrays.where(free, math.inf, union.upper), union.whole))
 
 
-def _holds(union: Pieces, value: float) -> Tensor:
+def _holds(union: Pieces, value: float) -> Array:
     """A mask ``[n]`` of the rows whose union contains a value."""
     return ((union.lower <= value) & (value <= union.upper)).any(0)
 
@@ -85,4 +83,6 @@ def _holds(union: Pieces, value: float) -> Tensor:
 def _logarithm(union: Pieces) -> Pieces:
     """The logarithms of the positive values."""
     lower = from_zero(union.lower)
-    return bounded(lower.log(), union.upper.clamp(min=0.0).log(), (union.upper <= 0) | (lower > union.upper))
+    return bounded(
+        arrays.log(lower), arrays.log(clamp(union.upper, least=0.0)), (union.upper <= 0) | (lower > union.upper)
+    )

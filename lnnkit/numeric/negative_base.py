@@ -8,15 +8,13 @@ remaining ``r`` come from the first or the last of them, since the roots of ``p`
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from lnnkit import elementwise
-from lnnkit.flags import any_set
+from lnnkit import arrays, elementwise
+from lnnkit.arrays import Array, any_set
 from lnnkit.numeric.arithmetic import negate, not_negative
 from lnnkit.numeric.pieces import Pieces, bounded, joined
 from lnnkit.numeric.power import is_odd
@@ -25,8 +23,8 @@ _ROUNDING = 1e-9  # an exponent within this relative distance of a whole number 
 
 
 class _Ends(NamedTuple):
-    low: Tensor
-    high: Tensor
+    low: Array
+    high: Array
 
 
 def of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces, Pieces] | None:
@@ -45,43 +43,46 @@ def of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces, 
 def _of_parity(power: Pieces, size: Pieces, exponent: Pieces, odd: bool) -> Iterator[tuple[Pieces, Pieces]]:
     p, r, y = _crossed(power, size, exponent)
     there = (p.low <= p.high) & (r.low <= r.high) & (r.high > 0)
-    least = torch.full_like(y.low, 1.0 if odd else 2.0)
+    least = arrays.full_like(y.low, 1.0 if odd else 2.0)
     reciprocals = _Ends(1 / p.high, 1 / p.low)
-    yield _positive(p, r, _Ends(torch.maximum(y.low, least), y.high), odd, there)
-    sizes, exponents = _positive(reciprocals, r, _Ends(torch.maximum(-y.high, least), -y.low), odd, there)
+    yield _positive(p, r, _Ends(arrays.maximum(y.low, least), y.high), odd, there)
+    sizes, exponents = _positive(reciprocals, r, _Ends(arrays.maximum(-y.high, least), -y.low), odd, there)
     yield sizes, negate(exponents)
     if not odd:
         one = there & (p.low <= 1) & (p.high >= 1) & (y.low <= 0) & (y.high >= 0)
-        zero = torch.zeros_like(y.low)
-        yield bounded(-r.high, -r.low, ~one), bounded(zero, zero.clone(), ~one)
+        zero = arrays.zeros_like(y.low)
+        yield bounded(-r.high, -r.low, ~one), bounded(zero, arrays.zeros_like(zero), ~one)
 
 
-def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Tensor) -> tuple[Pieces, Pieces]:
+def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Array) -> tuple[Pieces, Pieces]:
     """The bases and the exponents for positive exponents."""
-    rises, falls = p.high.log() / r.low.log(), p.low.log() / r.high.log()  # where a ^ y is q, and b ^ y is p
-    beyond = torch.where(p.high < 1, torch.where(r.low < 1, rises, math.inf), y.low)
-    above = torch.where(p.low > 1, torch.where(r.high > 1, falls, math.inf), y.low)
-    within = torch.where(r.low > 1, rises, y.high)
-    below = torch.where(r.high < 1, falls, y.high)
+    rises, falls = (
+        arrays.log(p.high) / arrays.log(r.low),
+        arrays.log(p.low) / arrays.log(r.high),
+    )  # where a ^ y is q, and b ^ y is p
+    beyond = arrays.where(p.high < 1, arrays.where(r.low < 1, rises, math.inf), y.low)
+    above = arrays.where(p.low > 1, arrays.where(r.high > 1, falls, math.inf), y.low)
+    within = arrays.where(r.low > 1, rises, y.high)
+    below = arrays.where(r.high < 1, falls, y.high)
     there = there & (p.high > 0)
-    first = torch.maximum(torch.maximum(beyond, above), y.low)
-    last = torch.minimum(torch.minimum(within, below), y.high)
-    first = torch.where(first < math.inf, (first * (1 - _ROUNDING)).ceil(), first)
-    last = (last * (1 + _ROUNDING)).floor()
-    first = first + (is_odd(first) != odd).double()
-    last = last - (is_odd(last) != odd).double()
+    first = arrays.maximum(arrays.maximum(beyond, above), y.low)
+    last = arrays.minimum(arrays.minimum(within, below), y.high)
+    first = arrays.where(first < math.inf, arrays.ceil(first * (1 - _ROUNDING)), first)
+    last = arrays.floor(last * (1 + _ROUNDING))
+    first = arrays.where(is_odd(first) != odd, first + 1, first)
+    last = arrays.where(is_odd(last) != odd, last - 1, last)
     there = there & (first <= last) & (first < math.inf)
-    least = torch.minimum(*(torch.maximum(r.low, elementwise.power(p.low, 1 / y)) for y in (first, last)))
-    most = torch.maximum(*(torch.minimum(r.high, elementwise.power(p.high, 1 / y)) for y in (first, last)))
-    least, most = torch.minimum(least, most), torch.maximum(least, most)  # where the numbers differ only by rounding
+    least = arrays.minimum(*(arrays.maximum(r.low, elementwise.power(p.low, 1 / y)) for y in (first, last)))
+    most = arrays.maximum(*(arrays.minimum(r.high, elementwise.power(p.high, 1 / y)) for y in (first, last)))
+    least, most = arrays.minimum(least, most), arrays.maximum(least, most)  # where the numbers differ only by rounding
     return bounded(-most, -least, ~there), bounded(first, last, ~there)
 
 
 def _crossed(*unions: Pieces) -> list[_Ends]:
     """Each piece of one union paired with each piece of all others, row by row."""
     rows = max(union.lower.shape[1] for union in unions)
-    choices = torch.cartesian_prod(*(torch.arange(len(union.lower)) for union in unions))
+    choices = list(itertools.product(*(range(len(union.lower)) for union in unions)))
     return [
-        _Ends(*(end.index_select(0, choices[:, place]).expand(-1, rows) for end in union[:2]))
+        _Ends(*(arrays.broadcast_to(end[[c[place] for c in choices]], (len(choices), rows)) for end in union[:2]))
         for place, union in enumerate(unions)
     ]

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set
+from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.frozen import frozen
 from lnnkit.numeric.inalu import inalu

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch import Tensor
-
-from lnnkit import elementwise
-from lnnkit.flags import any_set
+from lnnkit import arrays, elementwise
+from lnnkit.arrays import Array, any_set, clamp
 from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal, rising
 from lnnkit.numeric.pieces import (
     Pieces,
@@ -38,8 +35,8 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
         if finite(value) and not lost(value, base.lower):
             return points(value)
     if exponent == 0:
-        ones = torch.ones_like(base.lower)
-        return bounded(ones, ones.clone(), gone(base))
+        ones = arrays.ones_like(base.lower)
+        return bounded(ones, arrays.ones_like(ones), gone(base))
     size = abs(exponent)
     if size != int(size):
         base = not_negative(base)
@@ -52,7 +49,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
 def root(power: Pieces, exponent: float) -> Pieces:
     """The ``x`` with ``x ^ e`` in ``power``, for a fixed exponent."""
     if exponent == 0:
-        one = torch.where(((power.lower <= 1) & (power.upper >= 1)).any(0, keepdim=True), math.inf, -math.inf)
+        one = arrays.where(((power.lower <= 1) & (power.upper >= 1)).any(0, keepdim=True), math.inf, -math.inf)
         return Pieces(-one, one, whole=not any_set(one < 0))
     if exponent < 0:
         return root(reciprocal(power), -exponent)
@@ -61,7 +58,7 @@ def root(power: Pieces, exponent: float) -> Pieces:
     if exponent % 2 == 0:
         positive = rising(not_negative(power), lambda x: _root(x, exponent))
         return joined((positive, negate(positive)))
-    return rising(power, lambda x: x.sign() * _root(x.abs(), exponent))
+    return rising(power, lambda x: arrays.sign(x) * _root(abs(x), exponent))
 
 
 def power(base: Pieces, exponent: Pieces) -> Pieces:
@@ -77,56 +74,57 @@ def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     """``x ^ y`` for ``x >= 0``."""
     base, exponent = crossed_with(base, exponent)
     low, high = from_zero(base.lower), base.upper
-    least = torch.where(high == 0, exponent.lower.clamp(min=0.0), exponent.lower)  # Zero has no negative powers.
+    least = arrays.where(high == 0, clamp(exponent.lower, least=0.0), exponent.lower)  # Zero has no negative powers.
     none = (low > high) | (least > exponent.upper)
     other = gone(exponent)
     lower, upper = _corners(low, high, least, exponent.upper)
     return tidied(bounded(lower, upper, none if other is None else none | other))
 
 
-def _root(value: Tensor, exponent: float) -> Tensor:
+def _root(value: Array, exponent: float) -> Array:
     """The root of values that are not negative; the root of an integer's power is exactly that integer."""
     if exponent == 1:
-        return value.clone()
+        return value
     if exponent == 2:
-        return value.sqrt()
+        return arrays.sqrt(value)
     # `1 / e` is rounded, which matters for values far from 1; one step of Newton's method corrects it.
     found = elementwise.power(value, 1 / exponent)
     missed = (elementwise.power(found, exponent) / value - 1) / exponent
-    found = torch.where(missed.abs() < 1e-9, found - found * missed, found)
-    near = found.round()
-    return torch.where(elementwise.power(near, exponent) == value, near, found)
+    found = arrays.where(abs(missed) < 1e-9, found - found * missed, found)
+    near = arrays.round(found)
+    return arrays.where(elementwise.power(near, exponent) == value, near, found)
 
 
-def _corners(low: Tensor, high: Tensor, least: Tensor, most: Tensor) -> tuple[Tensor, Tensor]:
+def _corners(low: Array, high: Array, least: Array, most: Array) -> tuple[Array, Array]:
     """The ends of ``x ^ y`` over a box with ``x >= 0``; it is monotone in each argument."""
-    corners = torch.stack([_corner(x, y) for x in (low, high) for y in (least, most)])
-    return corners.amin(0), corners.amax(0)
+    corners = arrays.stack([_corner(x, y) for x in (low, high) for y in (least, most)])
+    return arrays.least(corners, 0), arrays.most(corners, 0)
 
 
-def _corner(value: Tensor, exponent: Tensor) -> Tensor:
+def _corner(value: Array, exponent: Array) -> Array:
     """The power; that of a nonzero value is not zero, but its limit may be."""
     found = differentiable(elementwise.power, value, exponent)
-    return torch.where(exponent.isinf(), found, regained(found, value))
+    return arrays.where(arrays.isinf(exponent), found, regained(found, value))
 
 
 def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
     base, exponent = crossed_with(base, exponent)
     low, high = from_zero(-base.upper), -base.lower
-    least, most = exponent.lower.ceil(), exponent.upper.floor()
+    least, most = arrays.ceil(exponent.lower), arrays.floor(exponent.upper)
     none = high <= 0
     other = gone(exponent, base)
     none = none if other is None else none | other
     found = []
     for odd in (False, True):
-        first, last = least + (is_odd(least) != odd).double(), most - (is_odd(most) != odd).double()
+        first = arrays.where(is_odd(least) != odd, least + 1, least)
+        last = arrays.where(is_odd(most) != odd, most - 1, most)
         lower, upper = _corners(low, high, first, last)
         part = bounded(lower, upper, none | (first > last))
         found.append(negate(part) if odd else part)
     return found
 
 
-def is_odd(value: Tensor) -> Tensor:
+def is_odd(value: Array) -> Array:
     """A mask of the odd numbers."""
     half = value / 2
-    return half != half.floor()
+    return half != arrays.floor(half)

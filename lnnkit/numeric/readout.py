@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from lnnkit.flags import any_set
+from lnnkit.arrays import any_set
 from lnnkit.numeric.inalu import INALU
 from lnnkit.numeric.nac import NAC
 from lnnkit.numeric.nalu import NALU

@@ -12,14 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
-
-from lnnkit.flags import all_set
+from lnnkit.arrays import all_set, clamp
 from lnnkit.numeric import inverses
 from lnnkit.numeric.arithmetic import add, multiply, negate, not_negative, scale, subtract
 from lnnkit.numeric.fixed_unit import told
 from lnnkit.numeric.interval import GREATEST
-from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, points, single, without_zero
+from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, single, without_zero
 from lnnkit.numeric.power import raise_to, root
 
 # The most sums of phases that are kept apart; with more, the cosine may be anything. Four operands have 16: with 8
@@ -66,7 +64,7 @@ class RealPower:
         return joined(parts)
 
     def _products(self, operands: Sequence[Pieces], places: Sequence[int]) -> Products:
-        found: dict[Phase, Pieces] = {0.0: points(torch.ones(1, 1, dtype=torch.float64))}
+        found: dict[Phase, Pieces] = {0.0: single(1.0, 1.0, operands[0].lower)}
         for place in places:
             power, gate = self.powers[place], self.gates[place]
             made: dict[Phase, list[Pieces]] = {}
@@ -76,14 +74,14 @@ class RealPower:
                 )
                 if all_set(size.lower > size.upper):
                     continue
-                opened = size if gate == 1 else add(scale(size, gate), single(1 - gate, 1 - gate))
+                opened = size if gate == 1 else add(scale(size, gate), single(1 - gate, 1 - gate, size.lower))
                 factor = raise_to(opened, power)
                 for phase, product in found.items():
                     made.setdefault(_sum(phase, power * gate * negative), []).append(multiply(product, factor))
             if len(made) > _PHASES:
                 made = {None: [each for parts in made.values() for each in parts]}
             if not made:
-                return {0.0: single(math.inf, -math.inf)._replace(whole=False)}
+                return {0.0: single(math.inf, -math.inf, operands[0].lower)._replace(whole=False)}
             found = {phase: joined(parts) for phase, parts in made.items()}
         return found
 
@@ -92,8 +90,8 @@ def _opened(size: Pieces, gate: float) -> Pieces:
     """The ``|x|`` with ``g |x| + 1 - g`` in ``size``, widened by the rounding error of the difference."""
     if gate == 1:
         return size
-    found = scale(subtract(size, single(1 - gate, 1 - gate)), 1 / gate)
-    room = ROUNDING * (1 + found.lower.abs().clamp(max=GREATEST)) / gate
+    found = scale(subtract(size, single(1 - gate, 1 - gate, size.lower)), 1 / gate)
+    room = ROUNDING * (1 + clamp(abs(found.lower), most=GREATEST)) / gate
     return not_negative(Pieces(found.lower - room, found.upper + room, found.whole))
 
 
@@ -104,7 +102,7 @@ def _sum(phase: Phase, more: float) -> Phase:
 def _turned(product: Pieces, phase: Phase) -> Pieces:
     """The product times the cosine of its phase, which is exactly 0 for a quarter turn."""
     if phase is None:
-        return multiply(product, single(-1.0, 1.0))
+        return multiply(product, single(-1.0, 1.0, product.lower))
     if phase in (0.0, 0.5, 1.0, 1.5):
         return scale(product, {0.0: 1.0, 1.0: -1.0}.get(phase, 0.0))
     return scale(product, math.cos(math.pi * phase))

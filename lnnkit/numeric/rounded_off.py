@@ -9,27 +9,27 @@ much smaller than its operands that its relative error exceeds `KNOWN`; no gradi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Sequence
+from functools import reduce
+from operator import and_
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import any_set, where_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, any_set, clamp, detached, namespace, replaced, take, where_set
 from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, whole_numbers
 from lnnkit.numeric.step import Apply, Constant, Step
 
 KNOWN = 1e-11  # a relative error up to this leaves an end unchanged
 _CANCELS = 2.0**-6  # a sum greater than this share of its operands is known to 1e-9 if they are known to `KNOWN`
 _MARGIN = 1.001  # slack for the rounding of the errors themselves
-_INFINITE = torch.tensor(math.inf, dtype=torch.float64)
 
 
 class Errors(NamedTuple):
     """The errors of the lower and of the upper ends, in shapes that broadcast with them."""
 
-    lower: Tensor
-    upper: Tensor
+    lower: Array
+    upper: Array
 
 
 def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
@@ -41,39 +41,41 @@ def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
     rows = where_set(_cancels(own, [values[place] for place in top.operands], minus=top.operation == "subtract"))
     if not len(rows):
         return own
-    with torch.no_grad():
-        some = at_rows(values, rows)
-        least = torch.minimum(*(end.abs() for end in some[-1][:2])).amin(0)
-        felt = where_set(least * KNOWN < magnitude(steps, some, len(values) - 1) * ROUNDING)
-        if not len(felt):
-            return own
-        some, rows = at_rows(some, felt), rows.index_select(0, felt)
-        lower, upper = errors(steps, some, len(values) - 1)
-        low = torch.where(lower > KNOWN * some[-1].lower.abs(), lower * _MARGIN, 0.0)
-        high = torch.where(upper > KNOWN * some[-1].upper.abs(), upper * _MARGIN, 0.0)
+    some = at_rows(values, rows)
+    least = arrays.least(arrays.minimum(*(abs(end) for end in some[-1][:2])), 0)
+    felt = where_set(least * KNOWN < magnitude(steps, some, len(values) - 1) * ROUNDING)
+    if not len(felt):
+        return own
+    some, rows = at_rows(some, felt), take(rows, felt)
+    lower, upper = errors(steps, some, len(values) - 1)
+    low = arrays.where(lower > KNOWN * abs(some[-1].lower), lower * _MARGIN, 0.0)
+    high = arrays.where(upper > KNOWN * abs(some[-1].upper), upper * _MARGIN, 0.0)
     return moved(own, rows, low, high)
 
 
-def moved(union: Pieces, rows: Tensor, low: Tensor, high: Tensor) -> Pieces:
+def moved(union: Pieces, rows: Array, low: Array, high: Array) -> Pieces:
     """A union with the lower ends of some rows lowered by ``low`` and the upper ones raised by ``high``, by at least
     one float where they move."""
     if not (any_set(low > 0) or any_set(high > 0)):
         return union
-    least, most = union.lower.index_select(1, rows), union.upper.index_select(1, rows)
-    with torch.no_grad():
-        low = torch.where((low > 0) & least.isfinite(), torch.maximum(low, least - least.nextafter(-_INFINITE)), 0.0)
-        high = torch.where((high > 0) & most.isfinite(), torch.maximum(high, most.nextafter(_INFINITE) - most), 0.0)
-    return Pieces(
-        union.lower.index_copy(1, rows, least - low), union.upper.index_copy(1, rows, most + high), union.whole
-    )
+    least, most = take(union.lower, rows), take(union.upper, rows)
+    low = arrays.where((low > 0) & arrays.isfinite(least), arrays.maximum(low, _step(least, -math.inf)), 0.0)
+    high = arrays.where((high > 0) & arrays.isfinite(most), arrays.maximum(high, _step(most, math.inf)), 0.0)
+    return Pieces(replaced(union.lower, rows, least - low), replaced(union.upper, rows, most + high), union.whole)
 
 
-def at_rows(values: Sequence[Pieces], rows: Tensor) -> list[Pieces]:
-    """Some rows of unions, detached from gradients."""
+def _step(values: Array, towards: float) -> Array:
+    """The distance of each value from the next float in a direction."""
+    values = detached(values)
+    return abs(values - namespace(values).nextafter(values, arrays.full_like(values, towards)))
+
+
+def at_rows(values: Sequence[Pieces], rows: Array | None) -> list[Pieces]:
+    """Some rows of unions (None: all), detached from gradients."""
     found = []
     for lower, upper, whole in values:
         low, high = (
-            end.detach() if end.shape[1] == 1 else end.detach().index_select(1, rows) for end in (lower, upper)
+            detached(end) if rows is None or end.shape[1] == 1 else take(detached(end), rows) for end in (lower, upper)
         )
         found.append(points(low) if lower is upper else Pieces(low, high, whole))
     return found
@@ -84,7 +86,7 @@ def errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Error
     found = _errors(steps, values, place)
     if len(found.lower) in (1, len(values[place].lower)):
         return found
-    return Errors(*(each.amax(0, keepdim=True) for each in found))  # the pieces were merged: take the greatest errors
+    return Errors(*(arrays.most(each, 0)[None] for each in found))  # the pieces were merged: take the greatest errors
 
 
 def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Errors:
@@ -98,7 +100,7 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
         case "negate":
             return Errors(below[0].upper, below[0].lower)
         case "abs":
-            most = torch.maximum(*below[0])
+            most = arrays.maximum(*below[0])
             return Errors(most, most)
         case "add" if simple:
             return Errors(
@@ -119,17 +121,17 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
                 found, error = _product(found, error, parts[each], below[each])
             return error
         case operation:
-            exact = _exact(operation, own, parts) if simple and isinstance(operation, str) else torch.tensor(False)
+            exact = _exact(operation, own, parts) if simple and isinstance(operation, str) else _never(own)
             for each in below:
                 exact = exact & ((each.lower == 0) & (each.upper == 0)).all(0)
-            share = sum((_share(part, each) for part, each in zip(parts, below, strict=True)), torch.zeros(1))
+            share = sum(_share(part, each) for part, each in zip(parts, below, strict=True))
             exponent = parts[1] if operation == "power" else None
             if exponent is not None:
-                share = share * exponent.lower.abs().amax(0).clamp(1.0, 1e6)
-            return _relative(own, torch.where(exact, 0.0, ROUNDING + share))
+                share = share * clamp(arrays.most(abs(exponent.lower), 0), 1.0, 1e6)
+            return _relative(own, arrays.where(exact, 0.0, ROUNDING + share))
 
 
-def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Tensor:
+def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Array:
     """For each row, the magnitude that bounds the errors of a step's value: they are at most about `ROUNDING` times
     this. Much cheaper than `errors`."""
     step, own = steps[place], values[place]
@@ -147,7 +149,7 @@ def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Te
             found = _greatest(own)
             for operand, each in zip(step.operands, below, strict=True):
                 if isinstance(steps[operand], Apply):
-                    found = found * (each / _greatest(values[operand]).clamp(min=TINY)).clamp(min=1.0)
+                    found = found * clamp(each / clamp(_greatest(values[operand]), least=TINY), least=1.0)
             return found
 
 
@@ -162,61 +164,58 @@ def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
     )
 
 
-def _far_less(end: Tensor, ends: Sequence[Tensor]) -> Tensor:
-    most = ends[0].abs()
+def _far_less(end: Array, ends: Sequence[Array]) -> Array:
+    most = abs(ends[0])
     for each in ends[1:]:
-        most = torch.maximum(most, each.abs())
-    return end.abs() < most.mul_(_CANCELS)
+        most = arrays.maximum(most, abs(each))
+    return abs(end) < most * _CANCELS
 
 
-def _cancels(own: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Tensor:
+def _cancels(own: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Array:
     """A mask of rows in which an end of a sum is much smaller than the ends that were added."""
-    with torch.no_grad():
-        if all(len(each.lower) == 1 for each in (own, *parts)):
-            low, high = [part.lower for part in parts], [part.upper for part in parts]
-            if minus:
-                low[1], high[1] = high[1], low[1]
-            found = _far_less(own.lower, low)
-            return (found if own.point else found | _far_less(own.upper, high)).squeeze(0)
-        most = _greatest(parts[0])
-        for part in parts[1:]:
-            most = torch.maximum(most, _greatest(part))
-        least = own.lower.abs() if own.point else torch.minimum(own.lower.abs(), own.upper.abs())
-        return (least.amin(0) < most * _CANCELS).expand(own.lower.shape[1])
+    if all(len(each.lower) == 1 for each in (own, *parts)):
+        low, high = [part.lower for part in parts], [part.upper for part in parts]
+        if minus:
+            low[1], high[1] = high[1], low[1]
+        found = _far_less(own.lower, low)
+        return (found if own.point else found | _far_less(own.upper, high))[0]
+    most = reduce(arrays.maximum, map(_greatest, parts))
+    least = abs(own.lower) if own.point else arrays.minimum(abs(own.lower), abs(own.upper))
+    return arrays.broadcast_to(arrays.least(least, 0) < most * _CANCELS, (own.lower.shape[1],))
 
 
-def _greatest(union: Pieces) -> Tensor:
-    size = union.lower.abs() if union.point else torch.maximum(_size(union.lower), _size(union.upper))
-    return size.squeeze(0) if len(size) == 1 else size.amax(0)
+def _greatest(union: Pieces) -> Array:
+    size = abs(union.lower) if union.point else arrays.maximum(_size(union.lower), _size(union.upper))
+    return size[0] if len(size) == 1 else arrays.most(size, 0)
 
 
-def _size(ends: Tensor) -> Tensor:
+def _size(ends: Array) -> Array:
     """Magnitudes; infinite ends count as 0, since they are not rounded."""
-    size = ends.abs()
-    return torch.where(size < math.inf, size, 0.0)
+    size = abs(ends)
+    return arrays.where(size < math.inf, size, 0.0)
 
 
-def _relative(union: Pieces, share: Tensor | float) -> Errors:
+def _relative(union: Pieces, share: Array | float) -> Errors:
     return Errors(_size(union.lower) * share, _size(union.upper) * share)
 
 
-def _share(union: Pieces, error: Errors) -> Tensor:
+def _share(union: Pieces, error: Errors) -> Array:
     """The larger relative error of a row's two ends; an end at zero has none."""
     shares = [
-        torch.where((end != 0) & (end.abs() < math.inf), each / end.abs(), 0.0).clamp(max=1.0)
+        clamp(arrays.where((end != 0) & (abs(end) < math.inf), each / abs(end), 0.0), most=1.0)
         for end, each in zip(union[:2], error, strict=True)
     ]
-    return torch.maximum(*shares).amax(0)
+    return arrays.most(arrays.maximum(*shares), 0)
 
 
-def _sum(ends: Sequence[Tensor], below: Sequence[Tensor]) -> Tensor:
+def _sum(ends: Sequence[Array], below: Sequence[Array]) -> Array:
     """The error of a sum from first to last: the errors of the operands, plus the rounding error of each addition."""
     found, error = ends[0], below[0]
     for end, each in zip(ends[1:], below[1:], strict=True):
         total = found + end
         back = total - found
         lost = (found - (total - back)) + (end - back)
-        error = error + each + lost.abs().nan_to_num(nan=0.0, posinf=0.0)
+        error = error + each + _size(lost)
         found = total
     return error
 
@@ -226,65 +225,68 @@ def _product(one: Pieces, error: Errors, other: Pieces, beside: Errors) -> tuple
     corners = []
     for x, e in zip(one[:1] if one.point else one[:2], error, strict=not one.point):
         for y, f in zip(other[:1] if other.point else other[:2], beside, strict=not other.point):
-            value = (x * y).nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
+            value = arrays.nan_to_num(x * y, 0.0)
             known = _rounded_off(x, y, value) + _times(x, f) + _times(y, e) + _times(e, f)
             corners.append((value, known))
     if len(corners) == 1:
         ((value, known),) = corners
         return points(value), Errors(known, known)
-    lower, upper = (torch.stack([value for value, _ in corners]) for _ in (0, 1))
-    low, high = lower.amin(0), upper.amax(0)
-    lowest, highest = torch.zeros_like(low), torch.zeros_like(high)
+    lower, upper = (arrays.stack([value for value, _ in corners]) for _ in (0, 1))
+    low, high = arrays.least(lower, 0), arrays.most(upper, 0)
+    lowest, highest = arrays.zeros_like(low), arrays.zeros_like(high)
     for value, known in corners:
-        lowest = torch.maximum(lowest, known - (value - low).nan_to_num(nan=0.0))
-        highest = torch.maximum(highest, known - (high - value).nan_to_num(nan=0.0))
+        lowest = arrays.maximum(lowest, known - arrays.nan_to_num(value - low, 0.0))
+        highest = arrays.maximum(highest, known - arrays.nan_to_num(high - value, 0.0))
     return Pieces(low, high), Errors(lowest, highest)
 
 
-def _times(size: Tensor, error: Tensor) -> Tensor:
-    return (size.abs() * error).nan_to_num(nan=0.0, posinf=0.0)
+def _times(size: Array, error: Array) -> Array:
+    return _size(size * error)
 
 
-def _rounded_off(one: Tensor, other: Tensor, product: Tensor) -> Tensor:
+def _rounded_off(one: Array, other: Array, product: Array) -> Array:
     """The exact rounding error of a product of floats; one ulp if the halves of its factors are out of range."""
     (a, b), (c, d) = _halves(one), _halves(other)
     lost = ((a * c - product) + a * d + b * c) + b * d
-    vague = (product.abs() < TINY * 2.0**110) & (one != 0) & (other != 0)
-    bound = torch.finfo(torch.float64).eps * product.abs() + math.ulp(0.0)
-    found = torch.where(vague | ~lost.isfinite(), bound, lost.abs())
-    return torch.where(product.isinf(), 0.0, found)
+    vague = (abs(product) < TINY * 2.0**110) & (one != 0) & (other != 0)
+    bound = sys.float_info.epsilon * abs(product) + math.ulp(0.0)
+    found = arrays.where(vague | ~arrays.isfinite(lost), bound, abs(lost))
+    return arrays.where(arrays.isinf(product), 0.0, found)
 
 
-def _halves(value: Tensor) -> tuple[Tensor, Tensor]:
+def _halves(value: Array) -> tuple[Array, Array]:
     """Two floats of 26 digits that add up to the value."""
     spread = value * (2.0**27 + 1)
     high = spread - (spread - value)
     return high, value - high
 
 
-def _exact(operation: str, own: Pieces, parts: Sequence[Pieces]) -> Tensor:
+def _exact(operation: str, own: Pieces, parts: Sequence[Pieces]) -> Array:
     """A mask of where a quotient, root or power of exact operands is exact too."""
     match operation:
-        case "divide":
-            return _all(
-                (q * y == x) & (_rounded_off(q, y, q * y) == 0)
-                for q, x, y in (
-                    (own.lower, parts[0].lower, parts[1].lower),
-                    (own.upper, parts[0].upper, parts[1].upper),
-                )
-            ) & torch.tensor(parts[1].point)
+        case "divide" if parts[1].point:
+            return reduce(
+                and_,
+                [
+                    (q * y == x) & (_rounded_off(q, y, q * y) == 0)
+                    for q, x, y in (
+                        (own.lower, parts[0].lower, parts[1].lower),
+                        (own.upper, parts[0].upper, parts[1].upper),
+                    )
+                ],
+            )
         case "sqrt":
-            return _all(
-                (end * end == x) & (_rounded_off(end, end, end * end) == 0)
-                for end, x in zip(own[:2], parts[0][:2], strict=True)
+            return reduce(
+                and_,
+                [
+                    (end * end == x) & (_rounded_off(end, end, end * end) == 0)
+                    for end, x in zip(own[:2], parts[0][:2], strict=True)
+                ],
             )
         case "power":
             return whole_numbers(own) & whole_numbers(parts[0]) & whole_numbers(parts[1])
-    return torch.tensor(False)
+    return _never(own)
 
 
-def _all(flags: Iterable[Tensor]) -> Tensor:
-    found = torch.tensor(True)
-    for each in flags:
-        found = found & each
-    return found
+def _never(union: Pieces) -> Array:
+    return union.lower != union.lower

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.flags import where_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, as_numpy, clamp, namespace, where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval
 from lnnkit.numeric.pieces import Pieces
 
@@ -35,20 +35,23 @@ def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[In
 
 
 def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> Interval:
-    low, high = (end.clone() for end in operands[place])
+    library = namespace(operands[place].lower)
+    operands = [Interval(*map(as_numpy, box)) for box in operands]
+    value = Pieces(*map(as_numpy, value[:2]), value.whole)
+    low, high = (end.copy() for end in operands[place])
     rows = where_set(low < high)
     if not len(rows):
-        return Interval(low, high)
+        return Interval(library.asarray(low), library.asarray(high))
     own = _Shaver(image, _at(value, rows, len(low)), [Interval(*(e[rows] for e in each)) for each in operands], place)
     least, most = _order(low[rows]), _order(high[rows])
     first = own.first(least, most)
     last = -own.first(-most, -first, mirrored=True)
     none = first > last
-    low[rows] = torch.where(none, math.inf, _float(first)).clamp(max=GREATEST)
-    high[rows] = torch.where(none, -math.inf, _float(last)).clamp(min=-GREATEST)
+    low[rows] = clamp(arrays.where(none, math.inf, _float(first)), most=GREATEST)
+    high[rows] = clamp(arrays.where(none, -math.inf, _float(last)), least=-GREATEST)
     gone = rows[none]
     low[gone], high[gone] = math.inf, -math.inf
-    return Interval(low, high)
+    return Interval(library.asarray(low), library.asarray(high))
 
 
 class _Shaver:
@@ -58,10 +61,10 @@ class _Shaver:
         self.operands = operands
         self.place = place
 
-    def first(self, least: Tensor, most: Tensor, *, mirrored: bool = False) -> Tensor:
+    def first(self, least: Array, most: Array, *, mirrored: bool = False) -> Array:
         """The start of the first slice of each row that is not refuted and narrow; over ``most`` where all are."""
-        start, stop = least.clone(), torch.minimum(least + NARROW, most)  # In most rows the end stays.
-        open_ = torch.ones_like(start, dtype=torch.bool)
+        start, stop = least.copy(), arrays.minimum(least + NARROW, most)  # In most rows the end stays.
+        open_ = np.ones(len(start), dtype=bool)
         for _ in range(ROUNDS):
             rows = where_set(open_)
             if not len(rows):
@@ -69,62 +72,62 @@ class _Shaver:
             cuts = _cuts(start[rows], stop[rows])
             possible = self._possible(cuts, rows, mirrored)
             some = possible.any(0)
-            place = possible.int().argmax(0)  # the first slice that is not refuted
-            across = torch.arange(len(rows))
+            place = possible.argmax(0)  # the first slice that is not refuted
+            across = np.arange(len(rows))
             found, end = cuts[place, across], cuts[place + 1, across]
             whole = stop[rows] == most[rows]
-            start[rows] = torch.where(some, found, torch.where(whole, most[rows] + 1, stop[rows]))
-            stop[rows] = torch.where(some, end, most[rows])
-            open_[rows] = torch.where(some, end - found > NARROW, ~whole)
+            start[rows] = arrays.where(some, found, arrays.where(whole, most[rows] + 1, stop[rows]))
+            stop[rows] = arrays.where(some, end, most[rows])
+            open_[rows] = arrays.where(some, end - found > NARROW, ~whole)
         return start
 
-    def _possible(self, cuts: Tensor, rows: Tensor, mirrored: bool) -> Tensor:
+    def _possible(self, cuts: Array, rows: Array, mirrored: bool) -> Array:
         """A mask ``[s, n]`` of the slices between ``cuts`` ``[s + 1, n]`` that may contain a solution."""
         lower, upper = (-cuts[1:], -cuts[:-1]) if mirrored else (cuts[:-1], cuts[1:])
         slices, count = lower.shape
         slice_ = Interval(_float(lower).flatten(), _float(upper).flatten())
         boxes = [
-            slice_ if place == self.place else Interval(*(end[rows].repeat(slices) for end in each))
+            slice_ if place == self.place else Interval(*(np.tile(end[rows], slices) for end in each))
             for place, each in enumerate(self.operands)
         ]
         found = self.image(boxes)
         value = _at(self.value, rows, len(self.operands[0].lower))
-        possible = torch.zeros(slices, count, dtype=torch.bool)
+        possible = np.zeros((slices, count), dtype=bool)
         for low, high in zip(found.lower, found.upper, strict=True):
-            low, high = (end.expand(slices * count).view(slices, count) for end in (low, high))
-            room = _SLACK * torch.maximum(_finite(low), _finite(high))
+            low, high = (np.broadcast_to(end, slices * count).reshape(slices, count) for end in (low, high))
+            room = _SLACK * arrays.maximum(_finite(low), _finite(high))
             # Values within the tolerance count as equal.
-            near = torch.where(low == high, RELATIVE * _finite(low), room)
+            near = arrays.where(low == high, RELATIVE * _finite(low), room)
             for least, most in zip(value.lower, value.upper, strict=True):
                 possible |= (low <= high) & (low <= most + near) & (high >= least - near)
         return possible
 
 
-def _cuts(start: Tensor, stop: Tensor) -> Tensor:
+def _cuts(start: Array, stop: Array) -> Array:
     """The bounds of slices, ``[SLICES + 1, n]``; computed by halves, since the difference of two positions may
     overflow."""
     half = stop // 2 - start // 2
-    share = torch.arange(SLICES + 1, dtype=torch.int64).unsqueeze(1)
+    share = np.arange(SLICES + 1, dtype=np.int64)[:, None]
     inner = start + (half // SLICES) * 2 * share + (half % SLICES) * 2 * share // SLICES
     inner[-1] = stop
-    return torch.minimum(inner, stop)
+    return arrays.minimum(inner, stop)
 
 
-def _order(values: Tensor) -> Tensor:
+def _order(values: Array) -> Array:
     """The position of a float among all floats: neighbours differ by one, and 0 is at 0."""
-    bits = (values + 0.0).view(torch.int64)
-    return torch.where(bits < 0, torch.iinfo(torch.int64).min - bits, bits)
+    bits = (values + 0.0).view(np.int64)
+    return arrays.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
 
 
-def _float(places: Tensor) -> Tensor:
+def _float(places: Array) -> Array:
     """The float64 number at a position in the order of all floats."""
-    return torch.where(places < 0, torch.iinfo(torch.int64).min - places, places).view(torch.float64)
+    return arrays.where(places < 0, np.iinfo(np.int64).min - places, places).view(np.float64)
 
 
-def _at(union: Pieces, rows: Tensor, count: int) -> Pieces:
-    lower, upper = (end.expand(-1, count)[:, rows] for end in (union.lower, union.upper))
+def _at(union: Pieces, rows: Array, count: int) -> Pieces:
+    lower, upper = (np.broadcast_to(end, (len(end), count))[:, rows] for end in (union.lower, union.upper))
     return Pieces(lower, upper, union.whole)
 
 
-def _finite(ends: Tensor) -> Tensor:
-    return torch.where(ends.isfinite(), ends.abs(), 0.0)
+def _finite(ends: Array) -> Array:
+    return arrays.where(arrays.isfinite(ends), abs(ends), 0.0)

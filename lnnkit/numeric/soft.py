@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from lnnkit import arrays
+from lnnkit.arrays import Array, any_set, clamp, detached, take
 from lnnkit.elementwise import atanh, cosh, logit, sigmoid
-from lnnkit.flags import any_set
 from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import ROUNDING as ROUNDING_OF_NUMBERS
@@ -25,7 +25,7 @@ from lnnkit.numeric.rounded_off import Errors, moved
 ROUNDING = 1e-12  # tolerance of a truth
 _FELT = 1e-10  # in units of the scale: a difference with a greater error is widened by that error
 
-Curve = Callable[[Tensor], Tensor]
+Curve = Callable[[Array], Array]
 
 
 class Branch(NamedTuple):
@@ -41,7 +41,7 @@ class Branch(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """The truths at its start and its end."""
-        start, stop = self.truth(torch.tensor([self.start, self.stop], dtype=torch.float64)).tolist()
+        start, stop = self.truth(np.array([self.start, self.stop])).tolist()
         return start, stop
 
 
@@ -49,44 +49,43 @@ def image(relation: Relation, difference: Pieces) -> Interval:
     """The hull of the truths for the differences in a union; ``inf, -inf`` if it is empty. A truth far out is neither 0
     nor 1, though it rounds to one of them: there its lower end is the float below 1, its upper end `LEAST`."""
     low, high = difference.lower / relation.scale, difference.upper / relation.scale
-    rows = low.shape[1]
-    lower, upper = _full(math.inf, rows), _full(-math.inf, rows)
+    lower, upper = arrays.full_like(low[0], math.inf), arrays.full_like(low[0], -math.inf)
     for branch in _branches(relation):
-        start, stop = low.clamp(min=branch.start), high.clamp(max=branch.stop)
+        start, stop = clamp(low, least=branch.start), clamp(high, most=branch.stop)
         none = start > stop
         first, last = branch.truth(start), branch.truth(stop)
-        least, most = torch.minimum(first, last), torch.maximum(first, last)
+        least, most = arrays.minimum(first, last), arrays.maximum(first, last)
         if branch.reached:  # An exact 0 gives an exact truth.
             zero = (difference.lower == 0) & (difference.upper == 0)
             least, most = (
-                torch.where(zero, least, least.clamp(max=MOST)),
-                torch.where(zero, most, most.clamp(min=LEAST)),
+                arrays.where(zero, least, clamp(least, most=MOST)),
+                arrays.where(zero, most, clamp(most, least=LEAST)),
             )
         else:
-            least, most = least.clamp(max=MOST), most.clamp(min=LEAST)
-        lower = torch.minimum(lower, torch.where(none, math.inf, least).amin(0))
-        upper = torch.maximum(upper, torch.where(none, -math.inf, most).amax(0))
+            least, most = clamp(least, most=MOST), clamp(most, least=LEAST)
+        lower = arrays.minimum(lower, arrays.least(arrays.where(none, math.inf, least), 0))
+        upper = arrays.maximum(upper, arrays.most(arrays.where(none, -math.inf, most), 0))
     return Interval(lower, upper)
 
 
-def felt(relation: Relation, difference: Pieces, size: Tensor) -> Tensor:
+def felt(relation: Relation, difference: Pieces, size: Array) -> Array:
     """A mask of rows whose truth could be affected by errors relative to these magnitudes."""
     found = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
     if _jumps(relation):
         found = found | (difference.lower == 0).any(0)
         found = found if difference.point else found | (difference.upper == 0).any(0)
-    return found.expand(difference.lower.shape[1])
+    return arrays.broadcast_to(found, (difference.lower.shape[1],))
 
 
-def let_out(relation: Relation, difference: Pieces, rows: Tensor, errors: Errors) -> Pieces:
+def let_out(relation: Relation, difference: Pieces, rows: Array, errors: Errors) -> Pieces:
     """A difference widened in some rows by the ``errors`` of its ends, where they matter within the scale, or where it
     is 0, which makes an equality true and an inequality false."""
     found = []
     for end, error in zip(difference[:2], errors, strict=True):
         here = error > _FELT * relation.scale
         if _jumps(relation):
-            here = here | (end.detach().index_select(1, rows) == 0)
-        found.append(torch.where(here, error, 0.0))
+            here = here | (take(detached(end), rows) == 0)
+        found.append(arrays.where(here, error, 0.0))
     return moved(difference, rows, *found)
 
 
@@ -102,14 +101,14 @@ def preimage(relation: Relation, bounds: Interval) -> Pieces:
     if isinstance(relation, Fixed) and relation.sign == "!=":
         # Near 1 the floats are too sparse to determine the difference.
         relation, (low, high) = relation._replace(sign="="), (1 - high, 1 - low)
-        low = torch.where(bounds.upper > 0, low.clamp(max=MOST), low)
-    lower = torch.where(low >= 1, low, torch.where(low > TOLERANCE, low - ROUNDING, 0.0))
-    upper = torch.where(high <= 0, high, torch.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
+        low = arrays.where(bounds.upper > 0, clamp(low, most=MOST), low)
+    lower = arrays.where(low >= 1, low, arrays.where(low > TOLERANCE, low - ROUNDING, 0.0))
+    upper = arrays.where(high <= 0, high, arrays.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
     parts = [_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)]
     return joined(parts)
 
 
-def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pieces:
+def _preimage(branch: Branch, lower: Array, upper: Array, scale: float) -> Pieces:
     first, last = branch.ends
     rises = first <= last
     least, most = (first, last) if rises else (last, first)
@@ -120,15 +119,15 @@ def _preimage(branch: Branch, lower: Tensor, upper: Tensor, scale: float) -> Pie
     lowest = least + (TOLERANCE if least <= 0 else ROUNDING) if math.isinf(bottom) else least
     if not branch.reached:  # A truth that rounds to 0 or 1 does not determine the difference.
         lowest, highest = max(lowest, TOLERANCE), min(highest, 1 - TOLERANCE)
-    low, high = _full(bottom, len(lower)), _full(top, len(upper))
+    low, high = arrays.full_like(lower, bottom), arrays.full_like(upper, top)
     if not flat:
-        low = torch.where(lower > least, branch.inverse(lower.clamp(lowest, highest)), low)
-        high = torch.where(upper < most, branch.inverse(upper.clamp(lowest, highest)), high)
+        low = arrays.where(lower > least, branch.inverse(clamp(lower, lowest, highest)), low)
+        high = arrays.where(upper < most, branch.inverse(clamp(upper, lowest, highest)), high)
     start, stop = (low, high) if rises else (high, low)
-    start, stop = start.clamp(branch.start, branch.stop), stop.clamp(branch.start, branch.stop)
+    start, stop = clamp(start, branch.start, branch.stop), clamp(stop, branch.start, branch.stop)
     return Pieces(
-        torch.where(none, math.inf, start * scale).unsqueeze(0),
-        torch.where(none, -math.inf, stop * scale).unsqueeze(0),
+        arrays.where(none, math.inf, start * scale)[None],
+        arrays.where(none, -math.inf, stop * scale)[None],
         whole=not any_set(none),
     )
 
@@ -137,20 +136,20 @@ def _branches(relation: Relation) -> Sequence[Branch]:
     return _register(relation) if isinstance(relation, Learned) else _FIXED[relation.sign]
 
 
-def _bump(x: Tensor) -> Tensor:
+def _bump(x: Array) -> Array:
     """``1 - tanh^2 x``, without cancellation for large ``x``."""
-    return cosh(x).square().reciprocal()
+    return 1 / arrays.square(cosh(x))
 
 
-def _off_bump(truth: Tensor) -> Tensor:
-    return ((1 - truth) / truth).sqrt().asinh()
+def _off_bump(truth: Array) -> Array:
+    return arrays.asinh(arrays.sqrt((1 - truth) / truth))
 
 
-def _dent(x: Tensor) -> Tensor:
-    return x.tanh().square()
+def _dent(x: Array) -> Array:
+    return arrays.square(arrays.tanh(x))
 
 
-def _off_dent(truth: Tensor) -> Tensor:
+def _off_dent(truth: Array) -> Array:
     return _off_bump(1 - truth)
 
 
@@ -178,14 +177,14 @@ _FIXED: dict[Sign, tuple[Branch, ...]] = {
 def _register(relation: Learned) -> Sequence[Branch]:
     plus, zero, constant = relation.weight_plus, relation.weight_zero, relation.bias + relation.weight_zero
 
-    def truth(x: Tensor) -> Tensor:
-        t = x.tanh()
-        return sigmoid(constant + plus * t - 2 * zero * t.square())
+    def truth(x: Array) -> Array:
+        t = arrays.tanh(x)
+        return sigmoid(constant + plus * t - 2 * zero * arrays.square(t))
 
-    def only(value: Tensor) -> Tensor:
+    def only(value: Array) -> Array:
         """The root of the smaller magnitude, for a quadratic whose extremum is outside."""
         level = logit(value) - constant
-        spread = (plus**2 - 8 * zero * level).clamp(min=0.0).sqrt()
+        spread = arrays.sqrt(clamp(plus**2 - 8 * zero * level, least=0.0))
         return _from_bit(2 * level / (plus + math.copysign(1.0, plus) * spread))
 
     if abs(plus) >= 4 * abs(zero):
@@ -194,15 +193,11 @@ def _register(relation: Learned) -> Sequence[Branch]:
     peak = constant + plus * turn / 2
 
     def side(sign: float) -> Curve:
-        return lambda value: _from_bit(turn + sign * ((peak - logit(value)) / (2 * zero)).clamp(min=0.0).sqrt())
+        return lambda value: _from_bit(turn + sign * arrays.sqrt(clamp((peak - logit(value)) / (2 * zero), least=0.0)))
 
     at = math.atanh(turn)
     return Branch(-math.inf, at, truth, side(-1.0)), Branch(at, math.inf, truth, side(1.0))
 
 
-def _from_bit(t: Tensor) -> Tensor:
-    return atanh(t.clamp(-1.0, 1.0))
-
-
-def _full(value: float, rows: int) -> Tensor:
-    return torch.full((rows,), value, dtype=torch.float64)
+def _from_bit(t: Array) -> Array:
+    return atanh(clamp(t, -1.0, 1.0))

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
-from lnnkit.flags import all_set, any_set
+import numpy as np
+
+from lnnkit.arrays import Array, all_set, any_set, quietly
 from lnnkit.numeric import arithmetic, inverses
 from lnnkit.numeric.pieces import Pieces, empty, intersection, single, unless_noise, without_zero
 from lnnkit.numeric.power import power, raise_to, root
@@ -17,6 +19,7 @@ _SUMS = ("add", "subtract")
 _WHOLE = (*_SUMS, "multiply", "negate", "abs")  # operations that are exact on integers, up to 2^53
 
 
+@quietly
 def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The same program with operations on constants evaluated, if they have a value. Indices of steps stay the same."""
     found: list[Step] = []
@@ -28,7 +31,7 @@ def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
             value = values[-1]
             if not any_set(empty(value)) and all_set(value.lower == value.upper):
                 rounded = any_set(errors(program, values, len(own)).lower > 0)
-                step = Constant(float(value.lower), rounded)
+                step = Constant(value.lower.item(), rounded)
         found.append(step)
     return tuple(found)
 
@@ -55,14 +58,15 @@ def constants(steps: Sequence[Step]) -> dict[int, float]:
 def upward(steps: Sequence[Step], known: Mapping[int, float], inputs: Sequence[Pieces]) -> list[Pieces]:
     """The values that each step can take; ``known`` are the `constants`."""
     values: list[Pieces] = []
+    like = inputs[0].lower if inputs else np.empty(0)
     for step in steps:
         match step:
             case Number():
                 values.append(inputs[step.index])
             case Constant():
-                values.append(single(step.value, step.value))
+                values.append(single(step.value, step.value, like))
             case Apply():
-                values.append(_applied(step, values, known))
+                values.append(_applied(step, values, known, like))
                 values[-1] = let_out(steps, values)
     return values
 
@@ -85,7 +89,7 @@ def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pie
                 values[operand] = found
 
 
-def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) -> Pieces:
+def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float], like: Array) -> Pieces:
     own = [values[place] for place in step.operands]
     match step.operation:
         case "add":
@@ -106,7 +110,7 @@ def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float]) 
         case "sqrt":
             return arithmetic.square_root(own[0])
         case "unknown":
-            return single(-math.inf, math.inf)
+            return single(-math.inf, math.inf, like)
         case unit:
             return unit.image(own)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import all_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, all_set, quietly
 from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.interval import Contraction, Interval
@@ -28,7 +27,8 @@ class Term:
 
     steps: tuple[Step, ...]
 
-    def hull(self, inputs: Sequence[Interval]) -> tuple[Interval, Tensor]:
+    @quietly
+    def hull(self, inputs: Sequence[Interval]) -> tuple[Interval, Array]:
         """The closed hull of the term's values where it is defined on the box of ``inputs``, and whether it is defined
         anywhere on it (``[n]``; if not, the hull is ``[-inf, inf]``).
 
@@ -38,14 +38,15 @@ class Term:
         lower, upper = closed(hull(self.upward([entered(each) for each in inputs])[-1]))
         if inputs and len(lower) != len(inputs[0].lower):
             rows = len(inputs[0].lower)
-            lower, upper = lower.expand(rows), upper.expand(rows)
+            lower, upper = arrays.broadcast_to(lower, (rows,)), arrays.broadcast_to(upper, (rows,))
         if lower is upper:
-            return Interval(lower, upper), torch.ones_like(lower, dtype=torch.bool)
+            return Interval(lower, upper), lower == lower
         defined = lower <= upper
         if not all_set(defined):
-            lower, upper = torch.where(defined, lower, -torch.inf), torch.where(defined, upper, torch.inf)
+            lower, upper = arrays.where(defined, lower, -math.inf), arrays.where(defined, upper, math.inf)
         return Interval(lower, upper), defined
 
+    @quietly
     def contract(self, inputs: Sequence[Interval], output: Interval) -> Contraction:
         """The closed hull of the inputs for which the term is defined and its value is in ``output``. Exact under the
         same condition as `hull`, otherwise an enclosure. Where the term is not defined anywhere, nothing changes.
@@ -56,20 +57,21 @@ class Term:
         box = entered(output)
         return contracted((self,), inputs, lambda values: (intersection(values[0], box),))
 
+    @quietly
     def upward(self, inputs: Sequence[Pieces]) -> list[Pieces]:
         """The values that each step can take."""
         return upward(self._folded, self._constants, inputs)
 
-    def errors(self, values: Sequence[Pieces], rows: Tensor) -> Errors:
+    @quietly
+    def errors(self, values: Sequence[Pieces], rows: Array) -> Errors:
         """How far the ends of the term's values, in some of the rows, may be from those without rounding."""
-        with torch.no_grad():
-            return errors(self._folded, at_rows(values, rows), len(self._folded) - 1)
+        return errors(self._folded, at_rows(values, rows), len(self._folded) - 1)
 
-    def magnitude(self, values: Sequence[Pieces]) -> Tensor:
+    def magnitude(self, values: Sequence[Pieces]) -> Array:
         """For each row, the magnitude to which `errors` are relative."""
-        with torch.no_grad():
-            return magnitude(self._folded, values, len(self._folded) - 1)
+        return magnitude(self._folded, at_rows(values, None), len(self._folded) - 1)
 
+    @quietly
     def downward(self, values: list[Pieces]) -> None:
         """Narrow the values of each step to those that the values of the last step allow."""
         downward(self._folded, self._constants, values)

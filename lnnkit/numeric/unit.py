@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.flags import all_set
+from lnnkit.arrays import all_set
 
 
 @dataclass(frozen=True)
