@@ -177,8 +177,15 @@ def clamp(values: Array, least: Any = None, most: Any = None) -> Array:
 
 
 def take(values: Array, rows: Array) -> Array:
-    """The entries at ``rows`` of the last dimension."""
-    return values.take(rows, -1) if isinstance(values, np.ndarray) else values.index_select(-1, rows)
+    """The entries at ``rows`` of the last dimension; rows may be a numpy array beside tensors."""
+    return values.take(rows, -1) if isinstance(values, np.ndarray) else values.index_select(-1, matching(rows, values))
+
+
+def matching(values: Array, like: Array) -> Array:
+    """Values without a gradient, as an array of the library and on the device of ``like``."""
+    if isinstance(like, _NUMPY) or not isinstance(values, _NUMPY):
+        return values
+    return namespace(like).asarray(values, device=like.device)
 
 
 def replaced(values: Array, rows: Array, news: Array) -> Array:

@@ -11,7 +11,6 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     import numpy as np
-    import torch
 
 PRECISIONS = ("single", "double")
 _DEVICE = re.compile(r"cpu|cuda(:\d+)?")
@@ -31,10 +30,10 @@ class Computing:
     device: str = "cpu"
 
     @property
-    def dtype(self) -> torch.dtype:
-        import torch
+    def dtype(self) -> np.dtype:
+        import numpy as np
 
-        return torch.float64 if self.precision == "double" else torch.float32
+        return np.dtype(np.float64 if self.precision == "double" else np.float32)
 
     @property
     def tolerance(self) -> float:
@@ -43,10 +42,9 @@ class Computing:
 
         return tolerance(self.dtype)
 
-    def numbers(self, bounds: torch.Tensor) -> np.ndarray:
+    def numbers(self, bounds: np.ndarray) -> np.ndarray:
         """Bounds as float64, rounded to the digits that their precision has."""
-        found = bounds.numpy()
-        return found if self.precision == "double" else found.astype("float64").round(_DIGITS)
+        return bounds if self.precision == "double" else bounds.astype("float64").round(_DIGITS)
 
 
 def computing(precision: str, device: str) -> Computing:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import cast
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.formula.passes import neuron_downward, neuron_upward
 from lnnkit.formula.unfolding import Neuron
 from lnnkit.logic.bounds import Bounds, ordered, tolerance
+from lnnkit.store.columns.arrays import DOUBLE, Array
 
 Box = tuple[float, float]
 Port = tuple[int, str]  # an operand's index, or NODE; "lower" or "upper"
@@ -25,7 +25,7 @@ Cause = frozenset[Port]
 Moves = tuple[tuple[bool, bool], tuple[bool, bool]]  # for the lower and the upper end: whether it can tighten, loosen
 
 NODE = -1
-_EPS = tolerance(torch.float64)
+_EPS = tolerance(DOUBLE)
 _GRID = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
 # Up to this many ports are tried in all combinations. With 3 to 14, rules of 6 to 30 literals take 242 to 319 CPU ms,
 # which is noise, and have the same answers (`python -m benchmarks.inference_constants wide`).
@@ -59,7 +59,7 @@ def upward_causes(neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], en
         if neuron.weights[place] != 0.0
     ]
 
-    def test(boxes: list[Bounds]) -> Tensor:
+    def test(boxes: list[Bounds]) -> Array:
         value = neuron_upward(neuron, boxes)
         return value.lower > limit + _EPS if end == "lower" else value.upper < limit - _EPS
 
@@ -91,7 +91,7 @@ def message_causes(
     if neuron.weights[place] == 0.0:
         return []
 
-    def test(boxes: list[Bounds]) -> Tensor:
+    def test(boxes: list[Bounds]) -> Array:
         value = neuron_upward(neuron, boxes)
         return value.upper < level - _EPS if heard == "lower" else value.lower > level + _EPS
 
@@ -105,7 +105,7 @@ def _causes(
     bases: Sequence[Box],
     bests: Sequence[Box],
     fixed: dict[int, Box],
-    test: Callable[[list[Bounds]], Tensor],
+    test: Callable[[list[Bounds]], Array],
     alike: object,
 ) -> list[Cause]:
     """The minimal sets of ports, each at its best, for which a monotone ``test`` holds. ``alike`` identifies the test
@@ -113,19 +113,19 @@ def _causes(
     memory = _found(bare(neuron), tuple(bases), tuple(bests))
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
 
-    def run(masks: Tensor) -> list[bool]:
+    def run(masks: Array) -> list[bool]:
         at = {port: column for column, port in enumerate(ports)}
         boxes = []
         for place, base in enumerate(bases):
             low, high = fixed.get(place, base)
-            lower = torch.full((len(masks),), low, dtype=torch.float64)
-            upper = torch.full((len(masks),), high, dtype=torch.float64)
+            lower = np.full((len(masks),), low, dtype=np.float64)
+            upper = np.full((len(masks),), high, dtype=np.float64)
             if (place, "lower") in at:
-                lower = torch.where(masks[:, at[place, "lower"]], bests[place][0], lower)
-                upper = torch.maximum(lower, upper)
+                lower = np.where(masks[:, at[place, "lower"]], bests[place][0], lower)
+                upper = np.maximum(lower, upper)
             if (place, "upper") in at:
-                upper = torch.where(masks[:, at[place, "upper"]], bests[place][1], upper)
-                lower = torch.minimum(lower, upper)
+                upper = np.where(masks[:, at[place, "upper"]], bests[place][1], upper)
+                lower = np.minimum(lower, upper)
             boxes.append(Bounds(lower, upper))
         return test(boxes).tolist()
 
@@ -151,13 +151,13 @@ def bare(neuron: Neuron) -> Neuron:
     return Neuron(neuron.kind, (), 0, "", (), neuron.weights, neuron.bias, neuron.logic)
 
 
-def _least_codes(count: int, run: Callable[[Tensor], list[bool]]) -> list[int]:
+def _least_codes(count: int, run: Callable[[Array], list[bool]]) -> list[int]:
     """The minimal sets of ``count`` ports for which the test holds, as bit masks. Single ports, and the set of all
     ports, are tried before all combinations."""
     every = 2**count - 1
     alone = [1 << port for port in range(count)]
     tried = [0, every, *alone, *(every ^ port for port in alone)]
-    holds = dict(zip(tried, run(_masks(torch.tensor(tried), count)), strict=True))
+    holds = dict(zip(tried, run(_masks(np.array(tried), count)), strict=True))
     if holds[0] or not holds[every]:
         return [0] if holds[0] else []
     kept = [port for port in alone if holds[port]]
@@ -166,25 +166,25 @@ def _least_codes(count: int, run: Callable[[Tensor], list[bool]]) -> list[int]:
     rest = [port for port in range(count) if not holds[1 << port]]
     if len(rest) < 2:
         return kept
-    masks = _masks(torch.arange(2 ** len(rest)), len(rest))
-    codes = (masks * (2 ** torch.tensor(rest))).sum(1)
+    masks = _masks(np.arange(2 ** len(rest)), len(rest))
+    codes = (masks * (2 ** np.array(rest))).sum(1)
     order = masks.sum(1).argsort(stable=True)  # smaller sets first
-    codes = codes.index_select(0, order)
+    codes = codes.take(order)
     for code, hit in zip(codes.tolist(), run(_masks(codes, count)), strict=True):
         if hit and not any(code & smaller == smaller for smaller in kept):
             kept.append(code)
     return kept
 
 
-def _masks(codes: Tensor, count: int) -> Tensor:
+def _masks(codes: Array, count: int) -> Array:
     """(n, ``count``) the bits of the codes, lowest first."""
-    return (codes.unsqueeze(1) >> torch.arange(count).unsqueeze(0) & 1).bool()
+    return (codes[:, None] >> np.arange(count)[None] & 1).astype(bool)
 
 
 def _coarse(
     ports: Sequence[Port],
     kinds: Sequence[object],
-    run: Callable[[Tensor], list[bool]],
+    run: Callable[[Array], list[bool]],
     memory: dict[object, object],
     alike: object,
 ) -> list[Cause]:
@@ -193,7 +193,7 @@ def _coarse(
     key = (alike, frozenset(Counter(kinds).items()))
     if key not in memory:
         firsts = [kinds.index(kind) for kind in dict.fromkeys(kinds)]
-        masks = torch.ones(2 + len(firsts), len(ports), dtype=torch.bool)
+        masks = np.ones((2 + len(firsts), len(ports)), dtype=bool)
         masks[0] = False
         masks[range(2, 2 + len(firsts)), firsts] = False
         always, ever, *without = run(masks)
@@ -238,19 +238,19 @@ def _gap_messages(
 ) -> dict[Port, list[Cause]]:
     (x, y), masks = _boxes(neuron, bases, movable)
     count = len(x.lower)
-    rows = torch.arange(count).repeat(len(node))
-    given = torch.tensor(node, dtype=torch.float64).repeat_interleave(count, 0)
+    rows = np.tile(np.arange(count), len(node))
+    given = np.array(node, dtype=np.float64).repeat(count, 0)
     operands = [Bounds(box.lower[rows], box.upper[rows]) for box in (x, y)]
     up = neuron_upward(neuron, operands)
-    low, high = torch.maximum(up.lower, given[:, 0]), torch.minimum(up.upper, given[:, 1])
+    low, high = np.maximum(up.lower, given[:, 0]), np.minimum(up.upper, given[:, 1])
     crossed = low > high + _EPS
     met = ordered(low, high)
-    target = Bounds(torch.where(crossed, up.lower, met.lower), torch.where(crossed, up.upper, met.upper))
+    target = Bounds(np.where(crossed, up.lower, met.lower), np.where(crossed, up.upper, met.upper))
     found = neuron_downward(neuron, target, operands)
     empty = crossed | found.empty
-    first = torch.tensor(node[0], dtype=torch.float64)
-    own = torch.stack([given[:, 0] != first[0], given[:, 1] != first[1]], 1)
-    every = torch.cat([masks[rows], own], 1)
+    first = np.array(node[0], dtype=np.float64)
+    own = np.stack([given[:, 0] != first[0], given[:, 1] != first[1]], 1)
+    every = np.concatenate([masks[rows], own], 1)
     causes: dict[Port, list[Cause]] = {}
     for place, (box, operand) in enumerate(zip(found.operands, operands, strict=True)):
         for end, hit in (
@@ -284,29 +284,31 @@ def _meeting(neuron: Neuron, place: int, bases: Sequence[Box]) -> list[float]:
     return [value for value in found if 0 < value < 1]
 
 
-def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Tensor]:
+def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Array]:
     """All combinations of the operands' boxes, and which ends (two columns for each operand) have left their bases."""
     options = [
         _options(base, move, _meeting(neuron, place, bases))
         for place, (base, move) in enumerate(zip(bases, movable, strict=True))
     ]
-    grids = torch.meshgrid(*(torch.arange(len(option)) for option in options), indexing="ij")
+    grids = np.meshgrid(*(np.arange(len(option)) for option in options), indexing="ij")
     bounds, columns = [], []
     for base, option, grid in zip(bases, options, grids, strict=True):
-        picked = torch.tensor(option, dtype=torch.float64)[grid.reshape(-1)]
+        picked = np.array(option, dtype=np.float64)[grid.reshape(-1)]
         bounds.append(Bounds(picked[:, 0], picked[:, 1]))
         columns += [picked[:, 0] != base[0], picked[:, 1] != base[1]]
-    return bounds, torch.stack(columns, 1)
+    return bounds, np.stack(columns, 1)
 
 
 def _point(box: Box) -> Bounds:
-    return Bounds(torch.tensor([box[0]], dtype=torch.float64), torch.tensor([box[1]], dtype=torch.float64))
+    return Bounds(np.array([box[0]], dtype=np.float64), np.array([box[1]], dtype=np.float64))
 
 
-def _least_masks(hit: Tensor, masks: Tensor) -> list[Cause]:
+def _least_masks(hit: Array, masks: Array) -> list[Cause]:
     """The minimal masks among the hits, as causes: columns 2i and 2i + 1 are operand i's ends, the last two NODE's."""
-    weights = 2 ** torch.arange(masks.shape[1])
-    codes = sorted(set((masks[hit].long() * weights).sum(1).tolist()), key=lambda code: (code.bit_count(), code))
+    weights = 2 ** np.arange(masks.shape[1])
+    codes = sorted(
+        set((masks[hit].astype(np.int64) * weights).sum(1).tolist()), key=lambda code: (code.bit_count(), code)
+    )
     kept: list[int] = []
     for code in codes:
         if not any(code & smaller == smaller for smaller in kept):

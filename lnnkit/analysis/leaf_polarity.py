@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
-import torch
-
 from lnnkit.analysis.causes import convex, other
 from lnnkit.analysis.families import Element, End
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import tolerance
+from lnnkit.store.columns.arrays import DOUBLE
 
 Direction = Literal["least", "most"]  # the root is at least its lower bound, or at most its upper bound
 
-_EPS = tolerance(torch.float64)
+_EPS = tolerance(DOUBLE)
 
 
 class Polarity:

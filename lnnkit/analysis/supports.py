@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.causes import (
     Box,
@@ -27,14 +27,15 @@ from lnnkit.analysis.causes import (
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, minimal, product, union
 from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
-from lnnkit.flags import any_set
+from lnnkit.arrays import any_set
 from lnnkit.formula.passes import least_heads
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
+from lnnkit.store.columns.arrays import DOUBLE
 from lnnkit.time_limit import check_time
 
-_EPS = tolerance(torch.float64)
+_EPS = tolerance(DOUBLE)
 
 
 class Send(NamedTuple):
@@ -154,7 +155,7 @@ class Analysis:
             lower = max((d.level for d in demands[index] if d.exact and d.end == "lower"), default=0.0)
             upper = min((d.level for d in demands[index] if d.exact and d.end == "upper"), default=1.0)
             left = comparison.respond(unknown_numbers, Interval(*point((lower, upper))))
-            if any(any_set(end.isfinite()) for box in left.inputs for end in box):
+            if any(any_set(np.isfinite(end)) for box in left.inputs for end in box):
                 told.append(ALWAYS)
         if comparison.partial:
             told.append(self.upward.informing(index))
@@ -237,7 +238,7 @@ class Analysis:
         values = [point((lower, lower)) for lower, _ in self.upward.bases]
 
         def possible(truth: float) -> bool:
-            heads = least_heads(self.formula, torch.tensor([truth], dtype=torch.float64), values, 1.0)
+            heads = least_heads(self.formula, np.array([truth], dtype=np.float64), values, 1.0)
             return any(any_set(value > _EPS) for value in heads.values())
 
         if possible(upward.bases[antecedent][1]):

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, upward_causes
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, minimal, product, union
@@ -288,8 +288,8 @@ def _known(neuron: Neuron, operands: tuple[Box, ...]) -> Box:
 
 def _upward(neuron: Neuron, operands: Sequence[Box]) -> Box:
     value = neuron_upward(neuron, [point(box) for box in operands])
-    return float(value.lower), float(value.upper)
+    return value.lower.item(), value.upper.item()
 
 
 def point(box: Box) -> Bounds:
-    return Bounds(torch.tensor([box[0]], dtype=torch.float64), torch.tensor([box[1]], dtype=torch.float64))
+    return Bounds(np.array([box[0]], dtype=np.float64), np.array([box[1]], dtype=np.float64))

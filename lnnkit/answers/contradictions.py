@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.answers.symmetric_instances import first_of_each
 from lnnkit.check.program import Assertion
@@ -22,7 +20,7 @@ from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions
-from lnnkit.store.columns.arrays import Array, Ends, tensors
+from lnnkit.store.columns.arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
@@ -43,16 +41,16 @@ class _Group:
         return len(self.bounds.lower)
 
     @cached_property
-    def columns(self) -> Sequence[Tensor]:
+    def columns(self) -> Sequence[Array]:
         """The entity ids of each place; found when an entry is read."""
-        return [torch.from_numpy(column) for column in self.entities()]
+        return [column for column in self.entities()]
 
     @cached_property
-    def order(self) -> Tensor:
+    def order(self) -> Array:
         """The permutation that sorts its entries by entities."""
-        order = torch.arange(len(self))
+        order = np.arange(len(self))
         for column in reversed(self.columns):
-            order = order[torch.argsort(column[order], stable=True)]
+            order = order[np.argsort(column[order], stable=True)]
         return order
 
     def entry(self, position: int, names: Sequence[str]) -> Contradiction:
@@ -85,7 +83,7 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
         _Group(
             key,
             partial(_together, same),
-            Bounds(torch.cat([g.bounds.lower for g in same]), torch.cat([g.bounds.upper for g in same])),
+            Bounds(np.concatenate([g.bounds.lower for g in same]), np.concatenate([g.bounds.upper for g in same])),
             same[0].shown,
         )
         for key, same in sorted(found.items(), key=lambda item: item[0])
@@ -105,7 +103,7 @@ def _atoms(prepared: Prepared) -> Iterator[_Group]:
         at = np.arange(len(crossed)) if mine is None else mine
         local = atoms.local(crossed.rows.values.take(at))
         columns = [column.take(local) for column in table.tuples.columns]
-        bounds = tensors(Ends(crossed.lower.values.take(at), crossed.upper.values.take(at)))
+        bounds = Bounds(crossed.lower.values.take(at), crossed.upper.values.take(at))
         kind = prepared.lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
             yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, kind == NUMBER))
@@ -149,7 +147,7 @@ def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
             first = first_of_each(whole, ids)
             if first is not None:
                 mine, ids = mine.take(first), partial(_some, ids, first)
-            bounds = tensors(Ends(found.roots.lower.take(mine), found.roots.upper.take(mine)))
+            bounds = Bounds(found.roots.lower.take(mine), found.roots.upper.take(mine))
             if formula.auxiliary is not None:
                 yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
                 continue
@@ -178,7 +176,7 @@ def _everywhere(prepared: Prepared) -> Iterator[_Group]:
             kind, text = "neuron", format_expression(as_expression(found.what, {}, names))
         else:
             kind, text = "neuron", found.what.span.text
-        bounds = Bounds(*(torch.tensor([end], dtype=torch.float64) for end in found.bounds))
+        bounds = Bounds(*(np.array([end], dtype=np.float64) for end in found.bounds))
         told = Contradiction(kind, text, None, None, *found.bounds, numeric=isinstance(found.what, str))
         yield _Group((0, text, "everywhere"), list[Array], bounds, _of_all(told))
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.spoken_atoms import Marks, leaf_ids, marked
+from lnnkit.arrays import all_set, any_set, quietly, where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.contested import Flags, defaulted, doubted, in_doubt
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
@@ -21,7 +20,6 @@ from lnnkit.engine.response.sweep import View, reader, whole
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.query_needs import heard_by, met, query_needs
 from lnnkit.engine.start.speaking import comparing, speaking
-from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
@@ -31,6 +29,7 @@ from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import asked_constants
 
@@ -42,20 +41,20 @@ class Rows:
     unknown or at their defaults."""
 
     variables: tuple[str, ...]
-    columns: tuple[Tensor, ...]
-    lower: Tensor
-    upper: Tensor
-    contested: Tensor
+    columns: tuple[Array, ...]
+    lower: Array
+    upper: Array
+    contested: Array
 
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
     """Bindings of a query's variables with their bounds; they include all that differ from the query's default."""
 
-    columns: tuple[Tensor, ...]
+    columns: tuple[Array, ...]
     value: Bounds
     default: Bounds
-    contested: Tensor
+    contested: Array
 
 
 def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
@@ -83,13 +82,13 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     )
 
 
+@quietly
 def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:
     """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
     variables has one answer. The query changes no other answer. Raises `TooLarge`."""
-    with torch.no_grad():
-        reference, negated = below_negations(lifted.graph, root.reference)
-        positive = replace(root, reference=reference)
-        return _answer(fixpoint.prepared, marked(fixpoint), lifted, positive, negated, guard_of(budget))
+    reference, negated = below_negations(lifted.graph, root.reference)
+    positive = replace(root, reference=reference)
+    return _answer(fixpoint.prepared, marked(fixpoint), lifted, positive, negated, guard_of(budget))
 
 
 def _answer(
@@ -101,18 +100,16 @@ def _answer(
     value, default = found.value, found.default
     narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
     if any_set(narrow):
-        value = Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
+        value = Bounds(np.where(narrow, value.upper, value.lower), np.where(narrow, value.lower, value.upper))
     if negated:
         value, default = complement(value), complement(default)
     differs = _differ(value, default)
     if not root.variables:
         differs[:] = True
     *columns, lower, upper, contested = _picked([*found.columns, value.lower, value.upper, found.contested], differs)
-    order = arranged([column.numpy() for column in columns])
+    order = arranged([column for column in columns])
     if order is not None:
-        *columns, lower, upper, contested = (
-            column.index_select(0, torch.from_numpy(order)) for column in (*columns, lower, upper, contested)
-        )
+        *columns, lower, upper, contested = (column.take(order) for column in (*columns, lower, upper, contested))
     return Rows(root.variables, tuple(columns), lower, upper, contested)
 
 
@@ -124,28 +121,28 @@ def _atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: 
         return None  # Every variable occurs, so an equal number of arguments means that each occurs once.
     state, table = prepared.state, prepared.grounding.atoms.tables[node]
     places = {argument: place for place, argument in enumerate(arguments)}
-    columns = tuple(torch.from_numpy(table.tuples.columns[places[variable]]) for variable in range(len(arguments)))
-    rows = torch.from_numpy(table.rows)
+    columns = tuple(table.tuples.columns[places[variable]] for variable in range(len(arguments)))
+    rows = table.rows
     value = state.bounds(rows)
-    contested = torch.zeros(len(rows), dtype=torch.bool)
+    contested = np.zeros(len(rows), dtype=bool)
     if flags is not None:
         contested |= _about(flags, rows)
         for other in in_doubt(state, flags, rows, table.default):
             contested |= _differ(value, other)
     low, high = prepared.shared.untold.get(node, table.default)
-    default = Bounds(*(torch.tensor(end, dtype=state.dtype).expand(len(rows)) for end in (low, high)))
+    default = Bounds(*(np.full(len(rows), end, state.dtype) for end in (low, high)))
     return _Evaluated(columns, value, default, contested)
 
 
-def _about(flags: Flags, rows: Tensor) -> Tensor:
+def _about(flags: Flags, rows: Array) -> Array:
     """A mask of rows whose atoms are contested, whatever their bounds."""
-    return flags[0].index_select(0, rows) & flags[1].index_select(0, rows)
+    return flags[0].take(rows) & flags[1].take(rows)
 
 
-def _differ(one: Bounds, other: Bounds) -> Tensor:
+def _differ(one: Bounds, other: Bounds) -> Array:
     """A mask of rows where either end differs by more than the tolerance."""
     eps = tolerance(one.lower.dtype)
-    return ((one.lower - other.lower).abs() > eps) | ((one.upper - other.upper).abs() > eps)
+    return (abs(one.lower - other.lower) > eps) | (abs(one.upper - other.upper) > eps)
 
 
 def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard) -> _Evaluated:
@@ -167,16 +164,16 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     state.extend(atoms)
     batch, rows = scratch.batches[number], scratch.members[0]
     assert isinstance(rows, KeptInstances)
-    ids = tuple(map(torch.from_numpy, rows.variables(0)))
+    ids = tuple(map(np.asarray, rows.variables(0)))
     length = len(batch.blocks[0])
     if not length:
-        nothing = torch.empty(0, dtype=state.dtype)
-        return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.bool())
+        nothing = np.empty(0, dtype=state.dtype)
+        return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.astype(bool))
     view = whole(batch)
     told = [_rows(prepared, each, ids, length) for each in heard]
     implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
     value = _value(view, state, atoms, told, implied)
-    contested = torch.zeros(length, dtype=torch.bool)
+    contested = np.zeros(length, dtype=bool)
     if marks is not None:
         named = _named(view, rows, atoms, marks)
         unknown = _value(view, doubted(state, marks.flags), atoms, told, implied, named)
@@ -188,21 +185,21 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     return _Evaluated(ids, value, default, contested)
 
 
-def _picked(columns: Sequence[Tensor], which: Tensor) -> list[Tensor]:
+def _picked(columns: Sequence[Array], which: Array) -> list[Array]:
     """The marked rows of all columns, as new tensors."""
     if all_set(which):
-        return [column.clone() for column in columns]
+        return [column.copy() for column in columns]
     rows = where_set(which)
-    return [column.index_select(0, rows) for column in columns]
+    return [column.take(rows) for column in columns]
 
 
 def _value(
     view: View,
     state: State,
     atoms: Atoms,
-    told: Sequence[Tensor],
-    implied: tuple[Kin, Sequence[Tensor]],
-    named: Mapping[int, Tensor] | None = None,
+    told: Sequence[Array],
+    implied: tuple[Kin, Sequence[Array]],
+    named: Mapping[int, Array] | None = None,
 ) -> Bounds:
     """The query's bounds from its operands, met with those of the neurons of which it is an instance, and with what
     other comparisons of its terms imply. The rows of leaves that are ``named`` are unknown."""
@@ -214,26 +211,26 @@ def _value(
         value = upward(formula, entering(read, formula), view.groupings)[formula.top]
     for rows in told:
         known = state.bounds(rows)
-        value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
+        value = Bounds(np.maximum(value.lower, known.lower), np.minimum(value.upper, known.upper))
     kin, others = implied
-    return met(value, kin, [state.view(rows) for rows in others]) if others else value
+    return met(value, kin, [state.read(rows) for rows in others]) if others else value
 
 
-def _named(view: View, member: KeptInstances, atoms: Atoms, marks: Marks) -> dict[int, Tensor]:
+def _named(view: View, member: KeptInstances, atoms: Atoms, marks: Marks) -> dict[int, Array]:
     """For leaves whose atoms are known by default: the rows where a contradiction names one that has no row."""
-    formula, found = view.batch.formula, dict[int, Tensor]()
+    formula, found = view.batch.formula, dict[int, Array]()
     for leaf in formula.leaves:
         neuron = formula.neurons[leaf]
         numbers = view.rows[neuron.block]
         local = view.batch.blocks[neuron.block].local
-        ids = leaf_ids(member, leaf, local if numbers is None else local.take(numbers.numpy()))
-        hit = torch.from_numpy(marks.unlisted(atoms, neuron.source, ids, view.column(leaf).numpy()))
+        ids = leaf_ids(member, leaf, local if numbers is None else local.take(numbers))
+        hit = marks.unlisted(atoms, neuron.source, ids, view.column(leaf))
         if any_set(hit):
             found[leaf] = hit
     return found
 
 
-def _unknowing(read: Read, view: View, named: Mapping[int, Tensor]) -> Read:
+def _unknowing(read: Read, view: View, named: Mapping[int, Array]) -> Read:
     """A reader to which the named rows of leaves are unknown."""
 
     def unknown(index: int) -> Bounds:
@@ -241,20 +238,20 @@ def _unknowing(read: Read, view: View, named: Mapping[int, Tensor]) -> Read:
         if index not in named:
             return own
         low, high = (-math.inf, math.inf) if view.batch.formula.neurons[index].numeric else (0.0, 1.0)
-        return Bounds(*(torch.where(named[index], end, each) for end, each in ((low, own.lower), (high, own.upper))))
+        return Bounds(*(np.where(named[index], end, each) for end, each in ((low, own.lower), (high, own.upper))))
 
     return unknown
 
 
-def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Tensor], length: int) -> Tensor:
+def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Array], length: int) -> Array:
     """The atom rows of a neuron's table, for each binding of the query's variables."""
     index = prepared.grounding.domain.index
     columns = [
-        ids[argument].numpy() if isinstance(argument, int) else np.full(length, index[argument], np.int32)
+        ids[argument] if isinstance(argument, int) else np.full(length, index[argument], np.int32)
         for argument in reference.arguments
     ]
     atoms = prepared.grounding.atoms
-    return torch.from_numpy(atoms.find(atoms.tables[reference.node], columns, length))
+    return atoms.find(atoms.tables[reference.node], columns, length)
 
 
 def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
@@ -267,8 +264,8 @@ def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
         if neuron.fixed:
             return constant(view.batch, index, rows, state.dtype)
         if neuron.kind == "same":
-            return enter(state.view(view.column(index)))
+            return enter(state.read(view.column(index)))
         low, high = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
-        return Bounds(torch.full((rows,), low, dtype=state.dtype), torch.full((rows,), high, dtype=state.dtype))
+        return Bounds(np.full((rows,), low, dtype=state.dtype), np.full((rows,), high, dtype=state.dtype))
 
     return read

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import numpy as np
-import torch
 
 from lnnkit.check.walk import nodes
 from lnnkit.engine.contested import Flags
@@ -74,11 +73,11 @@ def marked(fixpoint: Fixpoint) -> Marks | None:
     spoken = [each for each in _spoken(fixpoint) if each.length]
     if not spoken and not len(prepared.state.crossed):
         return None
-    lower, upper = (flags.clone() for flags in fixpoint.contested)
+    lower, upper = (flags.copy() for flags in fixpoint.contested)
     atoms = prepared.grounding.atoms
     for each in spoken:
         rows = _rows(atoms, each)
-        own = torch.from_numpy(rows[atoms.local(rows) >= 0].astype(np.int64))
+        own = rows[atoms.local(rows) >= 0].astype(np.int64)
         lower[own] = upper[own] = True
     return Marks((lower, upper), spoken)
 
@@ -157,10 +156,10 @@ def _beneath_quantifiers(prepared: Prepared, batch: RuleShape, rows: Array) -> I
     """The atoms in the inner rows of instances that are kept."""
     if len(batch.blocks) == 1:
         return
-    unrolled = unroll(batch, torch.unique(torch.from_numpy(rows).long()))
+    unrolled = unroll(batch, np.unique(rows.astype(np.int64)))
     for block in range(1, len(batch.blocks)):
         own = batch.blocks[block]
-        inner = unrolled.rows[block].numpy()
+        inner = unrolled.rows[block]
         inner = inner[~own.virtual.values.take(inner)]
         members = own.member.take(inner)
         for one in np.unique(members).tolist():

@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
-from lnnkit.store.columns.arrays import Array, Ends, real
+from lnnkit.store.columns.arrays import DOUBLE, Array
 from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.trail.events import NOBODY, Kind, Trail
@@ -50,14 +48,14 @@ class State:
     ``numbers``, of which unknown is the whole line. ``trail`` records the changes, if they are wanted.
     Kernels compute on ``device``."""
 
-    def __init__(self, dtype: torch.dtype = torch.float64, trail: Trail | None = None, device: str = "cpu") -> None:
+    def __init__(self, dtype: np.dtype = DOUBLE, trail: Trail | None = None, device: str = "cpu") -> None:
         self.dtype = dtype
         self.device = device
         self.trail = trail
         self.noise = noise(dtype)  # a smaller gain is rounding
         self.tolerance = tolerance(dtype)
-        self.lower = Growing(real(dtype))
-        self.upper = Growing(real(dtype))
+        self.lower = Growing(dtype)
+        self.upper = Growing(dtype)
         self._frozen = Growing(np.bool_)
         self._numbers: Growing | None = None  # None while there are no numbers
         self.crossed = Crossed(dtype)
@@ -81,7 +79,7 @@ class State:
                 self._frozen.set(start, stop, True)
         self._length = atoms.length
 
-    def load(self, atoms: Atoms, bounds: Ends) -> None:
+    def load(self, atoms: Atoms, bounds: Bounds) -> None:
         """Set the bounds of the rows that the grounding added last; all others have theirs."""
         self.lower.append(bounds.lower)
         self.upper.append(bounds.upper)
@@ -99,7 +97,7 @@ class State:
 
     def unknown(self, side: int, rows: Array) -> Array:
         """The unknown bound on one side of each row."""
-        truth = np.full(rows.shape, float(side), real(self.dtype))
+        truth = np.full(rows.shape, float(side), self.dtype)
         if self.numbers is not None:
             truth[self.numbers.take(rows)] = math.inf if side else -math.inf
         return truth
@@ -108,28 +106,23 @@ class State:
         """The lower (0) or the upper (1) ends."""
         return self.upper if side else self.lower
 
-    def read(self, rows: Array) -> Ends:
+    def read(self, rows: Array) -> Bounds:
         """(n,) the bounds of rows; read-only."""
-        return Ends(self.lower.values.take(rows), self.upper.values.take(rows))
+        return Bounds(self.lower.values.take(rows), self.upper.values.take(rows))
 
-    def read_run(self, start: int, stop: int) -> Ends:
+    def read_run(self, start: int, stop: int) -> Bounds:
         """As ``read``, for consecutive rows: the state's own values, until it changes."""
-        return Ends(self.lower.values[start:stop], self.upper.values[start:stop])
+        return Bounds(self.lower.values[start:stop], self.upper.values[start:stop])
 
-    def view(self, rows: Tensor | Array) -> Bounds:
-        """As ``read``, for kernels."""
-        ids = rows if isinstance(rows, Tensor) else torch.from_numpy(rows)
-        return Bounds(self.lower.tensor.index_select(0, ids), self.upper.tensor.index_select(0, ids))
-
-    def bounds(self, rows: Tensor | Array) -> Bounds:
-        """As ``view``, but an arrested atom shows the bounds that crossed."""
-        lower, upper = self.view(rows)
+    def bounds(self, rows: Array) -> Bounds:
+        """As ``read``, but an arrested atom shows the bounds that crossed."""
+        lower, upper = self.read(rows)
         if len(self.crossed):
             place = self.crossed.places(len(self.lower)).take(np.asarray(rows))
             at = np.flatnonzero(place >= 0)
             shown = place.take(at)
-            lower.numpy()[at] = self.crossed.lower.values.take(shown)
-            upper.numpy()[at] = self.crossed.upper.values.take(shown)
+            lower[at] = self.crossed.lower.values.take(shown)
+            upper[at] = self.crossed.upper.values.take(shown)
         return Bounds(lower, upper)
 
     def step(self) -> None:
@@ -155,7 +148,7 @@ class State:
         if self.trail is not None and kind is not None:
             self.trail.record(kind, side, rows, values, batch, leaf, instances)
 
-    def restore(self, rows: Array, old: Ends) -> None:
+    def restore(self, rows: Array, old: Bounds) -> None:
         """Meet rows with bounds that they had before."""
         for side, values in enumerate(old):
             now = self.ends(side).values.take(rows)
@@ -163,7 +156,7 @@ class State:
             tighter, values = rows.take(some), values.take(some)
             self.put(side, tighter, values, Kind.RESTORED)
 
-    def arrest(self, rows: Array, bounds: Ends | None = None) -> Array:
+    def arrest(self, rows: Array, bounds: Bounds | None = None) -> Array:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
         low, high = self.read(rows) if bounds is None else bounds
         some = np.flatnonzero(low > high)
@@ -172,7 +165,7 @@ class State:
         rows, low, high = (each.take(some) for each in (rows, low, high))
         at = low > high + tolerance(self.dtype)
         if self.numbers is not None:
-            alike = same(torch.from_numpy(low), torch.from_numpy(high)).numpy()
+            alike = same(low, high)
             at = np.where(self.numbers.take(rows), ~alike, at)
         crossed = rows[at & ~self.frozen.take(rows)].astype(np.int32, copy=False)
         if not len(crossed):
@@ -187,10 +180,10 @@ class State:
 class Crossed:
     """The arrested atoms, with the bounds that crossed."""
 
-    def __init__(self, dtype: torch.dtype) -> None:
+    def __init__(self, dtype: np.dtype) -> None:
         self.rows = Growing(np.int32)
-        self.lower = Growing(real(dtype))
-        self.upper = Growing(real(dtype))
+        self.lower = Growing(dtype)
+        self.upper = Growing(dtype)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -11,51 +11,50 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from lnnkit.arrays import any_set, where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import leaf_bound, respond
 from lnnkit.engine.response.sweep import View, leaf_proposals, reader, silent
 from lnnkit.engine.workspace import Workspace
-from lnnkit.flags import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.unrolled import unroll
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.arrays import Array
 
-Flags = tuple[Tensor, Tensor]  # one entry for each atom row, for its lower and its upper side
+Flags = tuple[Array, Array]  # one entry for each atom row, for its lower and its upper side
 
 
 class _Setter(NamedTuple):
     """``instances`` of a batch that set one side of ``rows`` last, through a leaf."""
 
     side: int
-    rows: Tensor
+    rows: Array
     batch: int
     leaf: int
-    instances: Tensor
+    instances: Array
 
 
 def contested(space: Workspace) -> Flags:
     """Flags of bounds that depend on an arrested atom or on an arrested instance."""
     grounding, state = space.grounding, space.state
     count = len(grounding.atoms)
-    suspect = (torch.zeros(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool))
+    suspect = (np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
     if not len(state.crossed) and not space.progress.arrested:
         return suspect
     for flags in suspect:
-        flags |= torch.from_numpy(state.crossed.flags(count))
+        flags |= state.crossed.flags(count)
     for found in space.progress.arrested:
         batch = grounding.batches[found.batch]
         if batch.formula.auxiliary is not None:  # bounds that are stated are kept
-            rows = torch.from_numpy(batch.behind(found.rows, AUXILIARY)).long()
+            rows = batch.behind(found.rows, AUXILIARY).astype(np.int64)
             for flags in suspect:
-                flags.index_fill_(0, rows, True)
-    bad = {found.batch: torch.from_numpy(space.arrested(found.batch)) for found in space.progress.arrested}
+                flags[rows] = True
+    bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}
     setters = [
-        _Setter(side, torch.from_numpy(rows), number, leaf, torch.from_numpy(instances))
+        _Setter(side, rows, number, leaf, instances)
         for side in (0, 1)
         for rows, number, leaf, instances in space.winners.setters(side)
     ]
@@ -64,13 +63,13 @@ def contested(space: Workspace) -> Flags:
     return suspect
 
 
-def doubted(state: State, flags: Flags, lower: Tensor | None = None, upper: Tensor | None = None) -> State:
+def doubted(state: State, flags: Flags, lower: Array | None = None, upper: Array | None = None) -> State:
     """The state in which flagged bounds have the values ``lower`` and ``upper``, by row; unknown by default."""
     result = State(state.dtype)
     for side, other in enumerate((lower, upper)):
         result.ends(side).append(state.ends(side).values.copy())  # a copy, since it is written to here
-        rows = where_set(flags[side]).numpy()
-        result.put(side, rows, state.unknown(side, rows) if other is None else other.numpy().take(rows), None)
+        rows = where_set(flags[side])
+        result.put(side, rows, state.unknown(side, rows) if other is None else other.take(rows), None)
     return result
 
 
@@ -80,71 +79,71 @@ def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
     plain = State(state.dtype)
     plain.extend(atoms)
     count = len(flags[0])
-    lower, upper = state.lower.tensor[:count], state.upper.tensor[:count]
-    low, high = (torch.from_numpy(state.unknown(side, np.arange(count))) for side in (0, 1))
+    lower, upper = state.lower.values[:count], state.upper.values[:count]
+    low, high = (state.unknown(side, np.arange(count)) for side in (0, 1))
     return doubted(
         state,
         flags,
-        torch.minimum(plain.lower.tensor[:count], torch.where(flags[1], high, upper)),
-        torch.maximum(plain.upper.tensor[:count], torch.where(flags[0], low, lower)),
+        np.minimum(plain.lower.values[:count], np.where(flags[1], high, upper)),
+        np.maximum(plain.upper.values[:count], np.where(flags[0], low, lower)),
     )
 
 
-def in_doubt(state: State, flags: Flags, rows: Tensor, default: tuple[float, float]) -> tuple[Bounds, Bounds]:
+def in_doubt(state: State, flags: Flags, rows: Array, default: tuple[float, float]) -> tuple[Bounds, Bounds]:
     """The bounds of rows that all have one default, in the states that `doubted` and `defaulted` give."""
-    lower, upper = state.view(rows)
-    least, most = (torch.from_numpy(state.unknown(side, rows.numpy())) for side in (0, 1))
-    loose, wide = (each.index_select(0, rows) for each in flags)
-    low, high = torch.where(loose, least, lower), torch.where(wide, most, upper)
-    near = torch.where(loose, high.clamp(max=default[0]), lower), torch.where(wide, low.clamp(min=default[1]), upper)
+    lower, upper = state.read(rows)
+    least, most = (state.unknown(side, rows) for side in (0, 1))
+    loose, wide = (each.take(rows) for each in flags)
+    low, high = np.where(loose, least, lower), np.where(wide, most, upper)
+    near = np.where(loose, high.clip(None, default[0]), lower), np.where(wide, low.clip(default[1]), upper)
     return Bounds(low, high), Bounds(*near)
 
 
-def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags) -> None:
+def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Array], suspect: Flags) -> None:
     """Flag every bound that was set by an arrested instance, or by one that reads a flagged bound."""
     for setter in setters:
         if setter.batch in bad:
-            hit = bad[setter.batch].index_select(0, _tops(grounding, setter))
+            hit = bad[setter.batch].take(_tops(grounding, setter))
             suspect[setter.side][setter.rows[hit]] = True
     changed = True
     while changed:
         changed = False
         for setter in setters:
-            hit = _reads(grounding, setter, suspect) & ~suspect[setter.side].index_select(0, setter.rows)
+            hit = _reads(grounding, setter, suspect) & ~suspect[setter.side].take(setter.rows)
             if any_set(hit):
                 suspect[setter.side][setter.rows[hit]] = True
                 changed = True
 
 
 def _clear(
-    grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Tensor], suspect: Flags
+    grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Array], suspect: Flags
 ) -> None:
     """Remove the flags of bounds that their setters give with all flagged bounds unknown, until none changes. The upper
     end of a completed atom must also be the same with all flagged bounds known."""
-    crossed = torch.from_numpy(state.crossed.flags(len(grounding.atoms)))
+    crossed = state.crossed.flags(len(grounding.atoms))
     eps = tolerance(state.dtype)
     cleared: Flags | None = None
     while cleared is None or any(any_set(flags) for flags in cleared):
         doubt = doubted(state, suspect)
-        sharp = doubted(state, suspect, state.upper.tensor, state.lower.tensor)
+        sharp = doubted(state, suspect, state.upper.values, state.lower.values)
         both = suspect[0] & suspect[1]
-        fresh = (torch.zeros_like(crossed), torch.zeros_like(crossed))
+        fresh = (np.zeros_like(crossed), np.zeros_like(crossed))
         for setter in setters:
-            open_ = suspect[setter.side].index_select(0, setter.rows) & ~crossed.index_select(0, setter.rows)
+            open_ = suspect[setter.side].take(setter.rows) & ~crossed.take(setter.rows)
             if setter.batch in bad:
-                open_ &= ~bad[setter.batch].index_select(0, _tops(grounding, setter))
+                open_ &= ~bad[setter.batch].take(_tops(grounding, setter))
             if cleared is not None:
                 open_ &= _reads(grounding, setter, cleared)
             some = where_set(open_)
             if not len(some):
                 continue
-            rows, instances = setter.rows.index_select(0, some), setter.instances.index_select(0, some)
+            rows, instances = setter.rows.take(some), setter.instances.take(some)
             looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
             found = _again(grounding, looked, doubt)
             if setter.side == 0:
-                stands = found >= state.lower.tensor.index_select(0, rows) - eps
+                stands = found >= state.lower.values.take(rows) - eps
             else:
-                own = state.upper.tensor.index_select(0, rows)
+                own = state.upper.values.take(rows)
                 stands = found <= own + eps
                 if setter.leaf in grounding.batches[setter.batch].formula.heads:  # more information could lower it
                     stands &= _again(grounding, looked, sharp) >= own - eps
@@ -155,21 +154,21 @@ def _clear(
         cleared = fresh
 
 
-def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
+def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Array:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
     batch = grounding.batches[setter.batch]
     formula = batch.formula
     block = formula.block_of(setter.leaf)
     path = batch.path(block, setter.instances)
     if len(batch.blocks) == 1:
-        asked, own = torch.unique(path[0], return_inverse=True)
+        asked, own = np.unique(path[0], return_inverse=True)
         view = View(batch, (asked,), (None,))
     else:
         unrolled = unroll(batch, path[0])
         view, own = View(batch, unrolled.rows, unrolled.groupings), unrolled.places(block, path)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
-    given = torch.full((view.length(block),), unknown, dtype=doubt.dtype)
+    given = np.full((view.length(block),), unknown, dtype=doubt.dtype)
     if setter.leaf in formula.heads:  # a completed atom
         read = reader(view, doubt, grounding.atoms)
         given[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
@@ -179,24 +178,24 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Tensor:
         told = leaf_proposals(view, found, target, doubt, grounding.atoms) if target in found.proposed else None
         if told is not None:
             given[told.places] = told.value
-    return given.index_select(0, own)
+    return given.take(own)
 
 
-def _tops(grounding: Grounding, setter: _Setter) -> Tensor:
+def _tops(grounding: Grounding, setter: _Setter) -> Array:
     """The rows of block 0 that a setter's instances belong to."""
     batch = grounding.batches[setter.batch]
     return batch.tops(batch.formula.block_of(setter.leaf), setter.instances)
 
 
-def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Tensor:
+def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Array:
     """Which of a setter's instances read a flagged bound."""
     batch, top = grounding.batches[setter.batch], _tops(grounding, setter)
-    hit = torch.zeros(len(top), dtype=torch.bool)
+    hit = np.zeros(len(top), dtype=bool)
     for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
         block = batch.formula.block_of(other)
-        column = batch.blocks[block].columns[other].tensor
-        tainted = torch.zeros(len(column), dtype=torch.bool)
+        column = batch.blocks[block].columns[other].values
+        tainted = np.zeros(len(column), dtype=bool)
         for end in ends:
-            tainted |= flags[end].index_select(0, column)
-        hit |= batch.above(block, tainted).index_select(0, top)
+            tainted |= flags[end].take(column)
+        hit |= batch.above(block, tainted).take(top)
     return hit

@@ -12,7 +12,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.engine.bounds_state import distinct
@@ -43,35 +42,34 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
     """The fixpoint with the assumptions among its facts; None where it cannot be reached from this one."""
     if not _reachable(fixpoint, assumptions):
         return None
-    with torch.no_grad():
-        prepared, space = _copied(fixpoint.prepared, fixpoint.space)
-        state, atoms = space.state, space.grounding.atoms
-        moved: tuple[list[Array], list[Array]] = ([], [])
-        for each in assumptions:
-            table = atoms.tables[each.predicate]
-            columns = [np.array([entity], np.int32) for entity in each.entities]
-            row = atoms.materialise(table, columns, 1)
-            state.extend(atoms)
-            space.encoded.extend()
-            atoms.list_given(table, row)
-            for side, value in enumerate((each.lower, each.upper)):
-                end = state.ends(side).values
-                tighter = min(float(end[row[0]]), value) if side else max(float(end[row[0]]), value)
-                if abs(tighter - float(end[row[0]])) > state.noise:
-                    state.put(side, row, tighter, Kind.STATED)
-                    space.winners.record(side, row, NOBODY, UNSET, np.zeros(1, np.int32))
-                    moved[side].append(row)
-        rows = [distinct(each) for each in moved]
-        arrested = len(state.crossed), len(space.progress.arrested)
-        delta, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
-        if len(crossed):
-            return None
-        catch_up(space, delta)
-        space.progress.status = Status.CONVERGED
-        run(space, prepared.inference, round_limit, distinct(rows))
-        if (len(state.crossed), len(space.progress.arrested)) != arrested:
-            return None
-        return Fixpoint(prepared, space)
+    prepared, space = _copied(fixpoint.prepared, fixpoint.space)
+    state, atoms = space.state, space.grounding.atoms
+    moved: tuple[list[Array], list[Array]] = ([], [])
+    for each in assumptions:
+        table = atoms.tables[each.predicate]
+        columns = [np.array([entity], np.int32) for entity in each.entities]
+        row = atoms.materialise(table, columns, 1)
+        state.extend(atoms)
+        space.encoded.extend()
+        atoms.list_given(table, row)
+        for side, value in enumerate((each.lower, each.upper)):
+            end = state.ends(side).values
+            tighter = min(float(end[row[0]]), value) if side else max(float(end[row[0]]), value)
+            if abs(tighter - float(end[row[0]])) > state.noise:
+                state.put(side, row, tighter, Kind.STATED)
+                space.winners.record(side, row, NOBODY, UNSET, np.zeros(1, np.int32))
+                moved[side].append(row)
+    rows = [distinct(each) for each in moved]
+    arrested = len(state.crossed), len(space.progress.arrested)
+    delta, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
+    if len(crossed):
+        return None
+    catch_up(space, delta)
+    space.progress.status = Status.CONVERGED
+    run(space, prepared.inference, round_limit, distinct(rows))
+    if (len(state.crossed), len(space.progress.arrested)) != arrested:
+        return None
+    return Fixpoint(prepared, space)
 
 
 def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:

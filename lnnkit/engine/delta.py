@@ -9,8 +9,9 @@ import numpy as np
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.encoded_bounds import EncodedBounds, Pair
+from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import Atoms, AtomTable
-from lnnkit.store.columns.arrays import Array, Ends
+from lnnkit.store.columns.arrays import Array
 
 
 class Delta:
@@ -124,7 +125,7 @@ def rise(raised: Array, lifted: Array, atoms: Atoms, state: State, encoded: Enco
     return delta
 
 
-def enter(table: AtomTable, rows: Array, bounds: Ends, atoms: Atoms, encoded: EncodedBounds) -> None:
+def enter(table: AtomTable, rows: Array, bounds: Bounds, atoms: Atoms, encoded: EncodedBounds) -> None:
     """Enter rows of one table with these bounds into its lists and its classes."""
     atoms.deviate_of(table, rows, *bounds)
     encoded.update(table.number, rows, *bounds)

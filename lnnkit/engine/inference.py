@@ -8,10 +8,9 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.analyses import Known
+from lnnkit.arrays import quietly
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.completing.completion import complete
 from lnnkit.engine.completing.unfinished import Unfinished
@@ -28,7 +27,7 @@ from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Guard, Use
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.arrays import DOUBLE, Array
 from lnnkit.store.layout import Given
 from lnnkit.trail.events import Trace
 
@@ -47,8 +46,7 @@ class Fixpoint:
     @cached_property
     def contested(self) -> Flags:
         """Flags by atom row, for its lower and its upper side: whether the bound depends on a contradiction."""
-        with torch.no_grad():
-            return contested(self.space)
+        return contested(self.space)
 
 
 @dataclass(frozen=True)
@@ -126,6 +124,7 @@ def guard_of(budget: Budget) -> Guard:
     return guard
 
 
+@quietly
 def infer(
     lifted: LiftedGraph,
     index: Mapping[str, int],
@@ -133,7 +132,7 @@ def infer(
     *,
     budget: Budget,
     round_limit: int,
-    dtype: torch.dtype = torch.float64,
+    dtype: np.dtype = DOUBLE,
     device: str = "cpu",
     watch: Watch | None = None,
     recorder: Recorder | None = None,
@@ -141,7 +140,7 @@ def infer(
     record: bool = True,
     trace: Trace | None = None,
     assumable: Collection[str] = (),
-    labelled: Mapping[str, Sequence[Tensor]] = MappingProxyType({}),
+    labelled: Mapping[str, Sequence[Array]] = MappingProxyType({}),
     unnamed: Collection[str] = (),
     narrow: bool = False,
 ) -> Fixpoint:
@@ -155,16 +154,15 @@ def infer(
     bound queries need them.
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
-    with torch.no_grad():
-        args = lifted, index, given, labelled, guard_of(budget), dtype, device, recorder, known
-        prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed, narrow=narrow)
-        return _infer(prepared, round_limit, watch)
+    args = lifted, index, given, labelled, guard_of(budget), dtype, device, recorder, known
+    prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed, narrow=narrow)
+    return _infer(prepared, round_limit, watch)
 
 
 def _infer(prepared: Prepared, round_limit: int, watch: Watch | None) -> Fixpoint:
     space = workspace(prepared.grounding, prepared.state)
     if prepared.state.trail is not None and prepared.state.trail.trace is not None:
-        ends = prepared.state.lower.tensor.clone(), prepared.state.upper.tensor.clone()
+        ends = prepared.state.lower.values.copy(), prepared.state.upper.values.copy()
         prepared.state.trail.trace.start = ends
     progress = space.progress
     try:

@@ -19,7 +19,7 @@ from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist, gather, largest_gain
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.store.columns.arrays import Array, arrays, spelled_out
+from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut
 from lnnkit.trail.events import Arrested
 
@@ -123,9 +123,9 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
         return
     now.instances += view.length(0)
     device = space.state.device
-    look = on_device(partial(respond, silent=silent(view).to(device)), device)
+    look = on_device(partial(respond, silent=silent(view)), device)
     found = look(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
     fresh, roots = propose(number, view, found, space.state, space.grounding.atoms, now.inbox)
     if len(fresh):
-        now.arrested.append(Arrested(number, fresh.numpy(), arrays(roots)))
-        batch.arrested[fresh.numpy()] = True
+        now.arrested.append(Arrested(number, fresh, roots))
+        batch.arrested[fresh] = True

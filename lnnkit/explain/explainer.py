@@ -8,6 +8,7 @@ from functools import cached_property
 
 from lnnkit.answers.query_rows import answer
 from lnnkit.answers.spoken_atoms import marked
+from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
@@ -23,7 +24,6 @@ from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.query_proof import prove_formula
 from lnnkit.explain.provenance.bound_history import BoundHistory
 from lnnkit.explain.provenance.fact_sources import FactSources
-from lnnkit.flags import any_set
 from lnnkit.graph.initial_parameters import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from lnnkit.flags import where_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, matching, replaced, set_at, take, where_set
 from lnnkit.formula.quantified_rows import Descent, Grouping, Reached, beyond, separable
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, told
@@ -43,24 +41,24 @@ def neuron_downward(
     Operands that are not ``wanted`` may stay unchanged."""
     lower, upper = asks(node)
     asking = where_set(lower | upper)
-    count = asking.numel()
+    count = len(asking)
     if not count:
         return Inverse(tuple(operands), lower)
-    if 2 * count > lower.numel():
+    if 2 * count > len(lower):
         return _inverse(neuron, node, operands, wanted)
-    some = [Bounds(*(end.index_select(0, asking) for end in box)) for box in (node, *operands)]
+    some = [Bounds(*(take(end, asking) for end in box)) for box in (node, *operands)]
     found = _inverse(neuron, some[0], some[1:], wanted)
     boxes = tuple(
-        Bounds(*(old.index_copy(0, asking, new) for old, new in zip(box, hull, strict=True)))
+        Bounds(*(replaced(old, asking, new) for old, new in zip(box, hull, strict=True)))
         for box, hull in zip(operands, found.operands, strict=True)
     )
-    return Inverse(boxes, torch.zeros_like(lower).index_copy(0, asking, found.empty))
+    return Inverse(boxes, set_at(len(lower), asking[found.empty]))
 
 
 def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
     """Convert numbers to intervals; if every row is a point, both ends are one tensor, which marks them as points."""
     return [
-        point(lower) if lower.numel() and torch.equal(lower, upper) else Interval(lower, upper)
+        point(lower) if len(lower) and arrays.equal(lower, upper) else Interval(lower, upper)
         for lower, upper in operands
     ]
 
@@ -107,7 +105,7 @@ class Downward(NamedTuple):
     without a consistent value."""
 
     boxes: list[Bounds]
-    empty: Tensor
+    empty: Array
     reached: Sequence[Reached]
 
 
@@ -117,7 +115,7 @@ def downward(
     root: Bounds,
     groupings: Sequence[Grouping | None],
     *,
-    silent: Tensor | None = None,
+    silent: Array | None = None,
     only: int | None = None,
     wanted: Collection[int] | None = None,
 ) -> Downward:
@@ -132,7 +130,7 @@ def downward(
     passed = frozenset(range(len(formula.blocks))) if only is None else formula.path(formula.block_of(only))
     early = [i for i in range(formula.top, -1, -1) if formula.neurons[i].block not in late]
     _descend(formula, early, descent, late, passed, wanted)
-    empty = descent.emptied()
+    empty = matching(descent.emptied(), root.lower)
     if late:
         descent.settle(empty if silent is None else empty | silent)
         again = [
@@ -183,12 +181,12 @@ def _descend(
         descent.miss(neuron.block, found.empty)
 
 
-def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], impossible: float) -> dict[int, Tensor]:
+def least_heads(formula: Formula, antecedent: Array, values: Sequence[Bounds], impossible: float) -> dict[int, Array]:
     """For a defining statement whose antecedent is exactly ``antecedent`` (rows,): the least truth of each head for
     which the statement can reach its lower bound, with the atoms of the consequent unknown; parts without atoms keep
     their upward ``values``. ``impossible`` where no truth of the heads is enough."""
     implication = formula.neurons[formula.top]
-    unknown = Bounds(torch.zeros_like(antecedent), torch.ones_like(antecedent))
+    unknown = Bounds(arrays.zeros_like(antecedent), arrays.ones_like(antecedent))
     boxes: dict[int, Bounds] = {}
     order: list[int] = []
     stack = [implication.operands[1]]
@@ -206,7 +204,7 @@ def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], 
         else:
             boxes[index] = _reach(formula, index, values, unknown)
     # Gradients pass through here.
-    node = Bounds(torch.zeros_like(antecedent) + formula.lower, torch.ones_like(antecedent))
+    node = Bounds(arrays.zeros_like(antecedent) + formula.lower, arrays.ones_like(antecedent))
     weights = (implication.weights[0], implication.weights[1])
     assert implication.logic is not None
     found = implication.logic.implication_inverse(
@@ -222,7 +220,7 @@ def least_heads(formula: Formula, antecedent: Tensor, values: Sequence[Bounds], 
             )
             boxes.update(zip(neuron.operands, found.operands, strict=True))
             empty = empty | found.empty
-    return {head: torch.where(empty, impossible, boxes[head].lower) for head in formula.heads}
+    return {head: arrays.where(empty, impossible, boxes[head].lower) for head in formula.heads}
 
 
 def _reach(formula: Formula, index: int, values: Sequence[Bounds], unknown: Bounds) -> Bounds:

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.flags import where_set
+from lnnkit import arrays
+from lnnkit.arrays import Array, as_numpy, matching, take, where_set
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.logic.bounds import Bounds, asks, tolerance
 from lnnkit.logic.quantifier import exists_inverse, forall_inverse
@@ -36,11 +36,11 @@ class Grouping(NamedTuple):
     not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, and nothing else.
     """
 
-    group: Tensor
+    group: Array
     groups: int
-    of: Tensor | None
-    virtual: Tensor
-    stranger: Tensor
+    of: Array | None
+    virtual: Array
+    stranger: Array
 
     def optional(self, rows: Bounds, kind: str) -> Bounds:
         """The bounds of the rows that the quantifier ``kind`` may rely on, given that unnamed individuals may not
@@ -49,7 +49,7 @@ class Grouping(NamedTuple):
 
     def around(self, groups: Bounds) -> Bounds:
         """The bounds of each row's group, one row for each row of the enclosing block."""
-        return groups if self.of is None else Bounds(*(end.index_select(0, self.of) for end in groups))
+        return groups if self.of is None else _some(groups, self.of)
 
 
 @dataclass(slots=True)
@@ -58,23 +58,17 @@ class Reached:
     in order), ``parent`` (n,) the indices of the rows that send the requests, among the reached rows of the enclosing
     block; block 0 has none."""
 
-    rows: Tensor | None
-    parent: Tensor | None
-    virtual: Tensor | None
-    request: Tensor | None = None  # (n,) in a grouped block: the request that each row answers
+    rows: Array | None
+    parent: Array | None
+    virtual: Array | None
+    request: Array | None = None  # (n,) in a grouped block: the request that each row answers
     # (m,) the request of each reached row of the enclosing block; -1 where it requests nothing
-    requests: Tensor | None = None
+    requests: Array | None = None
     count: int = 0  # the number of requests
 
-    def cpu(self) -> Reached:
-        """A copy on the CPU."""
-        own = (self.rows, self.parent, self.virtual, self.request, self.requests)
-        rows, parent, virtual, request, requests = (None if each is None else each.cpu() for each in own)
-        return Reached(rows, parent, virtual, request, requests, self.count)
-
-    def rows_of(self, places: Tensor) -> Tensor:
+    def rows_of(self, places: Array) -> Array:
         """The indices in the block of some reached rows."""
-        return places if self.rows is None else self.rows.index_select(0, places)
+        return places if self.rows is None else self.rows.take(places)
 
 
 def separable(formula: Formula, block: int) -> bool:
@@ -92,7 +86,7 @@ def separable(formula: Formula, block: int) -> bool:
     return found
 
 
-def beyond(node: Bounds, image: Bounds) -> Tensor:
+def beyond(node: Bounds, image: Bounds) -> Array:
     """A mask of where a quantifier cannot have the bounds that it is given."""
     lower, upper = asks(node)
     tol = tolerance(node.lower.dtype)
@@ -111,22 +105,22 @@ class Descent:
         self._formula = formula
         self._groupings = groupings
         self._inside = [[i for i, n in enumerate(formula.neurons) if n.block == b] for b in range(len(formula.blocks))]
-        nothing = torch.empty(0, dtype=torch.int64)
+        nothing = np.empty(0, dtype=np.int64)
         self.reached = [
             Reached(None, None, None)
             if grouping is None
             else Reached(None, grouping.group, grouping.virtual)
             if formula.apart(block)
-            else Reached(nothing, nothing, nothing.bool())
+            else Reached(nothing, nothing, nothing.astype(bool))
             for block, grouping in enumerate(groupings)
         ]
-        self._missed: list[Tensor | None] = [None] * len(formula.blocks)
-        self._heard: list[Tensor | None] | None = None
+        self._missed: list[Array | None] = [None] * len(formula.blocks)
+        self._heard: list[Array | None] | None = None
 
-    def miss(self, block: int, flags: Tensor) -> None:
+    def miss(self, block: int, flags: Array) -> None:
         """Record that some reached rows of a block have no values left."""
         if self._heard is None:  # A request that is split into its two ends can always be met.
-            known = self._missed[block]
+            known, flags = self._missed[block], as_numpy(flags)
             self._missed[block] = flags if known is None else known | flags
 
     def enter(self, quantifier: int, node: Bounds) -> None:
@@ -139,7 +133,7 @@ class Descent:
             groups, group, rows = len(node.lower), grouping.group, None
             if outer.rows is not None:
                 group, rows = _members(grouping, outer.rows)
-            reached = Reached(rows, group, grouping.virtual if rows is None else grouping.virtual.index_select(0, rows))
+            reached = Reached(rows, group, grouping.virtual if rows is None else grouping.virtual.take(rows))
         else:
             reached, node = self._requests(neuron.block, grouping, node, together=self._heard is not None)
             groups, group, rows = reached.count, reached.request, reached.rows
@@ -150,22 +144,23 @@ class Descent:
             for each in self._inside[neuron.inner]:
                 self.made[each] = _some(self.made[each], rows)
                 self.boxes[each] = self.made[each]
-        stranger = grouping.stranger if rows is None else grouping.stranger.index_select(0, rows)
+        stranger = grouping.stranger if rows is None else grouping.stranger.take(rows)
         operand = self.boxes[neuron.operands[0]]
         inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
         assert group is not None and reached.virtual is not None
         found = inverse(node, _optional(operand, stranger, neuron.kind), group, groups)
         (box,) = found.operands
+        virtual = matching(reached.virtual, operand.lower)
         self.boxes[neuron.operands[0]] = Bounds(
-            torch.where(reached.virtual, operand.lower, box.lower),
-            torch.where(reached.virtual, operand.upper, box.upper),
+            arrays.where(virtual, operand.lower, box.lower),
+            arrays.where(virtual, operand.upper, box.upper),
         )
-        missed = found.empty
+        missed = as_numpy(found.empty)
         if reached.requests is not None:
             missed = _at(missed, reached.requests)
         self.miss(neuron.block, missed)
 
-    def emptied(self) -> Tensor:
+    def emptied(self) -> Array:
         """A mask of the rows of block 0 without values, their own or those of a row inside."""
         for block in range(len(self._missed) - 1, 0, -1):
             missed, own = self._missed[block], self.reached[block]
@@ -175,24 +170,24 @@ class Descent:
             missed = missed & ~own.virtual
             around = self._formula.blocks[block].parent
             if own.requests is not None and own.request is not None:
-                hit = torch.zeros(own.count, dtype=torch.bool)
+                hit = np.zeros(own.count, dtype=bool)
                 hit[own.request[missed]] = True
                 self.miss(around, _at(hit, own.requests))
             elif own.parent is not None:
-                hit = torch.zeros(self._length(around), dtype=torch.bool)
+                hit = np.zeros(self._length(around), dtype=bool)
                 hit[own.parent[missed]] = True
                 self.miss(around, hit)
         found = self._missed[0]
-        return torch.zeros(self._length(0), dtype=torch.bool) if found is None else found
+        return np.zeros(self._length(0), dtype=bool) if found is None else found
 
-    def settle(self, silent: Tensor) -> None:
+    def settle(self, silent: Array) -> None:
         """Finish the requests once the ``silent`` rows of block 0 are known: a request made by several rows is sent by
         the first one that is not silent."""
-        self._heard = [~silent]
+        self._heard = [~as_numpy(silent)]
         for block in range(1, len(self.reached)):
             self._heard.append(self._hearing(block))
 
-    def _hearing(self, block: int) -> Tensor | None:
+    def _hearing(self, block: int) -> Array | None:
         """A mask of the reached rows that receive anything."""
         assert self._heard is not None
         own, around = self.reached[block], self._heard[self._formula.blocks[block].parent]
@@ -200,13 +195,12 @@ class Descent:
             return None
         if own.requests is not None and own.request is not None:
             asking = where_set(around & (own.requests >= 0))
-            first = torch.full((own.count,), len(around))
-            first.scatter_reduce_(0, own.requests.index_select(0, asking), asking, "amin")
-            heard = (first < len(around)).index_select(0, own.request)
+            first = _firsts(own.count, own.requests.take(asking), asking, len(around))
+            heard = (first < len(around)).take(own.request)
             # A request that only silent rows make is not sent.
-            own.parent = torch.where(heard, first.index_select(0, own.request), own.parent)
+            own.parent = np.where(heard, first.take(own.request), own.parent)
             return heard
-        return around.index_select(0, own.parent)
+        return around.take(own.parent)
 
     def _length(self, block: int) -> int:
         return len(self.boxes[self._inside[block][0]].lower)
@@ -215,103 +209,107 @@ class Descent:
         """The rows of the groups that receive a request, once for each request, and the requests."""
         assert grouping.of is not None
         outer = self.reached[around]
-        group = grouping.of if outer.rows is None else grouping.of.index_select(0, outer.rows)
-        sides = asks(node)
+        group = grouping.of if outer.rows is None else grouping.of.take(outer.rows)
+        sides = as_numpy(asks(node)[0]), as_numpy(asks(node)[1])
         asking = sides[0] | sides[1]
         if outer.virtual is not None:
             asking &= ~outer.virtual
         if together:
             return self._strongest(around, grouping, group, node, sides, asking)
-        places = where_set(asking).long()
+        places = where_set(asking)
         some = _some(node, places)
-        keys = torch.stack([group.index_select(0, places).double(), some.lower.double(), some.upper.double()], 1)
-        found, number = torch.unique(keys, dim=0, return_inverse=True)
-        requests = torch.full((len(group),), -1)
+        keys = np.stack([group.take(places), as_numpy(some.lower), as_numpy(some.upper)], 1, dtype=np.float64)
+        found, number = np.unique(keys, axis=0, return_inverse=True)
+        requests = np.full((len(group),), -1)
         requests[places] = number
-        request, rows = _members(grouping, found[:, 0].long())
-        first = torch.full((len(found),), len(group)).scatter_reduce_(0, number, places, "amin")
+        request, rows = _members(grouping, found[:, 0].astype(np.int64))
+        first = _firsts(len(found), number, places, len(group))
         reached = Reached(
             rows,
-            first.index_select(0, request),
-            grouping.virtual.index_select(0, rows),
+            first.take(request),
+            grouping.virtual.take(rows),
             request,
             requests,
             len(found),
         )
-        return reached, Bounds(*(found[:, end].to(some.lower.dtype, copy=True) for end in (1, 2)))
+        return reached, Bounds(*(matching(found[:, end].copy(), some.lower) for end in (1, 2)))
 
     def _strongest(
         self,
         around: int,
         grouping: Grouping,
-        group: Tensor,
+        group: Array,
         node: Bounds,
-        sides: tuple[Tensor, Tensor],
-        asking: Tensor,
+        sides: tuple[Array, Array],
+        asking: Array,
     ) -> tuple[Reached, Bounds]:
         """For each group the greatest lower and the least upper end requested of it, each as a separate request."""
         assert self._heard is not None
         heard = self._heard[around]
-        groups: list[Tensor] = []
-        tellers: list[Tensor] = []
-        lowers: list[Tensor] = []
-        uppers: list[Tensor] = []
+        groups: list[Array] = []
+        tellers: list[Array] = []
+        lowers: list[Array] = []
+        uppers: list[Array] = []
         for side in (0, 1):
             here = sides[side] & asking if heard is None else sides[side] & asking & heard
-            places = where_set(here).long()
-            own, value = group.index_select(0, places), node[side].index_select(0, places)
-            best = torch.full((grouping.groups,), float(side), dtype=value.dtype)
-            best.scatter_reduce_(0, own, value, "amin" if side else "amax")
-            won = where_set(value == best.index_select(0, own)).long()
-            first = torch.full((grouping.groups,), len(group))
-            first.scatter_reduce_(0, own.index_select(0, won), places.index_select(0, won), "amin")
-            asked = where_set(first < len(group)).long()
+            places = where_set(here)
+            own, value = group.take(places), as_numpy(node[side]).take(places)
+            best = np.full((grouping.groups,), float(side), dtype=value.dtype)
+            (np.minimum if side else np.maximum).at(best, own, value)
+            won = where_set(value == best.take(own))
+            first = _firsts(grouping.groups, own.take(won), places.take(won), len(group))
+            asked = where_set(first < len(group))
             groups.append(asked)
-            tellers.append(first.index_select(0, asked))
-            ends = best.index_select(0, asked)
-            lowers.append(torch.zeros_like(ends) if side else ends)
-            uppers.append(ends if side else torch.ones_like(ends))
-        request, rows = _members(grouping, torch.cat(groups))
-        parent = torch.cat(tellers).index_select(0, request)
-        reached = Reached(
-            rows, parent, grouping.virtual.index_select(0, rows), request, None, len(groups[0]) + len(groups[1])
-        )
-        return reached, Bounds(torch.cat(lowers), torch.cat(uppers))
+            tellers.append(first.take(asked))
+            ends = best.take(asked)
+            lowers.append(np.zeros_like(ends) if side else ends)
+            uppers.append(ends if side else np.ones_like(ends))
+        request, rows = _members(grouping, np.concatenate(groups))
+        parent = np.concatenate(tellers).take(request)
+        reached = Reached(rows, parent, grouping.virtual.take(rows), request, None, len(groups[0]) + len(groups[1]))
+        return reached, Bounds(*(matching(np.concatenate(ends), node.lower) for ends in (lowers, uppers)))
 
 
-def path(formula: Formula, reached: Sequence[Reached], block: int, places: Tensor) -> list[Tensor]:
+def path(formula: Formula, reached: Sequence[Reached], block: int, places: Array) -> list[Array]:
     """For some reached rows of a block: their indices in each block on the way, from block 0 on."""
-    found: list[Tensor] = []
+    found: list[Array] = []
     for each in reversed(formula.path(block)):
         own = reached[each]
         found.append(own.rows_of(places))
         if own.parent is not None:
-            places = own.parent.index_select(0, places)
+            places = own.parent.take(places)
     return found[::-1]
 
 
-def _members(grouping: Grouping, groups: Tensor) -> tuple[Tensor, Tensor]:
+def _members(grouping: Grouping, groups: Array) -> tuple[Array, Array]:
     """The rows of some groups, which may be listed more than once: pairs of an index into ``groups`` and a row."""
-    counts = torch.bincount(grouping.group, minlength=grouping.groups)
-    order = torch.argsort(grouping.group, stable=True)
-    lengths = counts.index_select(0, groups)
-    owner = torch.arange(len(groups)).repeat_interleave(lengths)
-    first = (counts.cumsum(0) - counts).index_select(0, groups) - (lengths.cumsum(0) - lengths)
-    return owner, order.index_select(0, first.index_select(0, owner) + torch.arange(len(owner)))
+    counts = np.bincount(grouping.group, minlength=grouping.groups)
+    order = np.argsort(grouping.group, stable=True)
+    lengths = counts.take(groups)
+    owner = np.arange(len(groups)).repeat(lengths)
+    first = (counts.cumsum(0) - counts).take(groups) - (lengths.cumsum(0) - lengths)
+    return owner, order.take(first.take(owner) + np.arange(len(owner)))
 
 
-def _some(bounds: Bounds, rows: Tensor) -> Bounds:
-    return Bounds(bounds.lower.index_select(0, rows), bounds.upper.index_select(0, rows))
+def _firsts(count: int, owners: Array, places: Array, without: int) -> Array:
+    """(count,) the least place of each owner; ``without`` where it has none."""
+    first = np.full(count, without)
+    np.minimum.at(first, owners, places)
+    return first
 
 
-def _at(flags: Tensor, places: Tensor) -> Tensor:
+def _some(bounds: Bounds, rows: Array) -> Bounds:
+    return Bounds(take(bounds.lower, rows), take(bounds.upper, rows))
+
+
+def _at(flags: Array, places: Array) -> Array:
     """The flags at these indices; False at index -1."""
     if not len(flags):
-        return torch.zeros(len(places), dtype=torch.bool)
-    return flags.index_select(0, places.clamp(min=0)) & (places >= 0)
+        return np.zeros(len(places), dtype=bool)
+    return flags.take(places.clip(0)) & (places >= 0)
 
 
-def _optional(rows: Bounds, stranger: Tensor, kind: str) -> Bounds:
+def _optional(rows: Bounds, stranger: Array, kind: str) -> Bounds:
     if kind == "forall":
-        return Bounds(rows.lower, torch.where(stranger, 1.0, rows.upper))
-    return Bounds(torch.where(stranger, 0.0, rows.lower), rows.upper)
+        return Bounds(rows.lower, arrays.where(matching(stranger, rows.upper), 1.0, rows.upper))
+    return Bounds(arrays.where(matching(stranger, rows.lower), 0.0, rows.lower), rows.upper)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lnnkit.answer_table import Answers
 from lnnkit.answers.query_rows import Rows, answer
 from lnnkit.budget import allowed, too_large
@@ -52,10 +54,10 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     return Answers(
         query.text,
         found.variables,
-        tuple(EntityColumn(column.int().cpu().numpy(), rested.names) for column in found.columns),
+        tuple(EntityColumn(column.astype(np.int32, copy=False), rested.names) for column in found.columns),
         computing.numbers(found.lower),
         computing.numbers(found.upper),
-        found.contested.cpu().numpy(),
+        found.contested,
         alpha,
         _cut_short(rested.outcome),
         computing.tolerance,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram
-from lnnkit.flags import all_set, where_set
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import Given

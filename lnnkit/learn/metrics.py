@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set, where_set
+from lnnkit.arrays import any_set, where_set
 from lnnkit.learn.labels import Labels, Told
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.logic.bounds import tolerance

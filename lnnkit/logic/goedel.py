@@ -201,7 +201,9 @@ def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
     empty = asks(node)[1] | (least > most + tol)
     xp = namespace(empty)
     nowhere = xp.zeros_like(empty)
-    below = _preimage(x, Bounds(most, most), nowhere, most < xp.where(x.levels.upper > 1, xp.full_like(most, 1 - tol), 1.0), empty)
+    below = _preimage(
+        x, Bounds(most, most), nowhere, most < xp.where(x.levels.upper > 1, xp.full_like(most, 1 - tol), 1.0), empty
+    )
     above = _preimage(y, Bounds(least, least), least > tol, nowhere, empty)
     return Inverse((below, above), empty)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lnnkit.arrays import Array, namespace
+from lnnkit.arrays import Array, matching, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, tolerance
 from lnnkit.logic.hulls import candidate, fit
 
@@ -48,7 +48,7 @@ def _least_end(end: Array, group: Array, groups: int, without_rows: float) -> Ar
     xp = namespace(end)
     start = xp.full((groups,), without_rows, dtype=end.dtype, device=end.device)
     if not isinstance(end, np.ndarray):
-        return start.scatter_reduce(0, group.long(), end, "amin", include_self=True)
+        return start.scatter_reduce(0, matching(group, end).long(), end, "amin", include_self=True)
     np.minimum.at(start, group, end)
     return start
 
@@ -62,6 +62,6 @@ def _least_inverse(
     image = _least(rows, group, groups, without_rows)
     empty = (sides[0] & (image.upper < node.lower - tol)) | (sides[1] & (image.lower > node.upper + tol))
     can_be_least = rows.lower <= node.upper[group] + tol
-    xp = namespace(group)
-    count = xp.bincount(group[can_be_least], minlength=groups)
+    group = matching(group, can_be_least)
+    count = namespace(group).bincount(group[can_be_least], minlength=groups)
     return sides[1][group] & can_be_least & (count[group] == 1), empty

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, any_set, clamp
+from lnnkit.arrays import Array, any_set, clamp, quietly
 
 GREATEST = sys.float_info.max
 EXACT = 2.0**53  # up to here every integer is a float
@@ -47,6 +47,7 @@ def unknown(count: int) -> Interval:
     return Interval(np.full(count, -math.inf), np.full(count, math.inf))
 
 
+@quietly
 def same(one: Array, other: Array) -> Array:
     """Whether two numbers count as equal: if both are integral and at most ``2^53``, exactly; otherwise within ``1e-9``
     of the larger magnitude."""
@@ -59,6 +60,7 @@ def same(one: Array, other: Array) -> Array:
     return equal | (close & (size < math.inf) & ~exact)
 
 
+@quietly
 def rises(old: Array, new: Array) -> Array:
     """Where lower ends have risen by more than rounding: 1e-12, relative for magnitudes above 1. For upper ends that
     fall, negate both arguments."""

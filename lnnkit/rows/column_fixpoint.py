@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.analyses import Known
 from lnnkit.answers.query_rows import Rows
+from lnnkit.arrays import replaced, set_at, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.fact_entry import DistinctTuples
 from lnnkit.engine.stop.watch import RoundReport, Watch
-from lnnkit.flags import where_set
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.logic.bounds import Bounds
 from lnnkit.rows.dense.dense_answers import differing_rows
@@ -79,7 +77,7 @@ class _Columns:
         self.program = program
         self.ids = ids
         self.run = bool(len(ids)) and int(ids[-1]) - int(ids[0]) == len(ids) - 1
-        self.every = torch.ones(LENGTH, dtype=torch.bool)
+        self.every = np.ones(LENGTH, dtype=bool)
         self.facts = facts
 
     def inferred(self, queries: Sequence[Root], watch: Watch | None) -> ColumnFixpoint | None:
@@ -128,10 +126,10 @@ class _Columns:
         """The facts about some of the rows, scattered to all of these."""
         first, last = facts.ids.searchsorted((rows[0], rows[-1] + 1)).tolist()
         ids = facts.ids[first:last]
-        places = torch.from_numpy((ids - rows[0] if self.run else rows.searchsorted(ids)).astype(np.int64, copy=False))
-        given = torch.zeros(len(rows), dtype=torch.bool).index_fill_(0, places, True)
+        places = (ids - rows[0] if self.run else rows.searchsorted(ids)).astype(np.int64, copy=False)
+        given = set_at(len(rows), places)
         lower, upper = (
-            torch.full((len(rows),), default, dtype=torch.float64).index_copy_(0, places, ends[first:last])
+            replaced(np.full(len(rows), default, np.float64), places, ends[first:last])
             for default, ends in zip(facts.table.default, (facts.lower, facts.upper), strict=True)
         )
         return Column(facts.table, lower, upper, given, sound=True)
@@ -144,12 +142,12 @@ class _Facts:
 
     table: DenseTable
     ids: Array
-    lower: Tensor
-    upper: Tensor
+    lower: Array
+    upper: Array
 
-    def part(self, start: int, stop: int, given: Tensor) -> Column:
-        lower = self.lower[start:stop].contiguous()
-        upper = lower if self.upper is self.lower else self.upper[start:stop].contiguous()
+    def part(self, start: int, stop: int, given: Array) -> Column:
+        lower = np.ascontiguousarray(self.lower[start:stop])
+        upper = lower if self.upper is self.lower else np.ascontiguousarray(self.upper[start:stop])
         return Column(self.table, lower, upper, given, sound=True)
 
 
@@ -160,27 +158,27 @@ def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str
     for facts in given:
         if not len(facts):
             continue
-        tuples = tuples.or_of([column.numpy() for column in facts.columns])
-        columns, ends = tuples.met(facts, torch.float64)
+        tuples = tuples.or_of([column for column in facts.columns])
+        columns, ends = tuples.met(facts, np.float64)
         if len(ends.lower) < len(facts) and (ends.lower > ends.upper).any():
             return None
         if facts.predicate in tables:
-            lower, upper = torch.from_numpy(ends.lower), torch.from_numpy(ends.upper)
-            same = lower.data_ptr() == upper.data_ptr() and lower.stride() == upper.stride()
+            lower, upper = ends.lower, ends.upper
+            same = lower.ctypes.data == upper.ctypes.data and lower.strides == upper.strides
             found[facts.predicate] = _Facts(tables[facts.predicate], columns[0], lower, lower if same else upper)
     return found
 
 
-def _spread(rows: Tensor | None, places: Tensor, count: int) -> tuple[Tensor | None, Tensor]:
+def _spread(rows: Array | None, places: Array, count: int) -> tuple[Array | None, Array]:
     """The rows of some of ``count`` combinations (None: all), and the position of each row's combination among
     these."""
     if rows is None:
         return None, places
-    among = torch.full((count,), -1, dtype=torch.int32)
-    among[rows] = torch.arange(len(rows), dtype=torch.int32)
-    found = among.index_select(0, places)
+    among = np.full((count,), -1, dtype=np.int32)
+    among[rows] = np.arange(len(rows), dtype=np.int32)
+    found = among.take(places)
     picked = where_set(found >= 0)
-    return picked, found.index_select(0, picked)
+    return picked, found.take(picked)
 
 
 class _Collected:
@@ -190,7 +188,7 @@ class _Collected:
         self._query = query
         self._count = 0
         self._ids = np.empty(most, np.int32)  # read-only and broadcast: takes no memory
-        self._ends = Bounds(*(torch.from_numpy(np.empty(most)) for _ in range(2)))
+        self._ends = Bounds(*(np.empty(most) for _ in range(2)))
 
     def add(self, found: Settled, ids: Array) -> None:
         """Add the answers of a strip that differ from the query's default."""
@@ -198,8 +196,8 @@ class _Collected:
         rows, value = differing_rows(self._query, run.strip)
         if places is not None:
             rows, picked = _spread(rows, places, run.strip.length)
-            value = Bounds(*(each.index_select(0, picked) for each in value))
-        ids = ids if rows is None else ids.take(rows.numpy())
+            value = Bounds(*(each.take(picked) for each in value))
+        ids = ids if rows is None else ids.take(rows)
         start, self._count = self._count, self._count + len(ids)
         self._ids[start : self._count] = ids
         for ends, own in zip(self._ends, value, strict=True):
@@ -207,5 +205,5 @@ class _Collected:
 
     def joined(self, root: Root) -> Rows:
         count = self._count
-        ids, (lower, upper) = torch.from_numpy(self._ids[:count]), (each[:count] for each in self._ends)
-        return Rows(root.variables, (ids,), lower, upper, torch.zeros(count, dtype=torch.bool))
+        ids, (lower, upper) = self._ids[:count], (each[:count] for each in self._ends)
+        return Rows(root.variables, (ids,), lower, upper, np.zeros(count, dtype=bool))

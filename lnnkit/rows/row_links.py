@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.relevance import Reading
 from lnnkit.check.findings import place
@@ -338,7 +338,7 @@ class _Links:
             elif neuron.kind in ("true", "false"):
                 values.append(_bounds(*[float(neuron.kind == "true")] * 2))
             elif neuron.kind in ("forall", "exists"):
-                lower, upper = (float(end) for end in operands[0])
+                lower, upper = (end.item() for end in operands[0])
                 sure = (lower, upper) == ((1.0, 1.0) if neuron.kind == "forall" else (0.0, 0.0))
                 values.append(operands[0] if sure else _bounds(0.0, 1.0))
             elif operands and neuron.arithmetic is None:
@@ -347,11 +347,11 @@ class _Links:
                 values.append(_bounds(0.0, 1.0))
         body = values[quantifier.operands[0]]
         truth = float(quantifier.kind == "forall")
-        return float(body.lower) == float(body.upper) == truth
+        return body.lower.item() == body.upper.item() == truth
 
 
 def _bounds(lower: float, upper: float) -> Bounds:
-    return Bounds(torch.tensor([lower], dtype=torch.float64), torch.tensor([upper], dtype=torch.float64))
+    return Bounds(np.array([lower], dtype=np.float64), np.array([upper], dtype=np.float64))
 
 
 # --- words and places -------------------------------------------------------------------------------------------------

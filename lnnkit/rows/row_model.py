@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.table import FactTable
@@ -26,6 +24,7 @@ from lnnkit.rows.row_loads import RowLoad
 from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
+from lnnkit.store.columns.arrays import Array
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
@@ -162,16 +161,16 @@ class Compiled:
         if not why:
             return own
         marked = found.run.contradicted()
-        marked = marked if found.places is None else marked.index_select(0, found.places)
+        marked = marked if found.places is None else marked.take(found.places)
         return [replace(each, contradicted=marked) for each in own]
 
-    def _answer(self, query: DenseQuery, run: DenseRun, places: Tensor | None, *, why: bool) -> RowBounds:
+    def _answer(self, query: DenseQuery, run: DenseRun, places: Array | None, *, why: bool) -> RowBounds:
         found = replace(answer_rows(query, run.strip), places=places)
         if not why or query.atom is None:
             return found
         numbers = [self.setters.number(each) for each in run.program.statements]
-        words = torch.tensor([*numbers, -1], dtype=torch.int32)
-        low, high = (words[each.long()] for each in run.setters_of(query.atom))
+        words = np.array([*numbers, -1], dtype=np.int32)
+        low, high = (words[each.astype(np.int64)] for each in run.setters_of(query.atom))
         return replace(found, setters=(high, low) if query.negated else (low, high))
 
 

@@ -137,7 +137,7 @@ class RowScorer:
         if self.why:
             marks = [part[0].contradicted for part in parts if part[0].contradicted is not None]
             names.append("contradicted")
-            columns.append(booleans(np.concatenate([_NONE, *(each.numpy() for each in marks)])))
+            columns.append(booleans(np.concatenate([_NONE, *(each for each in marks)])))
         return pa.RecordBatch.from_arrays(columns, names=names)
 
     def _columns(self, query: Query, parts: Sequence[RowBounds], length: int) -> list[pa.Array]:
@@ -148,7 +148,7 @@ class RowScorer:
         start = 0
         for part in parts:  # each part fits the cache
             some = slice(start, start := start + len(part))
-            ends = part.lower.numpy(), part.upper.numpy()
+            ends = part.lower, part.upper
             answers = Answers("", (), (), *ends, _NONE, self.alpha, numeric=query.numeric)
             for column, values in zip((lower, upper, states), (*ends, answers.states), strict=True):
                 _write(column[some], values, part)
@@ -167,7 +167,7 @@ class RowScorer:
             numbers, start = np.empty(length, np.int32), 0
             for part in parts:
                 assert part.setters is not None
-                _write(numbers[start : (start := start + len(part))], part.setters[side].numpy(), part)
+                _write(numbers[start : (start := start + len(part))], part.setters[side], part)
             found.append(words.take(pa.array(numbers, mask=numbers < 0)))
         return found
 
@@ -231,7 +231,7 @@ def _write(column: np.ndarray, values: np.ndarray, part: RowBounds) -> None:
     if part.places is None:
         column[:] = values
     else:
-        np.take(values.astype(column.dtype, copy=False), part.places.numpy(), out=column, mode="clip")
+        np.take(values.astype(column.dtype, copy=False), part.places, out=column, mode="clip")
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

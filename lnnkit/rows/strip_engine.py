@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.analyses import Known
 from lnnkit.answers.query_rows import answer
@@ -33,6 +31,7 @@ from lnnkit.rows.dense.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
 from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
@@ -82,24 +81,24 @@ class StripEngine:
             part = some_rows(strip, rows)
             own = part.texts
             for column, number, found in zip(columns, numbers, self._together(part, own, setters), strict=True):
-                column[0, rows], column[1, rows] = found.lower.numpy(), found.upper.numpy()
+                column[0, rows], column[1, rows] = found.lower, found.upper
                 if found.setters is not None:
-                    number[0, rows], number[1, rows] = (each.numpy() for each in found.setters)
+                    number[0, rows], number[1, rows] = (each for each in found.setters)
                 if found.contradicted is not None:
-                    doubtful[rows] = found.contradicted.numpy()
+                    doubtful[rows] = found.contradicted
         return [
             RowBounds(
-                torch.from_numpy(column[0]),
-                torch.from_numpy(column[1]),
-                None if setters is None else (torch.from_numpy(number[0]), torch.from_numpy(number[1])),
-                contradicted=None if setters is None else torch.from_numpy(doubtful),
+                column[0],
+                column[1],
+                None if setters is None else (number[0], number[1]),
+                contradicted=None if setters is None else doubtful,
             )
             for column, number in zip(columns, numbers, strict=True)
         ]
 
     def _together(self, strip: StripGrid, texts: Texts, setters: Setters | None) -> list[RowBounds]:
         if not strip.length:
-            nothing = torch.empty(0, dtype=torch.float64)
+            nothing = np.empty(0, dtype=np.float64)
             return [RowBounds(nothing, nothing) for _ in self.program.queries]
         lifted = self._graph()
         rows = np.arange(strip.length, dtype=np.int64)
@@ -142,7 +141,7 @@ class StripEngine:
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
 
-    def _contradicted(self, fixpoint: Fixpoint, ids: Tensor, count: int) -> Tensor:
+    def _contradicted(self, fixpoint: Fixpoint, ids: Array, count: int) -> Array:
         """The rows with these ids of whose atoms contradictions speak, as far as queries read the predicate."""
         marks = marked(fixpoint)
         found = np.zeros(count + 2, bool)
@@ -154,7 +153,7 @@ class StripEngine:
                 found[self._rows_in(table.name, columns)] = True
             for each in marks.spoken:
                 found[self._rows_in(each.source, each.columns)] = True
-        return torch.from_numpy(found.take(ids.numpy()))
+        return found.take(ids)
 
     def _rows_in(self, table: str, columns: Sequence[np.ndarray | None]) -> np.ndarray | slice:
         """The ids of rows among the arguments of atoms; None stands for every entity."""
@@ -193,31 +192,31 @@ class StripEngine:
             raise too_large(problem, lifted) from None
         atoms = fixpoint.space.grounding.atoms
         ids = labelled[own.sorts[0]][-1]
-        rows = atoms.find(atoms.tables[predicate], [ids.numpy()], len(ids))
-        lower, upper = fixpoint.space.state.view(rows)
-        return lower.double().numpy(), upper.double().numpy()
+        rows = atoms.find(atoms.tables[predicate], [ids], len(ids))
+        lower, upper = fixpoint.space.state.read(rows)
+        return lower.astype(np.float64), upper.astype(np.float64)
 
     def _graph(self) -> LiftedGraph:
         if self._lifted is None:
             self._lifted = add_queries(build(replace(self.program, queries=())), self.program.queries)
         return self._lifted
 
-    def _rows(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, ids: Tensor, entities: Entities) -> RowBounds:
+    def _rows(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, ids: Array, entities: Entities) -> RowBounds:
         """The answers in the order of the rows; rows without an answer have the query's default."""
         root = lifted.queries[number]
         found = answer(fixpoint, lifted, root, budget=allowed(None))
-        place = torch.full((len(entities) + 2,), -1, dtype=torch.int64)
-        place[found.columns[0].long()] = torch.arange(len(found.lower))
-        mine = place.index_select(0, ids.long())
+        place = np.full((len(entities) + 2,), -1, dtype=np.int64)
+        place[found.columns[0].astype(np.int64)] = np.arange(len(found.lower))
+        mine = place.take(ids.astype(np.int64))
         absent = mine < 0
         if not bool(absent.any()):
-            return RowBounds(found.lower.index_select(0, mine), found.upper.index_select(0, mine))
-        first = int(ids[absent.nonzero()[0]])
+            return RowBounds(found.lower.take(mine), found.upper.take(mine))
+        first = int(ids[absent.argmax()])
         low, high = self._default(fixpoint, lifted, number, entities.names[first])
-        lower, upper = torch.full(ids.shape, low, dtype=torch.float64), torch.full(ids.shape, high, dtype=torch.float64)
+        lower, upper = np.full(ids.shape, low, dtype=np.float64), np.full(ids.shape, high, dtype=np.float64)
         there = ~absent
-        lower[there] = found.lower.index_select(0, mine[there])
-        upper[there] = found.upper.index_select(0, mine[there])
+        lower[there] = found.lower.take(mine[there])
+        upper[there] = found.upper.take(mine[there])
         return RowBounds(lower, upper)
 
     def _default(self, fixpoint: Fixpoint, lifted: LiftedGraph, number: int, name: str) -> tuple[float, float]:
@@ -234,16 +233,16 @@ class StripEngine:
 
 
 def _setters(
-    fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, ids: Tensor, setters: Setters
-) -> tuple[Tensor, Tensor] | None:
+    fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, ids: Array, setters: Setters
+) -> tuple[Array, Array] | None:
     """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
     reference, negated = below_negations(lifted.graph, root.reference)
     if lifted.graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
         return None
     grounding = fixpoint.space.grounding
     table = grounding.atoms.tables[reference.node]
-    rows = grounding.atoms.find(table, [ids.numpy()], len(ids))
-    found: list[Tensor] = []
+    rows = grounding.atoms.find(table, [ids], len(ids))
+    found: list[Array] = []
     for side in (0, 1):
         numbers = np.full(len(rows), -1, np.int32)
         batches, leaves, instances = fixpoint.space.winners.winner(side, rows)
@@ -256,7 +255,7 @@ def _setters(
             for own in np.unique(members).tolist():
                 formula = grounding.members[batch.members[own]].formula
                 numbers[mine[members == own]] = setters.number(formula)
-        found.append(torch.from_numpy(numbers))
+        found.append(numbers)
     return (found[1], found[0]) if negated else (found[0], found[1])
 
 

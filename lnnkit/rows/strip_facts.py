@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
+from lnnkit.arrays import Array
 from lnnkit.check.program import Fact
 from lnnkit.data.arrow import int64s, nulls, one, strings, text_buffers, view
 from lnnkit.data.choose import Choice
@@ -204,7 +204,7 @@ def fact_columns(
             continue
         if plain is not None:
             lower, upper = plain.ends()
-            _met(columns[table.name], lower, upper, torch.ones(strip.length, dtype=torch.bool))
+            _met(columns[table.name], lower, upper, np.ones(strip.length, dtype=bool))
             continue
         keyless = replace(choice, keys=())
         facts_, findings = _facts(strip, load, keyless)
@@ -244,10 +244,10 @@ def _link(strip: StripGrid, told: FactTable) -> Link:
 class _Plain:
     """Numbers, or truths, used as a column holds them, (n,) float64; ``missing`` marks empty cells."""
 
-    values: torch.Tensor
-    missing: torch.Tensor | None
+    values: Array
+    missing: Array | None
 
-    def ends(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def ends(self) -> tuple[Array, Array]:
         return (self.values, self.values) if self.missing is None else Numbers(self.values, self.missing).ends()
 
 
@@ -259,13 +259,13 @@ def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> _Plain | None:
     array = None if isinstance(column, list) else _in_floats(one(column))
     if array is None or (array.null_count and not load.numeric):
         return None
-    values = torch.from_numpy(view(array, np.float64) + 0.0)  # copied, without negative zeros
-    missing = torch.from_numpy(nulls(array)) if array.null_count else None
+    values = view(array, np.float64) + 0.0  # copied, without negative zeros
+    missing = nulls(array) if array.null_count else None
     if missing is not None:
         values = either(~missing, values, 1.0)  # an arbitrary number, marked as missing
     if not len(values):
         return _Plain(values, None)
-    low, high = float(values.numpy().min()), float(values.numpy().max())  # nan if any value is
+    low, high = float(values.min()), float(values.max())  # nan if any value is
     good = np.isfinite(low) and np.isfinite(high) if load.numeric else low >= 0 and high <= 1
     return _Plain(values, missing) if good else None
 
@@ -287,7 +287,7 @@ def _in_floats(array: pa.Array) -> pa.Array | None:
 
 def _enter(columns: dict[str, Column], table: DenseTable, plain: _Plain) -> None:
     """Enter the values of a plain column for every row."""
-    given = torch.ones(len(plain.values), dtype=torch.bool)
+    given = np.ones(len(plain.values), dtype=bool)
     if plain.missing is None and table.name not in columns:
         columns[table.name] = Column(table, plain.values, plain.values, given)
     elif plain.missing is None:
@@ -342,7 +342,7 @@ def _meet(
     there: np.ndarray | None,
 ) -> None:
     """Meet a load's bounds with the column; facts about one atom meet, whatever the default of other rows."""
-    given = torch.ones(len(lower), dtype=torch.bool) if there is None else torch.from_numpy(there)
+    given = np.ones(len(lower), dtype=bool) if there is None else there
     low = _tensor(lower)
     high = low if upper is lower else _tensor(upper)
     if table.name not in columns:
@@ -351,18 +351,18 @@ def _meet(
         _met(columns[table.name], low, high, given)
 
 
-def _met(known: Column, low: torch.Tensor, high: torch.Tensor, given: torch.Tensor) -> None:
+def _met(known: Column, low: Array, high: Array, given: Array) -> None:
     assert known.given is not None
     both = known.given & given
     only = given & ~known.given
-    lower = torch.where(both, torch.maximum(known.lower, low), torch.where(only, low, known.lower))
-    upper = torch.where(both, torch.minimum(known.upper, high), torch.where(only, high, known.upper))
+    lower = np.where(both, np.maximum(known.lower, low), np.where(only, low, known.lower))
+    upper = np.where(both, np.minimum(known.upper, high), np.where(only, high, known.upper))
     known.put(0, lower)
     known.put(1, upper)
     known.given = known.given | given
 
 
-def _tensor(values: np.ndarray) -> torch.Tensor:
+def _tensor(values: np.ndarray) -> Array:
     if not values.flags.writeable or values.strides == (0,):
-        return torch.from_numpy(values.copy())
-    return torch.from_numpy(values)
+        return values.copy()
+    return values

@@ -6,14 +6,14 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import ENTITY
-from lnnkit.flags import all_set, where_set
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.arrays import Array, wide
 from lnnkit.store.domain import Domain
 from lnnkit.time_limit import check_time
 
@@ -28,9 +28,9 @@ class Given:
     sorted by ids from the left and may repeat a tuple."""
 
     predicate: str
-    columns: tuple[Tensor, ...]
-    lower: Tensor
-    upper: Tensor
+    columns: tuple[Array, ...]
+    lower: Array
+    upper: Array
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -75,7 +75,7 @@ def domain(
     lifted: LiftedGraph,
     index: Mapping[str, int],
     given: Sequence[Given],
-    labelled: Mapping[str, Sequence[Tensor]],
+    labelled: Mapping[str, Sequence[Array]],
     unnamed: Collection[str] = (),
 ) -> Domain:
     """The domain: for each sort, the entities that occur, or are ``labelled``, in a position of that sort. ``entity``
@@ -85,7 +85,7 @@ def domain(
     names = {ENTITY, *program.sorts, *mentioned}
     for _, data in lifted.graph.nodes.items():
         names |= {*data["sorts"], *data.get("bound_sorts", ())}
-    seen: dict[str, list[Tensor]] = {name: [] for name in names}
+    seen: dict[str, list[Array]] = {name: [] for name in names}
     for facts in given:
         for sort, column in zip(program.predicates[facts.predicate].sorts, facts.columns, strict=True):
             if sort != ENTITY:
@@ -93,22 +93,22 @@ def domain(
     for sort, columns in labelled.items():
         seen[sort] += columns
     for sort, texts in mentioned.items():
-        seen[sort].append(torch.tensor(sorted(index[text] for text in texts), dtype=torch.int32))
-    every = torch.arange(len(index), dtype=torch.int32)
+        seen[sort].append(np.array(sorted(index[text] for text in texts), dtype=np.int32))
+    every = np.arange(len(index), dtype=np.int32)
     sorts = {name: _ids(columns, every) for name, columns in seen.items()}
-    sorts[ENTITY] = every[~torch.isin(every, torch.tensor([index[text] for text in unnamed]))] if unnamed else every
+    sorts[ENTITY] = every[~np.isin(every, np.array([index[text] for text in unnamed]))] if unnamed else every
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
-    return Domain({name: ids.numpy() for name, ids in sorts.items()}, index, len(index), open_sorts)
+    return Domain({name: ids for name, ids in sorts.items()}, index, len(index), open_sorts)
 
 
-def _ids(columns: Sequence[Tensor], every: Tensor) -> Tensor:
+def _ids(columns: Sequence[Array], every: Array) -> Array:
     """The distinct ids, of ``every``, in any of the columns, ascending."""
-    seen = torch.zeros(len(every), dtype=torch.bool)
+    seen = np.zeros(len(every), dtype=bool)
     # Tables may share columns.
-    for column in {(column.data_ptr(), len(column)): column for column in columns}.values():
-        for part in column.split(_PART):
-            seen.index_fill_(0, part.long(), True)
-    return every if all_set(seen) else where_set(seen).int()
+    for column in {(column.ctypes.data, len(column)): column for column in columns}.values():
+        for start in range(0, len(column), _PART):
+            seen[wide(column[start : start + _PART])] = True
+    return every if all_set(seen) else where_set(seen).astype(np.int32)
 
 
 def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.check.program import ENTITY, CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
 from lnnkit.store.canonical_rows import Order, Part, merged
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.layout import Given
 
 
@@ -21,7 +20,7 @@ class Gathered(NamedTuple):
 
     entities: Entities
     given: list[Given]
-    labelled: dict[str, list[Tensor]]
+    labelled: dict[str, list[Array]]
 
 
 def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
@@ -92,12 +91,12 @@ def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entiti
     return entities, *found
 
 
-def _by_sort(program: CheckedProgram, labelled: _Parts) -> dict[str, list[Tensor]]:
-    found: dict[str, list[Tensor]] = {}
+def _by_sort(program: CheckedProgram, labelled: _Parts) -> dict[str, list[Array]]:
+    found: dict[str, list[Array]] = {}
     for predicate, parts in labelled.items():
         for place, sort in enumerate(program.predicates[predicate].sorts):
             if sort != ENTITY:
-                found.setdefault(sort, []).extend(torch.tensor(part[place]) for part in parts)
+                found.setdefault(sort, []).extend(np.array(part[place]) for part in parts)
     return found
 
 
@@ -117,13 +116,6 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
 
 
 def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
-    *columns, lower, upper = map(_tensor, merged(parts, entities, before))
+    *columns, lower, upper = merged(parts, entities, before)
     return Given(predicate, tuple(columns), lower, upper)
 
-
-def _tensor(values: np.ndarray) -> Tensor:
-    """A tensor in the same memory, which must not be written to since it may belong to a table. A broadcast value stays
-    broadcast."""
-    if values.strides == (0,):
-        return torch.tensor(values[:1]).expand(len(values))
-    return torch.from_numpy(values)

@@ -15,11 +15,10 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.store.columns.arrays import Array, Ends, real
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Chunks
 
 NOBODY = -1  # the batch of a bound that no instance has set
@@ -42,15 +41,15 @@ class Events(NamedTuple):
     """All events, in columns: ``row``, ``value`` and ``instance`` (n,) have an entry for each event. Events are grouped
     into consecutive chunks; the other columns (c,) have an entry for each chunk, which begins at ``start`` (c,)."""
 
-    row: Tensor
-    value: Tensor
-    instance: Tensor
-    start: Tensor
-    tick: Tensor
-    kind: Tensor
-    side: Tensor
-    batch: Tensor
-    leaf: Tensor
+    row: Array
+    value: Array
+    instance: Array
+    start: Array
+    tick: Array
+    kind: Array
+    side: Array
+    batch: Array
+    leaf: Array
 
 
 class Completion(NamedTuple):
@@ -102,7 +101,7 @@ class Arrested(NamedTuple):
 
     batch: int
     rows: Array
-    roots: Ends
+    roots: Bounds
 
 
 @dataclass(slots=True)
@@ -111,7 +110,7 @@ class Trace:
     initial atoms), the batches of shared neurons before the first round (``scratch``, under the numbers that events use
     for them, from -2 downward), and the arrested instances, with the ticks before which they read."""
 
-    start: tuple[Tensor, Tensor] = field(default_factory=lambda: (torch.empty(0), torch.empty(0)))
+    start: tuple[Array, Array] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
     scratch: list[RuleShape] = field(default_factory=list)
     arrested: list[tuple[int, Arrested]] = field(default_factory=list)
 
@@ -124,13 +123,13 @@ class Trace:
 class Trail:
     """The growing record of events. At scale an event takes 16 bytes or fewer."""
 
-    def __init__(self, dtype: torch.dtype, trace: Trace | None = None) -> None:
+    def __init__(self, dtype: np.dtype, trace: Trace | None = None) -> None:
         self.tick = 0
         self.completions: list[Completion] = []
         self.arrests: list[int] = []  # the tick of each entry among the arrested instances
         self.trace = trace
         self._row = _Column(np.dtype(np.int32), 1)
-        self._value = _Column(real(dtype), 0)
+        self._value = _Column(dtype, 0)
         self._instance = _Column(np.dtype(np.int32), 1)
         self._chunks = array("i")  # for each chunk: length, tick, kind, side, batch and leaf
 
@@ -187,4 +186,4 @@ class Trail:
         lengths, *chunks = np.array(self._chunks, np.int64).reshape(-1, _WIDTH).T.copy()
         start = lengths.cumsum() - lengths
         columns = [column.expanded(lengths, start) for column in (self._row, self._value, self._instance)]
-        return Events(*map(torch.from_numpy, (*columns, start, *chunks)))
+        return Events(*map(np.asarray, (*columns, start, *chunks)))

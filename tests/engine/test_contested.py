@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 import lnnkit
 from lnnkit.engine.bounds_state import State
@@ -261,15 +260,15 @@ def test_an_arrested_atom_starts_no_join() -> None:
 @pytest.mark.parametrize("default", [(0.0, 1.0), (0.0, 0.0), (-math.inf, math.inf)])
 def test_some_rows_read_in_doubt_as_in_the_whole_state(default: tuple[float, float]) -> None:
     """Every combination of flags with bounds drawn, against the states in which all flagged bounds are changed."""
-    rng, atoms, state = np.random.default_rng(0), Atoms(200), State(torch.float64)
+    rng, atoms, state = np.random.default_rng(0), Atoms(200), State(np.dtype(np.float64))
     table = atoms.add_table("P", ("entity",), default)
     atoms.materialise(table, [np.arange(200, dtype=np.int32)], 200)
     state.extend(atoms)
     for side in (0, 1):
         state.put(side, table.rows, rng.choice([0.0, 0.2, 0.9, 1.0], 200), None)
-    flags = (torch.from_numpy(rng.random(len(atoms)) < 0.5), torch.from_numpy(rng.random(len(atoms)) < 0.5))
-    rows = torch.from_numpy(table.rows)
+    flags = (rng.random(len(atoms)) < 0.5, rng.random(len(atoms)) < 0.5)
+    rows = table.rows
     whole = doubted(state, flags), defaulted(state, flags, atoms)
     for some, every in zip(in_doubt(state, flags, rows, default), whole, strict=True):
         for one, other in zip(some, every.bounds(rows), strict=True):
-            assert torch.equal(one, other)
+            assert np.array_equal(one, other)

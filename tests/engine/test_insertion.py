@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import lnnkit
 from lnnkit.engine.encoded_bounds import EncodedBounds
@@ -133,16 +132,16 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
     trail = state.trail
     assert trail is not None
     events = trail.events()
-    lengths = torch.cat([events.start[1:], torch.tensor([len(events.row)])]) - events.start
+    lengths = np.concatenate([events.start[1:], [len(events.row)]]) - events.start
     found |= {"row": events.row, "value": events.value, "told by": events.instance}
     for name in ("tick", "kind", "side", "batch", "leaf"):
-        found[f"event {name}"] = getattr(events, name).repeat_interleave(lengths)
+        found[f"event {name}"] = getattr(events, name).repeat(lengths)
     return found
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     def same(first: Any, second: Any) -> bool:
-        return np.array_equal(first, second) if isinstance(first, torch.Tensor | np.ndarray) else first == second
+        return np.array_equal(first, second) if isinstance(first, np.ndarray) else first == second
 
     assert one.keys() == other.keys()
     return [name for name in one if not same(one[name], other[name])]

@@ -19,11 +19,11 @@ from tests.logic.neurons import (
     LOGICS,
     WEIGHTS,
     Rows,
+    arrays,
     check,
     downward,
     random_neuron,
     random_rows,
-    arrays,
 )
 
 NEURONS = {"conjunction": 60, "disjunction": 60, "implication": 16, "equivalence": 10}

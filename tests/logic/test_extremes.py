@@ -11,7 +11,7 @@ from tests import planted
 from tests.blocks import at_length
 from tests.logic import neurons
 from tests.logic.brute import Neuron
-from tests.logic.neurons import KINDS, LOGICS, downward, arrays, upward
+from tests.logic.neurons import KINDS, LOGICS, arrays, downward, upward
 from tests.planted import above, below, connective, exact
 
 NAMES: dict[str, str] = dict(zip(KINDS, ("and", "or", "implies", "iff"), strict=True))

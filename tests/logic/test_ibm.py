@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.logic.brute import Neuron
-from tests.logic.neurons import KINDS, downward, random_neuron, random_rows, arrays, upward
+from tests.logic.neurons import KINDS, arrays, downward, random_neuron, random_rows, upward
 
 
 def clamp(value: float) -> float:

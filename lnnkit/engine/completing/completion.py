@@ -192,12 +192,12 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
     state, atoms = space.state, space.grounding.atoms
     found = on_device(completing, state.device)(batch, reader(view, state, atoms), view.groupings)
     for (head, side), (news, value) in found.proposed.items():
-        rows = view.column(head).numpy()
+        rows = view.column(head)
         deaf = state.frozen.take(rows) | atoms.flags("given").take(rows)
-        gains = value.numpy() > state.ends(side).values.take(rows) + state.noise
-        picked = np.flatnonzero(news.numpy() & gains & ~deaf)
+        gains = value > state.ends(side).values.take(rows) + state.noise
+        picked = np.flatnonzero(news & gains & ~deaf)
         if len(picked):
-            instance = picked if view.rows[0] is None else view.rows[0].numpy().take(picked)
+            instance = picked if view.rows[0] is None else view.rows[0].take(picked)
             now.inbox.sides[side].append(
-                Proposals(rows.take(picked), value.numpy().take(picked), instance, number, head)
+                Proposals(rows.take(picked), value.take(picked), instance, number, head)
             )

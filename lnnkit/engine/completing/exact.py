@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from torch import Tensor
 
+from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import Read, Response, completing
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.workspace import Workspace
-from lnnkit.flags import any_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import noise
 from lnnkit.store.atoms import AtomTable
+from lnnkit.store.columns.arrays import Array
 
 
 class Inexact(Exception):
@@ -66,5 +66,5 @@ def _completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | Non
     )
 
 
-def _differ(lower: Tensor, upper: Tensor) -> bool:
-    return any_set((lower - upper).abs() > noise(upper.dtype))
+def _differ(lower: Array, upper: Array) -> bool:
+    return any_set(abs(lower - upper) > noise(upper.dtype))

@@ -15,7 +15,8 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.shared_neurons import SharedNeurons, neuron_root
 from lnnkit.engine.workspace import Status
 from lnnkit.formula.unfolding import unfold
-from lnnkit.store.columns.arrays import Array, Ends
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.columns.arrays import Array
 from lnnkit.trail.events import Kind
 
 
@@ -27,7 +28,7 @@ class Unfinished(Exception):
         self.status = status
 
 
-def restore(prepared: Prepared, predicates: frozenset[str], rows: Array, old: Ends) -> None:
+def restore(prepared: Prepared, predicates: frozenset[str], rows: Array, old: Bounds) -> None:
     """Undo a later completion of a stratum: ``rows`` had the bounds ``old``, and all others their default."""
     state = prepared.state
     now = completed(prepared, predicates)

@@ -4,11 +4,8 @@ bounds."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 
-import torch
-from torch import Tensor
-
+from lnnkit.arrays import as_numpy
 from lnnkit.engine.response.respond import Read, Response
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.rule_shape import RuleShape
@@ -19,14 +16,13 @@ Evaluate = Callable[[RuleShape, Read, Sequence[Grouping | None]], Response]
 CPU = "cpu"
 
 
-def scope(device: str) -> AbstractContextManager[object]:
-    """A context in which new tensors are on the device."""
-    return nullcontext() if device == CPU else torch.device(device)
-
-
 def reading(read: Read, device: str) -> Read:
-    """A reader whose results are moved to the device."""
-    return read if device == CPU else lambda index: Bounds(*(end.to(device) for end in read(index)))
+    """A reader whose results are tensors on the device."""
+    if device == CPU:
+        return read
+    from torch import as_tensor
+
+    return lambda index: Bounds(*(as_tensor(end, device=device) for end in read(index)))
 
 
 def on_device(evaluate: Evaluate, device: str) -> Evaluate:
@@ -37,24 +33,6 @@ def on_device(evaluate: Evaluate, device: str) -> Evaluate:
 def _there(
     evaluate: Evaluate, device: str, batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]
 ) -> Response:
-    with scope(device):
-        found = evaluate(batch, reading(read, device), [_moved(each, device) for each in groupings])
-    proposed = {target: (news.cpu(), value.cpu()) for target, (news, value) in found.proposed.items()}
-    root = Bounds(found.root.lower.cpu(), found.root.upper.cpu())
-    return Response(found.bad.cpu(), root, proposed, [each.cpu() for each in found.reached])
-
-
-def _moved(grouping: Grouping | None, device: str) -> Grouping | None:
-    if grouping is None:
-        return None
-
-    def there(values: Tensor) -> Tensor:
-        return values.to(device)
-
-    return Grouping(
-        there(grouping.group),
-        grouping.groups,
-        None if grouping.of is None else there(grouping.of),
-        there(grouping.virtual),
-        there(grouping.stranger),
-    )
+    found = evaluate(batch, reading(read, device), groupings)
+    proposed = {target: (as_numpy(news), as_numpy(value)) for target, (news, value) in found.proposed.items()}
+    return Response(as_numpy(found.bad), Bounds(*map(as_numpy, found.root)), proposed, found.reached)

@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from lnnkit.engine.encoded_bounds import OTHER, EncodedBounds
 from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.arrays import Array, Ends, real, tensors
+from lnnkit.store.columns.arrays import Array
 
 _SIZE = 2**13  # greatest number of combinations
 _FEW = 2**9  # up to this many are evaluated together
@@ -48,7 +47,7 @@ class ResponseTable:
         batch: RuleShape,
         leaves: Sequence[int],
         evaluate: Callable[[RuleShape, Read, Sequence[Grouping | None]], Response],
-        dtype: torch.dtype,
+        dtype: np.dtype,
     ) -> None:
         self.leaves = tuple(leaves)
         self.useful = len(leaves) < _LEAVES and not batch.formula.numeric
@@ -145,9 +144,9 @@ class ResponseTable:
         """Flags of unsatisfiable combinations."""
         return self._bad.take(code)
 
-    def root(self, code: Array) -> Ends:
+    def root(self, code: Array) -> Bounds:
         """The bounds of the root, by combination."""
-        return Ends(self._root.lower.take(code), self._root.upper.take(code))
+        return Bounds(self._root.lower.take(code), self._root.upper.take(code))
 
     @property
     def any_bad(self) -> bool:
@@ -199,7 +198,7 @@ class ResponseTable:
         self._states = np.zeros(size, np.int8)
         self._bad = np.zeros(size, bool)
         self._any_bad = False
-        self._root = Ends(np.zeros(size, real(self._dtype)), np.zeros(size, real(self._dtype)))
+        self._root = Bounds(np.zeros(size, self._dtype), np.zeros(size, self._dtype))
         self._proposed: dict[Target, tuple[Array, Array]] = {}
 
     def _look(self, codes: Array, encoded: EncodedBounds) -> None:
@@ -207,27 +206,27 @@ class ResponseTable:
         bounds: dict[int, Bounds] = {}
         for position, leaf in enumerate(self.leaves):
             place = (codes // self._strides[position]) % _room(len(self._seen[position]))
-            pairs = np.array([encoded.pairs[number] for number in self._seen[position]], real(self._dtype))
-            bounds[leaf] = tensors(Ends(pairs[:, 0].take(place), pairs[:, 1].take(place)))
+            pairs = np.array([encoded.pairs[number] for number in self._seen[position]], self._dtype)
+            bounds[leaf] = Bounds(pairs[:, 0].take(place), pairs[:, 1].take(place))
         size = len(self._states)
 
         def read(index: int) -> Bounds:
             return bounds[index] if index in bounds else constant(self._batch, index, len(codes), self._dtype)
 
         found = self.evaluate(read)
-        bad = found.bad.numpy()
+        bad = found.bad
         speaks = bad.copy()
         for target, proposed in found.proposed.items():
-            news, value = (each.numpy() for each in proposed)
+            news, value = (each for each in proposed)
             if target not in self._proposed:
-                self._proposed[target] = np.zeros(size, bool), np.zeros(size, real(self._dtype))
+                self._proposed[target] = np.zeros(size, bool), np.zeros(size, self._dtype)
             self._proposed[target][0][codes] = news & ~bad
             self._proposed[target][1][codes] = value
             speaks |= news
         self._any_bad |= bool(bad.any())
         self._bad[codes] = bad
-        self._root.lower[codes] = found.root.lower.numpy()
-        self._root.upper[codes] = found.root.upper.numpy()
+        self._root.lower[codes] = found.root.lower
+        self._root.upper[codes] = found.root.upper
         self._states[codes] = np.where(speaks, _SPEAKS, _SILENT)
 
 

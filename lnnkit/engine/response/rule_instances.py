@@ -122,7 +122,7 @@ class RuleInstances:
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
                 return constant(self._batch, index, stop - start, state.dtype)
-            return state.view(self.read_rows(index)[start:stop])
+            return state.read(self.read_rows(index)[start:stop])
 
         return read
 

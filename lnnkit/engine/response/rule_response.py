@@ -22,8 +22,9 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.arrested_assignments import Arrests
 from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN
-from lnnkit.store.columns.arrays import Array, Ends, spelled_out
+from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.trail.events import Arrested
 
 
@@ -33,7 +34,7 @@ class _Proposed(NamedTuple):
 
     targets: Mapping[Target, tuple[Array, Array | float]]
     bad: Array
-    roots: Ends
+    roots: Bounds
 
 
 class RuleResponse:
@@ -87,13 +88,13 @@ class RuleResponse:
             stop = min(start + STRIP, found.length)
             strip = self.table.evaluate(instances.reader(start, stop, now.state))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
-            later[start:stop] = clash.numpy()
+            later[start:stop] = clash
             for target, told in strip.proposed.items():
-                news, value = (each.numpy() for each in told)
+                news, value = (each for each in told)
                 if target[0] != AUXILIARY:
                     later[start:stop] |= news
                     continue
-                at = np.flatnonzero(news & ~clash.numpy())
+                at = np.flatnonzero(news & ~clash)
                 if len(at):
                     given.setdefault(target, []).append((at + start, value.take(at)))
         for (leaf, side), parts in given.items():
@@ -133,20 +134,20 @@ class RuleResponse:
             bad = np.flatnonzero(self.table.bad(code))
             return _Proposed(targets, at.take(bad), self.table.root(code.take(bad)))
         nothing = no_rows()
-        return _Proposed(targets, nothing, Ends(nothing, nothing))
+        return _Proposed(targets, nothing, Bounds(nothing, nothing))
 
     def _worked_out(self, instances: RuleInstances, start: int, stop: int, state: State) -> _Proposed:
         found = self.table.evaluate(instances.reader(start, stop, state))
-        good, bad = None, np.flatnonzero(found.bad.numpy())
+        good, bad = None, np.flatnonzero(found.bad)
         if len(bad):
-            good = ~found.bad.numpy()
+            good = ~found.bad
         targets: dict[Target, tuple[Array, Array | float]] = {}
         for target, proposed in found.proposed.items():
-            news, value = (each.numpy() for each in proposed)
+            news, value = (each for each in proposed)
             at = np.flatnonzero(news if good is None else news & good)
             if len(at):
                 targets[target] = at + start if start else at, value.take(at)
-        roots = Ends(found.root.lower.numpy().take(bad), found.root.upper.numpy().take(bad))
+        roots = Bounds(found.root.lower.take(bad), found.root.upper.take(bad))
         return _Proposed(targets, bad + start, roots)
 
     def _arrest(self, instances: RuleInstances, proposed: _Proposed, now: Round) -> None:
@@ -156,7 +157,7 @@ class RuleResponse:
         if len(some):
             rows = spelled_out(instances.store(proposed.bad.take(some)))
             self.batch.arrested[rows] = True
-            roots = Ends(proposed.roots.lower.take(some), proposed.roots.upper.take(some))
+            roots = Bounds(proposed.roots.lower.take(some), proposed.roots.upper.take(some))
             now.arrested.append(Arrested(self.number, rows, roots))
 
     def _queue(
@@ -203,5 +204,5 @@ def _together(strips: list[_Proposed]) -> _Proposed:
         parts = zip(*(strip.targets[target] for strip in strips if target in strip.targets), strict=True)
         at, value = (np.concatenate(part) for part in parts)
         targets[target] = at, value
-    roots = Ends(*(np.concatenate(ends) for ends in zip(*(strip.roots for strip in strips), strict=True)))
+    roots = Bounds(*(np.concatenate(ends) for ends in zip(*(strip.roots for strip in strips), strict=True)))
     return _Proposed(targets, np.concatenate([strip.bad for strip in strips]), roots)

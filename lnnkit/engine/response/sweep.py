@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.relevance import ALL, LISTED
+from lnnkit.arrays import all_set, any_set, where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.response.respond import Read, Response, Target, constant
-from lnnkit.flags import all_set, any_set, where_set
 from lnnkit.formula.quantified_rows import Grouping, path
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.rule_shape import RuleShape
@@ -47,15 +45,15 @@ class View(NamedTuple):
     """The rows of a batch that are evaluated: ``rows[b]`` numbers those of block b (None: all of them)."""
 
     batch: RuleShape
-    rows: tuple[Tensor | None, ...]
+    rows: tuple[Array | None, ...]
     groupings: tuple[Grouping | None, ...]
 
-    def column(self, index: int) -> Tensor:
+    def column(self, index: int) -> Array:
         """The atom rows of a leaf, constant or observed neuron."""
         block = 0 if index == AUXILIARY else self.batch.formula.neurons[index].block
-        column = self.batch.blocks[block].columns[index].tensor
+        column = self.batch.blocks[block].columns[index].values
         rows = self.rows[block]
-        return column if rows is None else column.index_select(0, rows)
+        return column if rows is None else column.take(rows)
 
     def length(self, block: int) -> int:
         rows = self.rows[block]
@@ -77,29 +75,29 @@ def moved(batch: RuleShape, dirty: Dirty) -> View | None:
         for block in batch.blocks:
             for index, column in block.columns.items():
                 if not touched:
-                    touched = any(any_set(flags) for flags in _moves(batch, index, column.tensor, dirty))
+                    touched = any(any_set(flags) for flags in _moves(batch, index, column.values, dirty))
         batch.touched, batch.swept = False, len(root)
         return whole(batch) if touched else None
     length, swept = len(root), batch.swept
     if not length:
         return None
-    hit = torch.zeros(swept, dtype=torch.bool)
+    hit = np.zeros(swept, dtype=bool)
     for index, column in root.columns.items():
-        for flags in _moves(batch, index, column.tensor[:swept], dirty):
+        for flags in _moves(batch, index, column.values[:swept], dirty):
             hit |= flags
     batch.swept = length
-    rows = where_set(hit & ~torch.from_numpy(batch.arrested[:swept]))
+    rows = where_set(hit & ~batch.arrested[:swept])
     if swept < length:
-        new = torch.arange(swept, length)
-        rows = torch.cat([rows, new]) if len(rows) else new
+        new = np.arange(swept, length)
+        rows = np.concatenate([rows, new]) if len(rows) else new
     return View(batch, (rows,), (None,)) if len(rows) else None
 
 
-def _moves(batch: RuleShape, index: int, column: Tensor, dirty: Dirty) -> Iterator[Tensor]:
+def _moves(batch: RuleShape, index: int, column: Array, dirty: Dirty) -> Iterator[Array]:
     """For the sides of a leaf that matter: which rows have an atom that moved there."""
     for matters, flags in zip(batch.reads.get(index, (False, False)), dirty.flags, strict=True):
         if matters and len(column):
-            yield flags.tensor.index_select(0, column)
+            yield flags.values.take(column)
 
 
 def reader(view: View, state: State, atoms: Atoms) -> Read:
@@ -111,8 +109,8 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
             return constant(view.batch, index, view.length(formula.neurons[index].block), state.dtype)
         rows = view.column(index)
         if index in formula.heads:
-            rows = torch.where(torch.from_numpy(atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
-        return state.view(rows)
+            rows = np.where(atoms.flags("given").take(rows), rows, UNKNOWN)
+        return state.read(rows)
 
     return read
 
@@ -120,15 +118,15 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
 class LeafProposals(NamedTuple):
     """The bounds proposed to atoms through a leaf, ``value`` for ``row``, from the reached rows at ``places``."""
 
-    places: Tensor
-    row: Tensor
-    value: Tensor
+    places: Array
+    row: Array
+    value: Array
 
 
-def silent(view: View) -> Tensor:
+def silent(view: View) -> Array:
     """Flags of the evaluated rows of block 0 that are arrested."""
-    arrested, numbers = torch.from_numpy(view.batch.arrested), view.rows[0]
-    return arrested if numbers is None else arrested.index_select(0, numbers)
+    arrested, numbers = view.batch.arrested, view.rows[0]
+    return arrested if numbers is None else arrested.take(numbers)
 
 
 def leaf_proposals(view: View, found: Response, target: Target, state: State, atoms: Atoms) -> LeafProposals | None:
@@ -146,17 +144,17 @@ def leaf_proposals(view: View, found: Response, target: Target, state: State, at
         assert own.virtual is not None
         picked = where_set(news & ~own.virtual)
         tops = path(batch.formula, found.reached, block, picked)[0]
-        picked = picked[~still.index_select(0, tops)]
+        picked = picked[~still.take(tops)]
     if not len(picked):
         return None
     places = found.reached[block].rows_of(picked)
-    row = view.column(leaf).index_select(0, places)
-    hears = ~torch.from_numpy(state.frozen).index_select(0, row)
+    row = view.column(leaf).take(places)
+    hears = ~state.frozen.take(row)
     if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
-        hears &= torch.from_numpy(atoms.flags("listed")).index_select(0, row)
+        hears &= atoms.flags("listed").take(row)
     if not all_set(hears):
         picked, row = picked[hears], row[hears]
-    return LeafProposals(picked, row, value.index_select(0, picked)) if len(picked) else None
+    return LeafProposals(picked, row, value.take(picked)) if len(picked) else None
 
 
 class _Told(NamedTuple):
@@ -165,20 +163,18 @@ class _Told(NamedTuple):
     view: View
     found: Response
     block: int
-    places: Tensor
+    places: Array
 
     def store(self, positions: Array | range) -> range:
-        places = self.places.index_select(0, torch.from_numpy(spelled_out(positions)).long())
+        places = self.places.take(spelled_out(positions).astype(np.int64))
         batch = self.view.batch
         way = path(batch.formula, self.found.reached, self.block, places)
         kept = [self.view.rows[block] for block in batch.formula.path(self.block)]
-        numbers = [rows if own is None else own.index_select(0, rows) for rows, own in zip(way, kept, strict=True)]
+        numbers = [rows if own is None else own.take(rows) for rows, own in zip(way, kept, strict=True)]
         return batch.note(self.block, numbers)
 
 
-def propose(
-    number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox
-) -> tuple[Tensor, Bounds]:
+def propose(number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox) -> tuple[Array, Bounds]:
     """Queue the proposals that tighten bounds on sides that are kept. Returns the rows of block 0 that are newly
     arrested, with the bounds of their roots."""
     batch, numbers = view.batch, view.rows[0]
@@ -189,12 +185,12 @@ def propose(
         block = batch.formula.block_of(leaf)
         if batch.formula.apart(block):
             rows = view.rows[block]
-            instance = own.places if rows is None else rows.index_select(0, own.places)
-            told = Proposals(own.row.numpy(), own.value.numpy(), instance.numpy(), number, leaf)
+            instance = own.places if rows is None else rows.take(own.places)
+            told = Proposals(own.row, own.value, instance, number, leaf)
         else:
             pending = _Told(view, found, block, own.places)
-            told = Proposals(own.row.numpy(), own.value.numpy(), np.arange(len(own.row)), number, leaf, pending)
+            told = Proposals(own.row, own.value, np.arange(len(own.row)), number, leaf, pending)
         inbox.sides[side].append(told)
     fresh = where_set(found.bad & ~silent(view))
-    roots = Bounds(found.root.lower.index_select(0, fresh), found.root.upper.index_select(0, fresh))
-    return fresh if numbers is None else numbers.index_select(0, fresh), roots
+    roots = Bounds(found.root.lower.take(fresh), found.root.upper.take(fresh))
+    return fresh if numbers is None else numbers.take(fresh), roots

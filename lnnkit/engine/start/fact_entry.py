@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from lnnkit.engine.bounds_state import State
+from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array, Ends, alike, real, spelled_out
+from lnnkit.store.columns.arrays import Array, alike, spelled_out
 from lnnkit.store.layout import Given
 
 
@@ -19,7 +19,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     tuples = DistinctTuples(())
     for facts in given:
         if len(facts):
-            columns = [column.numpy() for column in facts.columns]
+            columns = [column for column in facts.columns]
             tuples = tuples.or_of(columns)
             columns, bounds = tuples.met(facts, state.dtype)
             rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
@@ -49,19 +49,19 @@ class DistinctTuples:
         same = len(columns) == len(self.columns) and all(map(alike, columns, self.columns))
         return self if same else DistinctTuples(columns)
 
-    def met(self, facts: Given, dtype: torch.dtype) -> tuple[Sequence[Array], Ends]:
+    def met(self, facts: Given, dtype: np.dtype) -> tuple[Sequence[Array], Bounds]:
         """Distinct tuples, each with the meet of its facts."""
-        lower, upper = (end.numpy().astype(real(dtype), copy=False) for end in (facts.lower, facts.upper))
+        lower, upper = (end.astype(dtype, copy=False) for end in (facts.lower, facts.upper))
         if not self.columns:
-            return self.columns, Ends(lower.max(keepdims=True), upper.min(keepdims=True))
+            return self.columns, Bounds(lower.max(keepdims=True), upper.min(keepdims=True))
         first = self._first
         if first is None:
-            return self.columns, Ends(lower, upper)
+            return self.columns, Bounds(lower, upper)
         columns = [column.take(first) for column in self.columns]
         if lower.strides == upper.strides == (0,):  # all facts are equal
-            return columns, Ends(lower[: len(first)], upper[: len(first)])
+            return columns, Bounds(lower[: len(first)], upper[: len(first)])
         group = self._new.cumsum(0) - 1  # the number of each distinct tuple
         least, most = lower.take(first), upper.take(first)
         np.maximum.at(least, group, lower)
         np.minimum.at(most, group, upper)
-        return columns, Ends(least, most)
+        return columns, Bounds(least, most)

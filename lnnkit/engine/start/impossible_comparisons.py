@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-import torch
+import numpy as np
 
+from lnnkit.arrays import any_set
 from lnnkit.check.walk import nodes
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.flags import any_set
 from lnnkit.formula.unfolding import Formula, Neuron
 from lnnkit.graph.laws import Law, violated
 from lnnkit.numeric import Comparison, Interval, same
@@ -116,9 +116,9 @@ def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:
             for leaf, (lower, upper) in zip(leaves, response.inputs, strict=True):
                 if _is_of_all(leaf):
                     low, high = numbers[leaf.source]
-                    numbers[leaf.source] = max(low, float(lower)), min(high, float(upper))
+                    numbers[leaf.source] = max(low, lower.item()), min(high, upper.item())
         for name, (low, high) in sorted(numbers.items()):
-            if low > high and not bool(same(torch.tensor(low), torch.tensor(high))):
+            if low > high and not bool(same(np.array(low), np.array(high))):
                 return Everywhere(name, (low, high))
             numbers[name] = min(low, high), max(low, high)
         if numbers == before:
@@ -132,4 +132,4 @@ def _is_of_all(leaf: Neuron) -> bool:
 
 
 def _interval(box: Box) -> Interval:
-    return Interval(*(torch.tensor([end], dtype=torch.float64) for end in box))
+    return Interval(*(np.array([end], dtype=np.float64) for end in box))

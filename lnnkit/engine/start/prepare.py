@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.analyses import Analyses, Known
 from lnnkit.analysis.comparison_demand import restricted, wanted
@@ -31,7 +29,7 @@ from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.arrays import DOUBLE, Array
 from lnnkit.store.layout import Given, domain, predicate_tables
 from lnnkit.trail.events import Trace, Trail
 
@@ -41,9 +39,9 @@ def prepare(
     lifted: LiftedGraph,
     index: Mapping[str, int],
     given: Sequence[Given],
-    labelled: Mapping[str, Sequence[Tensor]],
+    labelled: Mapping[str, Sequence[Array]],
     guard: Guard,
-    dtype: torch.dtype = torch.float64,
+    dtype: np.dtype = DOUBLE,
     device: str = "cpu",
     recorder: Recorder | None = None,
     known: Known | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.needs import Literal, Need, Needs
 from lnnkit.engine.start.prepared import Prepared
@@ -56,29 +56,29 @@ def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
     degree is neither true nor false, so it excludes none."""
     lower, upper = value
     others = EVERY - kin.signs
-    possible = {sign: torch.ones_like(lower, dtype=torch.bool) for sign in EVERY}
+    possible = {sign: np.ones_like(lower, dtype=bool) for sign in EVERY}
     least = tolerance(lower.dtype)
     for relative, own in zip(kin.relatives, known, strict=True):
         true, false = own.lower > least, own.upper < 1 - least
         for says, unsaid, excluded in ((true, ~false, EVERY - relative.signs), (false, ~true, relative.signs)):
             if others <= excluded:
-                lower = torch.where(says, 1.0, lower)
+                lower = np.where(says, 1.0, lower)
             if kin.signs <= excluded:
-                upper = torch.where(says, 0.0, upper)
+                upper = np.where(says, 0.0, upper)
             for sign in excluded:
                 possible[sign] = possible[sign] & ~(says & unsaid)
-    may, may_not = (torch.stack([possible[sign] for sign in sorted(signs)]).any(0) for signs in (kin.signs, others))
-    return Bounds(torch.where(may_not, lower, 1.0), torch.where(may, upper, 0.0))
+    may, may_not = (np.stack([possible[sign] for sign in sorted(signs)]).any(0) for signs in (kin.signs, others))
+    return Bounds(np.where(may_not, lower, 1.0), np.where(may, upper, 0.0))
 
 
 def _implied(defaults: set[tuple[float, float]], kin: Kin, atoms: Atoms) -> set[tuple[float, float]]:
     """The query's default bounds, tightened by those of its relatives."""
     known = [
-        Bounds(*(torch.tensor(end, dtype=torch.float64) for end in atoms.tables[each.reference.node].default))
+        Bounds(*(np.array(end, dtype=np.float64) for end in atoms.tables[each.reference.node].default))
         for each in kin.relatives
     ]
     found: set[tuple[float, float]] = set()
     for low, high in defaults if known else ():
-        lower, upper = met(Bounds(*(torch.tensor(end, dtype=torch.float64) for end in (low, high))), kin, known)
+        lower, upper = met(Bounds(*(np.array(end, dtype=np.float64) for end in (low, high))), kin, known)
         found.add((float(lower), float(upper)))
     return found

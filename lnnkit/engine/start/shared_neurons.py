@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.needs import Needs
@@ -24,6 +23,7 @@ from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.join.natural_join import Relation, join
 from lnnkit.logic.bounds import tolerance
+from lnnkit.store.columns.arrays import DOUBLE
 from lnnkit.trail.events import NOBODY, ROOT, Kind
 
 Pair = tuple[float, float]
@@ -61,14 +61,14 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
         plain = analyses.of(bare).upward.default_values(bare.top)
         untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
         analyses.defaults[node] = (0.0, 1.0)
-        if root.lower > root.upper + tolerance(torch.float64):
+        if root.lower > root.upper + tolerance(DOUBLE):
             impossible.append(node)
         else:
             formula = replace(unfold(lifted, root, auxiliary=node), key=canonical_text(bare))
             values = analyses.of(formula).upward.default_values(formula.top)
             lower = max(min(low for low, _ in values), root.lower)
             upper = min(max(high for _, high in values), root.upper)
-            if lower > upper + tolerance(torch.float64):
+            if lower > upper + tolerance(DOUBLE):
                 lower, upper = root.lower, root.upper
             analyses.defaults[node] = (min(lower, upper), max(lower, upper))
             formulas.append(formula)
@@ -110,19 +110,19 @@ def initialise(
         return
     view = whole(batch)
     up = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
-    lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
+    lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
-    rows = view.column(AUXILIARY).numpy()
+    rows = view.column(AUXILIARY)
     bounds = (
-        torch.where(crossed, formula.lower, torch.minimum(lower, upper)).numpy(),
-        torch.where(crossed, formula.upper, torch.maximum(lower, upper)).numpy(),
+        np.where(crossed, formula.lower, np.minimum(lower, upper)),
+        np.where(crossed, formula.upper, np.maximum(lower, upper)),
     )
     worked_out = (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed
     state.step()
     trace = None if state.trail is None else state.trail.trace
     number = NOBODY if trace is None else trace.adopt(batch)
     for side, (values, own) in enumerate(zip(bounds, worked_out, strict=True)):
-        traced = own.numpy() & (trace is not None)  # by its operands, which a replay works out again
+        traced = own & (trace is not None)  # by its operands, which a replay works out again
         mine, others = np.flatnonzero(traced), np.flatnonzero(~traced)
         state.put(side, rows.take(mine), values.take(mine), Kind.INITIAL, number, ROOT, mine)
         state.put(side, rows.take(others), values.take(others), Kind.INITIAL)

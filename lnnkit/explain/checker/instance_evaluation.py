@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
-import torch
+import numpy as np
 
+from lnnkit.arrays import Array
 from lnnkit.explain.checker.ground_form import Form
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
 from lnnkit.logic.bounds import ordered, told
@@ -62,7 +63,7 @@ def upward(tree: Tree, read: Callable[[Form], Box]) -> list[Bounds]:
         made_of = node.operands or node.form.kind in ("true", "false", "same", "forall", "exists")
         if calculated or (made_of and not node.read):
             made = _made(node, [values[operand] for operand in node.operands])
-            known = Bounds(torch.maximum(known.lower, made.lower), torch.minimum(known.upper, made.upper))
+            known = Bounds(np.maximum(known.lower, made.lower), np.minimum(known.upper, made.upper))
             known = ordered(*known)
         values.append(known)
     return values
@@ -75,7 +76,7 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
     if tree.top in tree.numbers:
         return boxes, False
     root, given = values[tree.top], enter(_box(*truth))
-    lower, upper = torch.maximum(root.lower, given.lower), torch.minimum(root.upper, given.upper)
+    lower, upper = np.maximum(root.lower, given.lower), np.minimum(root.upper, given.upper)
     boxes[tree.top] = ordered(lower, upper)
     empty = bool(lower > upper + 1e-9)
     for index in range(tree.top, -1, -1):
@@ -114,7 +115,7 @@ def least_conjunct(tree: Tree, values: Sequence[Bounds], truth: float, head: int
             below = _left(node, boxes[index], [boxes[operand] for operand in node.operands])
             empty = empty or bool(below.empty)
             boxes.update(zip(node.operands, below.operands, strict=True))
-    return 1.0 if empty else float(boxes[head].lower)
+    return 1.0 if empty else boxes[head].lower.item()
 
 
 def parts(tree: Tree, kept: int) -> Iterator[Set[int]]:
@@ -200,7 +201,7 @@ def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
     form = node.form
     match form.kind:
         case "not":
-            return Inverse((complement(box),), torch.tensor(False))
+            return Inverse((complement(box),), np.array(False))
         case "compare":
             assert isinstance(form.arithmetic, Comparison)
             inputs = [Interval(*operand) for operand in operands]
@@ -224,16 +225,16 @@ def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
     return logic_named(form.name).equivalence_inverse(target, operands[0], operands[1], weights, form.bias)
 
 
-def _rows(node: Node, operands: Sequence[Bounds]) -> tuple[Bounds, torch.Tensor]:
+def _rows(node: Node, operands: Sequence[Bounds]) -> tuple[Bounds, Array]:
     """The rows of a quantifier; an optional row may be missing."""
-    lower = torch.cat([o.lower for o in operands]) if operands else torch.empty(0, dtype=torch.float64)
-    upper = torch.cat([o.upper for o in operands]) if operands else torch.empty(0, dtype=torch.float64)
-    may = torch.tensor(node.optional, dtype=torch.bool)
+    lower = np.concatenate([o.lower for o in operands]) if operands else np.empty(0, dtype=np.float64)
+    upper = np.concatenate([o.upper for o in operands]) if operands else np.empty(0, dtype=np.float64)
+    may = np.array(node.optional, dtype=bool)
     if node.form.kind == "forall":
-        upper = torch.where(may, 1.0, upper)
+        upper = np.where(may, 1.0, upper)
     else:
-        lower = torch.where(may, 0.0, lower)
-    return Bounds(lower, upper), torch.zeros(len(operands), dtype=torch.int64)
+        lower = np.where(may, 0.0, lower)
+    return Bounds(lower, upper), np.zeros(len(operands), dtype=np.int64)
 
 
 def _calculated(form: Form, operands: Sequence[Bounds]) -> Bounds:
@@ -256,4 +257,4 @@ OTHER = "\0"  # prefix of the reserved names for all other entities
 
 
 def _box(lower: float, upper: float) -> Bounds:
-    return Bounds(torch.tensor([lower], dtype=torch.float64), torch.tensor([upper], dtype=torch.float64))
+    return Bounds(np.array([lower], dtype=np.float64), np.array([upper], dtype=np.float64))

@@ -279,7 +279,7 @@ class _Instance:
         """The bounds of some nodes after one pass; none if parts of the instance contradict each other."""
         values = upward(tree, lambda form: _read(form, self._known, self._world))
         boxes, empty = downward(tree, values, truth)
-        return [] if empty else [(float(boxes[p].lower), float(boxes[p].upper)) for p in places]
+        return [] if empty else [(boxes[p].lower.item(), boxes[p].upper.item()) for p in places]
 
 
 def _instance(step: Step, world: World) -> tuple[Form, Box]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
+from lnnkit.arrays import Array
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.explain.render.proof_text import format_bound
@@ -34,14 +34,14 @@ def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> Co
     inputs: list[Interval] = []
     for name, entities in numbers:
         ids = [_column(prepared, columns, str(each), length) for each in entities]
-        bounds = state.view(torch.from_numpy(grounding.atoms.find(grounding.atoms.tables[name], ids, length)))
-        inputs.append(Interval(bounds.lower.double(), bounds.upper.double()))
-    lower, upper = (end.expand(length).numpy() for end in made.truth(inputs))
+        bounds = state.read(grounding.atoms.find(grounding.atoms.tables[name], ids, length))
+        inputs.append(Interval(bounds.lower.astype(np.float64), bounds.upper.astype(np.float64)))
+    lower, upper = (np.broadcast_to(end, length) for end in made.truth(inputs))
     one, other = (term.hull(inputs)[0] for term in (made.left, made.right))
-    apart = torch.maximum(other[0] - one[1], one[0] - other[1]).clamp(min=0.0)
-    size = torch.maximum(_size(one), _size(other))
-    gap = torch.nan_to_num(apart / size.clamp(min=1e-9), nan=0.0, posinf=0.0)
-    return Compared(lower, upper, gap.expand(length).numpy())
+    apart = np.maximum(other[0] - one[1], one[0] - other[1]).clip(0.0)
+    size = np.maximum(_size(one), _size(other))
+    gap = np.nan_to_num(apart / size.clip(1e-9), nan=0.0, posinf=0.0)
+    return Compared(lower, upper, np.broadcast_to(gap, length))
 
 
 def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tu
     found: list[str] = []
     for name, entities in numbers:
         ids = [np.array([grounding.domain.index[str(each)]], np.int32) for each in entities]
-        bounds = state.view(torch.from_numpy(grounding.atoms.find(grounding.atoms.tables[name], ids, 1)))
+        bounds = state.read(grounding.atoms.find(grounding.atoms.tables[name], ids, 1))
         low, high = float(bounds.lower[0]), float(bounds.upper[0])
         atom = format_expression(ground_atom(name, list(map(str, entities))))
         if low == -np.inf and high == np.inf:
@@ -69,7 +69,7 @@ def _column(prepared: Prepared, columns: Sequence[np.ndarray], entity: str, leng
     return np.full(length, prepared.grounding.domain.index[entity], np.int32)
 
 
-def _size(term: Interval) -> torch.Tensor:
+def _size(term: Interval) -> Array:
     """The least magnitude of a term's values, if it is finite."""
-    ends = torch.stack([torch.where(end.isfinite(), end.abs(), 0.0) for end in term])
-    return ends.amax(0)
+    ends = np.stack([np.where(np.isfinite(end), abs(end), 0.0) for end in term])
+    return ends.max(0)

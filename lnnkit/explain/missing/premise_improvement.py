@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
 
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.ground_text import Argument
@@ -139,7 +138,7 @@ class PremiseImprovement:
         for start in range(0, len(ways), step):
             values = self._improved(met, ways[start : start + step])
             said, bad = self.view.says(values, leaf, 0, side), self.view.contradictory(values)
-            found += torch.where(bad, float(side), said).tolist()
+            found += np.where(bad, float(side), said).tolist()
         return found
 
     @cached_property
@@ -149,16 +148,16 @@ class PremiseImprovement:
 
     def _improved(self, met: Sequence[Wanted], ways: np.ndarray) -> dict[int, Bounds]:
         """The leaf values with the premises improved; the other bound of each is relaxed."""
-        found = {leaf: Bounds(*(end.repeat(len(ways), 1) for end in own)) for leaf, own in self._values.items()}
+        found = {leaf: Bounds(*(np.tile(end, (len(ways), 1)) for end in own)) for leaf, own in self._values.items()}
         if not met:
             return found
         now, goal = np.array([each.now for each in met]), np.array([1.0 - each.side for each in met])
-        bounds = torch.from_numpy(now + ways * (goal - now))
+        bounds = now + ways * (goal - now)
         improved: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for number, each in enumerate(met):
             for leaf, places in each.alike.items():
                 improved.setdefault((leaf, each.side), []).extend((place, number) for place in places)
-        at = {key: torch.tensor(pairs).T for key, pairs in improved.items()}
+        at = {key: np.array(pairs).T for key, pairs in improved.items()}
         for (leaf, _), (places, _) in at.items():
             found[leaf].lower[:, places], found[leaf].upper[:, places] = 0.0, 1.0
         for (leaf, side), (places, numbers) in at.items():

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.explain.provenance.instance_view import Inner, InstanceView
@@ -21,9 +20,7 @@ def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, b
     formula = view.formula
     if not view.inner:
         return view
-    read = {
-        leaf: Bounds(*(torch.from_numpy(end)[None] for end in state.read(rows))) for leaf, rows in view.rows.items()
-    }
+    read = {leaf: Bounds(*(end[None] for end in state.read(rows))) for leaf, rows in view.rows.items()}
     bodies = view.bodies(read)
     rows, inner = dict(view.rows), list(view.inner)
     quantifiers = {neuron.inner: neuron.kind for neuron in formula.neurons if neuron.inner > 0}
@@ -33,7 +30,7 @@ def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, b
         mine = [leaf for leaf, neuron in enumerate(formula.neurons) if neuron.block == number and leaf in rows]
         stays = above[each.parent]
         if (up := raised.get(number)) is not None and up == (quantifiers[number] == "forall"):
-            lower, upper = (end[0].numpy() for end in bodies[number - 1])
+            lower, upper = (end[0] for end in bodies[number - 1])
             open_ = lower < 1 if up else upper > 0
             for leaf in mine:
                 open_ |= rows[leaf] == own

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from torch import Tensor
 
+from lnnkit.store.columns.arrays import Array
 from lnnkit.trail.events import Completion, Events, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others
@@ -103,5 +103,5 @@ def _chunks(events: Events) -> list[tuple[int, int, int, int, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.cpu().numpy()
+def _array(tensor: Array) -> np.ndarray:
+    return tensor

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from lnnkit.explain.provenance.bound_sources import BoundSources, Reading
 from lnnkit.explain.provenance.ground_text import Argument
@@ -67,11 +66,11 @@ def values_of(view: InstanceView, ways: Sequence[Sequence[Read]]) -> dict[int, B
         shape = (len(ways), len(rows))
         numeric = leaf != AUXILIARY and view.formula.neurons[leaf].numeric
         silent = (-math.inf, math.inf) if numeric else (0.0, 1.0)
-        lower, upper = (torch.full(shape, end, dtype=torch.float64) for end in silent)
+        lower, upper = (np.full(shape, end, dtype=np.float64) for end in silent)
         if leaf != AUXILIARY and view.formula.neurons[leaf].kind == "same":
-            fixed = torch.from_numpy(rows)
-            lower[:] = (fixed == TRUE).double()
-            upper[:] = ((fixed == TRUE) | (fixed == UNKNOWN)).double()
+            fixed = rows
+            lower[:] = (fixed == TRUE).astype(np.float64)
+            upper[:] = ((fixed == TRUE) | (fixed == UNKNOWN)).astype(np.float64)
         found[leaf] = Bounds(lower, upper)
     for number, way in enumerate(ways):
         for read in way:

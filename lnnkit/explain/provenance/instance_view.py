@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.engine.response.respond import ascend, entering, leaf_bound
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
@@ -18,6 +16,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
+from lnnkit.store.columns.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class InstanceView:
         block = 0 if index == AUXILIARY else self.formula.neurons[index].block
         return 1 if block == 0 else len(self.inner[block - 1].rows)
 
-    def says(self, read: Mapping[int, Bounds], leaf: int, place: int, side: int) -> Tensor:
+    def says(self, read: Mapping[int, Bounds], leaf: int, place: int, side: int) -> Array:
         """(variants,) what the instance proposes for one side of the row at ``place`` of ``leaf``, for each of several
         sets of leaf values: ``read`` has (variants, rows)."""
         variants = _variants(read)
@@ -82,14 +81,14 @@ class InstanceView:
                 found[neuron.inner] = Bounds(*(end.reshape(variants, -1) for end in body))
         return [found[block] for block in sorted(found)]
 
-    def contradictory(self, read: Mapping[int, Bounds]) -> Tensor:
+    def contradictory(self, read: Mapping[int, Bounds]) -> Array:
         """(variants,) whether the instance is unsatisfiable."""
         variants = _variants(read)
         reader, groupings = self._reader(read, variants), self._groupings(variants)
         met = ascend(self.formula, reader, groupings)
         return met.crossed | downward(self.formula, met.values, met.kept, groupings).empty
 
-    def least(self, read: Mapping[int, Bounds], head: int) -> Tensor:
+    def least(self, read: Mapping[int, Bounds], head: int) -> Array:
         """(variants,) the least truth of a ``head`` that a defining statement requires if its antecedent is as true as
         possible, and the equalities beside the head no truer than necessary."""
         variants = _variants(read)
@@ -104,9 +103,9 @@ class InstanceView:
                 return Bounds(read[index].lower.flatten(), read[index].upper.flatten())
             if self.formula.neurons[index].arithmetic is not None:  # a leaf of constants alone
                 lower, upper = neuron_upward(self.formula.neurons[index], ())
-                return Bounds(*(end.expand(variants * self.length(index)) for end in (lower, upper)))
+                return Bounds(*(np.broadcast_to(end, variants * self.length(index)) for end in (lower, upper)))
             truth = float(self.formula.neurons[index].kind == "true")
-            value = torch.full((variants * self.length(index),), truth, dtype=torch.float64)
+            value = np.full((variants * self.length(index),), truth, dtype=np.float64)
             return Bounds(value, value)
 
         return reader
@@ -118,8 +117,8 @@ class InstanceView:
             above = self.formula.blocks[number].parent
             parents = 1 if above == 0 else len(self.inner[above - 1].rows)
             copies = np.arange(variants)[:, None]
-            group = torch.from_numpy((copies * parents + own.parent[None]).reshape(-1))
-            virtual, stranger = (torch.from_numpy(np.tile(e, variants)) for e in (own.virtual, own.stranger))
+            group = (copies * parents + own.parent[None]).reshape(-1)
+            virtual, stranger = (np.tile(e, variants) for e in (own.virtual, own.stranger))
             found.append(Grouping(group, variants * parents, None, virtual, stranger))
         return tuple(found)
 
@@ -143,7 +142,7 @@ class InstanceViews:
         batch = columns.batch
         block = batch.formula.block_of(leaf)
         way = batch.formula.path(block)
-        rows_on_way = [int(rows[0]) for rows in batch.path(block, torch.tensor([instance]))]
+        rows_on_way = [int(rows[0]) for rows in batch.path(block, np.array([instance]))]
         top = rows_on_way[0]
         member = self._grounding.members[batch.members[int(columns.member[top])]]
         inner = columns.inner(top)

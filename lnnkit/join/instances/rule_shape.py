@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.analysis.supports import Analysis
-from lnnkit.flags import where_set
+from lnnkit.arrays import where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
@@ -128,9 +126,9 @@ class RuleShape:
         """The atom rows of a leaf of the outermost block, in some of its rows."""
         return self.blocks[0].columns[leaf].values.take(rows)
 
-    def alive(self, block: int) -> Tensor:
+    def alive(self, block: int) -> Array:
         """(n,) the rows of an inner block that are not retired."""
-        return where_set(self.blocks[block].group.tensor >= 0)
+        return where_set(self.blocks[block].group.values >= 0)
 
     def belong(self, block: int, groups: Array) -> None:
         """Record the groups of rows that were added to the block enclosing a grouped one."""
@@ -142,64 +140,64 @@ class RuleShape:
         own.groups += count
         return range(own.groups - count, own.groups)
 
-    def path(self, block: int, instances: Tensor) -> list[Tensor]:
+    def path(self, block: int, instances: Array) -> list[Array]:
         """The rows, one of each block from block 0 on, through which a leaf of a block was set. ``instances`` are rows
         of the block or, if one on the path is grouped, numbers from ``note``."""
         if not self.formula.apart(block):
-            return [rows.tensor.index_select(0, instances) for rows in self.blocks[block].told]
-        found = [instances.long()]
+            return [rows.values.take(instances) for rows in self.blocks[block].told]
+        found = [instances.astype(np.int64)]
         for each in reversed(self.formula.path(block)[1:]):
-            found.append(self.blocks[each].group.tensor.index_select(0, found[-1]))
+            found.append(self.blocks[each].group.values.take(found[-1]))
         return found[::-1]
 
-    def tops(self, block: int, instances: Tensor) -> Tensor:
+    def tops(self, block: int, instances: Array) -> Array:
         """The rows of block 0 through which a leaf of a block was set."""
         return self.path(block, instances)[0]
 
-    def note(self, block: int, path: Sequence[Tensor]) -> range:
+    def note(self, block: int, path: Sequence[Array]) -> range:
         """Record the rows through which a leaf was set; returns a number for each, as ``path`` takes it."""
         told = self.blocks[block].told
         start = len(told[0])
         for own, rows in zip(told, path, strict=True):
-            own.append(rows.numpy())
+            own.append(rows)
         return range(start, len(told[0]))
 
-    def above(self, block: int, flags: Tensor) -> Tensor:
+    def above(self, block: int, flags: Array) -> Array:
         """Which rows of block 0 have a flagged row of a block."""
         for each in reversed(self.formula.path(block)[1:]):
             own = self.blocks[each]
             parent = self.formula.blocks[each].parent
             grouped = self.formula.blocks[each].grouped
-            hit = torch.zeros(own.groups if grouped else len(self.blocks[parent]), dtype=torch.bool)
-            group = own.group.tensor[flags]
+            hit = np.zeros(own.groups if grouped else len(self.blocks[parent]), dtype=bool)
+            group = own.group.values[flags]
             hit[group[group >= 0]] = True
-            flags = hit.index_select(0, own.of.tensor) if grouped else hit
+            flags = hit.take(own.of.values) if grouped else hit
         return flags
 
-    def groupings(self) -> tuple[list[Grouping | None], list[Tensor | None]]:
+    def groupings(self) -> tuple[list[Grouping | None], list[Array | None]]:
         """The grouping of every block over its rows that are not retired, and the numbers of those rows; block 0 has
         none."""
         groupings: list[Grouping | None] = [None]
-        kept: list[Tensor | None] = [None]
-        renumber: list[Tensor | None] = [None]
+        kept: list[Array | None] = [None]
+        renumber: list[Array | None] = [None]
         for index, block in enumerate(self.formula.blocks):
             if index == 0:
                 continue
             own = self.blocks[index]
             alive = self.alive(index)
             parent, above = renumber[block.parent], kept[block.parent]
-            group, of = own.group.tensor.index_select(0, alive), None
+            group, of = own.group.values.take(alive), None
             if block.grouped:
-                groups, of = own.groups, own.of.tensor if above is None else own.of.tensor.index_select(0, above)
+                groups, of = own.groups, own.of.values if above is None else own.of.values.take(above)
             else:
                 groups = len(self.blocks[0]) if above is None else len(above)
                 if parent is not None:
-                    group = parent.index_select(0, group)
+                    group = parent.take(group)
                     alive, group = alive[group >= 0], group[group >= 0]
-            numbers = torch.full((len(own),), -1)
-            numbers[alive] = torch.arange(len(alive))
-            virtual = own.virtual.tensor.index_select(0, alive)
-            groupings.append(Grouping(group, groups, of, virtual, own.stranger.tensor.index_select(0, alive)))
+            numbers = np.full((len(own),), -1)
+            numbers[alive] = np.arange(len(alive))
+            virtual = own.virtual.values.take(alive)
+            groupings.append(Grouping(group, groups, of, virtual, own.stranger.values.take(alive)))
             kept.append(alive)
             renumber.append(numbers)
         return groupings, kept

@@ -8,7 +8,7 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set
+from lnnkit.arrays import all_set
 
 EASED, TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
 

@@ -8,9 +8,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from lnnkit.arrays import any_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes
-from lnnkit.flags import any_set, where_set
 from lnnkit.learn.fitting.fitting_problem import Fitting
 from lnnkit.learn.fitting.gradient_descent import Fitted
 from lnnkit.learn.labels import Labels

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set, where_set
+from lnnkit.arrays import any_set, where_set
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.fitting.gradient_descent import Fitted
 from lnnkit.learn.fitting.majority_class import majority

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, where_set
+from lnnkit.arrays import all_set, where_set
 from lnnkit.learn.fitting.checkpoint import Best, Checkpoint, Saved
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses
 from lnnkit.learn.fitting.label_batches import LabelBatch

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set
+from lnnkit.arrays import any_set
 from lnnkit.learn.fitting.objective import Targets, class_weights, crossing
 from lnnkit.learn.labels import Labels, Told, last_events
 from lnnkit.learn.replay.neural_predicates import Binding, BoundPlaces, bound_atoms, bound_places, given
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.learn.replay.soft_supports import SoftEnds, Supports, supports
-from lnnkit.store.columns.arrays import tensors
 
 
 @dataclass(frozen=True, slots=True)

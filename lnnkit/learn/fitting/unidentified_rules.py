@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set
+from lnnkit.arrays import any_set
 from lnnkit.learn.fitting.fitting_problem import Fitting, Losses
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.flags import where_set
+from lnnkit.arrays import where_set
 from lnnkit.learn.labels import Labels
 
 _LEAST = 20  # fewest labels of a predicate and a class of which a share is held out

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set
+from lnnkit.arrays import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.learn.parameters.classical_conditions import Conditions, conditions
 from lnnkit.learn.parameters.rule_parameters import Parameter

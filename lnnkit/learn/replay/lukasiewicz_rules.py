@@ -19,7 +19,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.flags import above, all_set, any_set, below, chosen, where_set
+from lnnkit.arrays import all_set, any_set, where_set
+from lnnkit.flags import above, below, chosen
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.logic.bounds import tolerance
 from lnnkit.logic.lukasiewicz import Lukasiewicz

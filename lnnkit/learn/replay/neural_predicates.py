@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.tell import told_table
-from lnnkit.flags import all_set, where_set
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.atoms import Atoms

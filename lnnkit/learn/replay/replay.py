@@ -17,7 +17,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.flags import where_set
+from lnnkit.arrays import where_set
 from lnnkit.learn.replay.replay_steps import Reads, Step
 
 

@@ -8,7 +8,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set, count_set, where_set
+from lnnkit.arrays import any_set, where_set
+from lnnkit.flags import count_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.learn.replay.instance_bounds import CROSSING
 from lnnkit.trail.events import NOBODY, Kind, Trail

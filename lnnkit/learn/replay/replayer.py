@@ -10,7 +10,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, chosen, where_set
+from lnnkit.arrays import all_set, where_set
+from lnnkit.flags import chosen
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph

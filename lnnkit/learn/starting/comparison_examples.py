@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnnkit.flags import any_set, where_set
+from lnnkit.arrays import any_set, where_set
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import TERMS, LiftedGraph
 from lnnkit.graph.neuron_graph import NeuronGraph

@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set, any_set
+from lnnkit.arrays import all_set, any_set
 from lnnkit.learn.fitting.fitting_problem import Fitting, Unstarted
 from lnnkit.learn.fitting.whole_weights import no_worse
 from lnnkit.learn.parameters.constraints import Constraints

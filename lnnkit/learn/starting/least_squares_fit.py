@@ -14,7 +14,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from lnnkit.flags import all_set
+from lnnkit.arrays import all_set
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 from lnnkit.learn.arithmetic.residuals import EXACT, by_chance, spread_of
 from lnnkit.learn.starting.comparison_examples import Examples

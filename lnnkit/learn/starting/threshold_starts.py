@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from lnnkit.arrays import any_set, where_set
 from lnnkit.check.program import CheckedProgram
-from lnnkit.flags import any_set, where_set
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph
 from lnnkit.graph.lifting import build

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from lnnkit.flags import any_set, where_set
+from lnnkit.arrays import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.numeric import Interval, point
 from lnnkit.rows.dense.dense_program import DenseRule
 from lnnkit.rows.dense.dense_state import Coded, Column, Strip
+from lnnkit.store.columns.arrays import Array
 
 _UNKNOWN = 2
 
@@ -34,36 +34,34 @@ def first_truth(rule: DenseRule, strip: Strip) -> Coded | None:
     }
     if gaps:
         unknown = _any(list(gaps.values()))
-        codes = (flags & ~unknown).view(torch.uint8) + unknown.view(torch.uint8) * _UNKNOWN
+        codes = (flags & ~unknown).view(np.uint8) + unknown.view(np.uint8) * _UNKNOWN
         _partly_known(rule, columns, gaps, unknown, codes)
     else:
-        codes = flags.contiguous().view(torch.uint8)
+        codes = np.ascontiguousarray(flags).view(np.uint8)
     low, high = rule.shape.modes[AUXILIARY]
     lower, upper = [0.0, 1.0 if low else 0.0, 0.0], [0.0 if high else 1.0, 1.0, 1.0]
-    return Coded(codes, *(torch.tensor(ends, dtype=torch.float64) for ends in (lower, upper)))
+    return Coded(codes, *(np.array(ends, dtype=np.float64) for ends in (lower, upper)))
 
 
-def _single(column: Column) -> tuple[Tensor, Tensor | None] | None:
+def _single(column: Column) -> tuple[Array, Array | None] | None:
     """Single values, and a mask of missing ones."""
     if column.numbers is not None:
         return column.numbers.values, column.numbers.missing
     return (column.lower, None) if column.coded is None and column.lower is column.upper else None
 
 
-def _any(flags: list[Tensor]) -> Tensor:
+def _any(flags: list[Array]) -> Array:
     found = flags[0]
     for each in flags[1:]:
         found = found | each
     return found
 
 
-def _partly_known(
-    rule: DenseRule, columns: list[Column], gaps: dict[int, Tensor], unknown: Tensor, codes: Tensor
-) -> None:
+def _partly_known(rule: DenseRule, columns: list[Column], gaps: dict[int, Array], unknown: Array, codes: Array) -> None:
     """Write the truth of rows whose known numbers may suffice."""
     comparison, leaves = rule.comparison, {*rule.formula.leaves}
     assert comparison is not None
-    enough: Tensor | None = None
+    enough: Array | None = None
     for own in rule.informing:
         if own == leaves:  # these rows have no missing number
             continue
@@ -75,9 +73,7 @@ def _partly_known(
     rows = where_set(enough)
     inputs: list[Interval] = []
     for column in columns:
-        lower = column.lower.index_select(0, rows)
-        inputs.append(
-            point(lower) if column.upper is column.lower else Interval(lower, column.upper.index_select(0, rows))
-        )
+        lower = column.lower.take(rows)
+        inputs.append(point(lower) if column.upper is column.lower else Interval(lower, column.upper.take(rows)))
     lower, upper = comparison.truth(inputs)
-    codes[rows] = torch.where(lower < upper, float(_UNKNOWN), lower).to(torch.uint8)
+    codes[rows] = np.where(lower < upper, float(_UNKNOWN), lower).astype(np.uint8)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from lnnkit.arrays import any_set
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.start.query_needs import met
-from lnnkit.flags import any_set, either, over
+from lnnkit.flags import either, over
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
 from lnnkit.rows.dense.dense_program import DenseQuery, Pair
 from lnnkit.rows.dense.dense_state import Strip
+from lnnkit.store.columns.arrays import DOUBLE, Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class RowBounds:
     each end: -1 for none. If there are ``places``, int32 (n,), each row's bounds are at its place. ``contradicted``, if
     setters are requested, marks the rows that a contradiction speaks of, (n,) too."""
 
-    lower: Tensor
-    upper: Tensor
-    setters: tuple[Tensor, Tensor] | None = None
-    places: Tensor | None = None
-    contradicted: Tensor | None = None
+    lower: Array
+    upper: Array
+    setters: tuple[Array, Array] | None = None
+    places: Array | None = None
+    contradicted: Array | None = None
 
     def __len__(self) -> int:
         return len(self.lower if self.places is None else self.places)
@@ -36,27 +36,25 @@ class RowBounds:
 def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
     """The query's bounds in each row of the strip; rows within the tolerance of its default have the default, as a
     knowledge base omits them from its answers."""
-    with torch.no_grad():
-        value, default, apart = _beside_default(query, strip)
-        if apart.all():
-            return RowBounds(*value)
-        lower, upper = (end.numpy() for end in value)
-        low, high = default
-        if (apart | (lower == low) & (upper == high)).all():
-            return RowBounds(*value)
-        flags = torch.from_numpy(apart)
-        return RowBounds(either(flags, value.lower, low), either(flags, value.upper, high))
+    value, default, apart = _beside_default(query, strip)
+    if apart.all():
+        return RowBounds(*value)
+    lower, upper = (end for end in value)
+    low, high = default
+    if (apart | (lower == low) & (upper == high)).all():
+        return RowBounds(*value)
+    flags = apart
+    return RowBounds(either(flags, value.lower, low), either(flags, value.upper, high))
 
 
-def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Tensor | None, Bounds]:
+def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Array | None, Bounds]:
     """The rows whose bounds differ from the query's default by more than the tolerance (None: all), with their
     bounds."""
-    with torch.no_grad():
-        value, _, apart = _beside_default(query, strip)
-        if apart.all():
-            return None, value
-        rows = torch.from_numpy(apart.nonzero()[0])
-        return rows, Bounds(*(each.index_select(0, rows) for each in value))
+    value, _, apart = _beside_default(query, strip)
+    if apart.all():
+        return None, value
+    rows = apart.nonzero()[0]
+    return rows, Bounds(*(each.take(rows) for each in value))
 
 
 def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Pair, np.ndarray]:
@@ -67,14 +65,14 @@ def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Pair, np.n
     if query.negated:
         value, default = complement(value), _complemented(default)
     least = tolerance(value.lower.dtype)
-    (lower, upper), (low, high) = (end.numpy() for end in value), default
+    (lower, upper), (low, high) = (end for end in value), default
     with np.errstate(invalid="ignore"):  # inf - inf
         return value, default, (np.abs(lower - low) > least) | (np.abs(upper - high) > least)
 
 
 def _complemented(pair: Pair) -> Pair:
-    found = complement(Bounds(*(torch.tensor(end, dtype=torch.float64) for end in pair)))
-    return float(found.lower), float(found.upper)
+    found = complement(Bounds(*(np.array(end, dtype=np.float64) for end in pair)))
+    return found.lower.item(), found.upper.item()
 
 
 def _narrowed(value: Bounds) -> Bounds:
@@ -85,7 +83,7 @@ def _narrowed(value: Bounds) -> Bounds:
     narrow = crossed & ~over(*value, tolerance(value.lower.dtype))
     if not any_set(narrow):
         return value
-    return Bounds(torch.where(narrow, value.upper, value.lower), torch.where(narrow, value.lower, value.upper))
+    return Bounds(np.where(narrow, value.upper, value.lower), np.where(narrow, value.lower, value.upper))
 
 
 def _value(query: DenseQuery, strip: Strip) -> Bounds:
@@ -96,14 +94,14 @@ def _value(query: DenseQuery, strip: Strip) -> Bounds:
 
         def read(index: int) -> Bounds:
             if formula.neurons[index].fixed:
-                return constant(query.shape, index, strip.length, torch.float64)
+                return constant(query.shape, index, strip.length, DOUBLE)
             return strip.column(query.columns[index]).bounds
 
         value = upward(formula, entering(read, formula), (None,))[formula.top]
-        value = Bounds(value.lower.expand(strip.length), value.upper.expand(strip.length))
+        value = Bounds(np.broadcast_to(value.lower, strip.length), np.broadcast_to(value.upper, strip.length))
     for name in query.heard:
         known = strip.column(name).shown
-        value = Bounds(torch.maximum(value.lower, known.lower), torch.minimum(value.upper, known.upper))
+        value = Bounds(np.maximum(value.lower, known.lower), np.minimum(value.upper, known.upper))
     if not query.kin.relatives:
         return value
     return met(value, query.kin, [strip.column(each.reference.node).bounds for each in query.kin.relatives])

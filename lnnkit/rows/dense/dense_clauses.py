@@ -11,19 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic import Lukasiewicz
 from lnnkit.logic.bounds import below_one, noise, tolerance
 from lnnkit.logic.operands import SMALL_WEIGHT
 from lnnkit.rows.dense.row_clauses import Clause
+from lnnkit.store.columns.arrays import DOUBLE, Array
 
-Read = Callable[[int, int], Tensor]  # a leaf and its side: those ends, as a neuron reads them
+Read = Callable[[int, int], Array]  # a leaf and its side: those ends, as a neuron reads them
 
-_TOLERANCE = tolerance(torch.float64)
-_NOISE = noise(torch.float64)
+_TOLERANCE = tolerance(DOUBLE)
+_NOISE = noise(DOUBLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +36,21 @@ class SummedClause:
         """The leaves that are read, with the side read."""
         return dict(self.clause.sides)
 
-    def proposed(self, read: Read) -> tuple[Tensor, Tensor]:
+    def proposed(self, read: Read) -> tuple[Array, Array]:
         """Flags of rows with a proposal for the target, and the bounds. The ends read must not have crossed."""
         formula = self.clause.formula
         top = formula.neurons[formula.top]
         found = _complement(_end(formula, top.operands[0], 0, read))
         found = _times(found, float(top.weights[0]))
-        found = torch.rsub(found, _least(formula))
+        found = _least(formula) - found
         weight = float(top.weights[1])
         if weight != 1:
             found /= weight
-        found.clamp_(0.0, 1.0)
+        np.clip(found, 0.0, 1.0, out=found)
         if self.clause.target[1]:
-            found = torch.rsub(found, 1.0)
-            return torch.from_numpy(found.numpy() < 1 - _NOISE), found
-        return torch.from_numpy(found.numpy() > _NOISE), found
+            found = 1.0 - found
+            return found < 1 - _NOISE, found
+        return found > _NOISE, found
 
 
 def summed(clause: Clause) -> SummedClause | None:
@@ -66,7 +65,7 @@ def summed(clause: Clause) -> SummedClause | None:
     if formula.heads & {*clause.antecedent}:
         return None
     weight = float(top.weights[1])
-    if isinstance(formula.lower, Tensor) or formula.lower <= _TOLERANCE or weight < SMALL_WEIGHT:
+    if not isinstance(formula.lower, float | int) or formula.lower <= _TOLERANCE or weight < SMALL_WEIGHT:
         return None
     return SummedClause(clause) if _least(formula) <= weight else None  # otherwise it could bound its antecedent
 
@@ -77,7 +76,7 @@ def _is_sum(neuron: Neuron) -> bool:
         isinstance(neuron.logic, Lukasiewicz)
         and not neuron.logic.strict
         and neuron.kind in ("and", "or", "implies")
-        and not any(isinstance(each, Tensor) for each in numbers)
+        and all(isinstance(number, float | int) for number in numbers)
     )
 
 
@@ -86,7 +85,7 @@ def _least(formula: Formula) -> float:
     return formula.lower + (float(formula.neurons[formula.top].bias) - 1)
 
 
-def _end(formula: Formula, index: int, side: int, read: Read) -> Tensor:
+def _end(formula: Formula, index: int, side: int, read: Read) -> Array:
     """One end of a neuron; read-only."""
     neuron = formula.neurons[index]
     if not neuron.operands:
@@ -95,13 +94,13 @@ def _end(formula: Formula, index: int, side: int, read: Read) -> Tensor:
         own = _end(formula, neuron.operands[0], 1 - side, read)
         found = _complement(own)
         if not side:  # only a false operand makes it true
-            saturated = (own.numpy() > 0) & (found.numpy() == 1)
+            saturated = (own > 0) & (found == 1)
             if saturated.any():
-                found[torch.from_numpy(saturated)] = below_one(torch.float64)
+                found[saturated] = below_one(DOUBLE)
         return found
     conjunction = neuron.kind == "and"
     flipped = [conjunction, conjunction] if neuron.kind != "implies" else [True, False]
-    total: Tensor | None = None
+    total: Array | None = None
     for place, (operand, weight) in enumerate(zip(neuron.operands, neuron.weights, strict=True)):
         flip = flipped[min(place, 1)]
         turned = flip and not conjunction  # the other end of the antecedent is read
@@ -110,21 +109,21 @@ def _end(formula: Formula, index: int, side: int, read: Read) -> Tensor:
         if total is None:
             total = _times(term, float(weight), fresh=not flip)
         else:
-            total.add_(term, alpha=float(weight))
+            total += _times(term, float(weight))
     assert total is not None
     start = 1.0 - float(neuron.bias)
     if start:
         total += start
-    total.clamp_(0.0, 1.0)
+    np.clip(total, 0.0, 1.0, out=total)
     if conjunction:
-        np.subtract(1.0, total.numpy(), out=total.numpy())
+        np.subtract(1.0, total, out=total)
     return total
 
 
-def _complement(ends: Tensor) -> Tensor:
-    return torch.rsub(ends, 1.0)
+def _complement(ends: Array) -> Array:
+    return 1.0 - ends
 
 
-def _times(ends: Tensor, weight: float, *, fresh: bool = False) -> Tensor:
-    """Ends times a weight, in a tensor that may be overwritten."""
+def _times(ends: Array, weight: float, *, fresh: bool = False) -> Array:
+    """Bounds times a weight, in an array that may be overwritten."""
     return ends * weight if fresh or weight != 1 else ends

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.check.program import CheckedProgram
@@ -27,6 +27,7 @@ from lnnkit.rows.dense.dense_clauses import SummedClause, summed
 from lnnkit.rows.dense.row_clauses import Clause, clause
 from lnnkit.rows.dense.row_lookups import Atoms, Columns, Lookups, Place
 from lnnkit.rows.needed_statements import Needed, sends
+from lnnkit.store.columns.arrays import DOUBLE
 
 Pair = tuple[float, float]
 
@@ -161,26 +162,25 @@ def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups | Non
     every = [formula for formula, _ in found.all]
     if {formula.neurons[leaf].source for formula in every for leaf in formula.leaves} & {*needs.shared.impossible}:
         return None
-    with torch.no_grad():
-        queries = tuple(
-            _query(needs, root, *each, negated=negated, numeric=program.queries[place].numeric)
-            for place, ((root, negated), each) in enumerate(zip(asked, found.queries, strict=True))
-        )
-        if any(_listens_elsewhere(query, columns) for query, (_, columns) in zip(queries, found.queries, strict=True)):
-            return None
-        defining = tuple(_rule(needs, *each) for each in found.definitions)
-        rules = tuple(_rule(needs, *each) for each in found.readings)
-        tables = _tables(needs, found, queries)
-        strata = tuple((names, tuple(_completing(needs, *each) for each in own)) for names, own in found.strata)
-        return DenseProgram(
-            tables,
-            tuple(each for each in defining if each.formula.compares),
-            tuple(each for each in defining if not each.formula.compares),
-            _once(rules, tables, needs),
-            strata,
-            queries,
-            {name: atoms for name, atoms in found.atoms.items() if atoms.is_looked_up(needs.shared.untold)},
-        )
+    queries = tuple(
+        _query(needs, root, *each, negated=negated, numeric=program.queries[place].numeric)
+        for place, ((root, negated), each) in enumerate(zip(asked, found.queries, strict=True))
+    )
+    if any(_listens_elsewhere(query, columns) for query, (_, columns) in zip(queries, found.queries, strict=True)):
+        return None
+    defining = tuple(_rule(needs, *each) for each in found.definitions)
+    rules = tuple(_rule(needs, *each) for each in found.readings)
+    tables = _tables(needs, found, queries)
+    strata = tuple((names, tuple(_completing(needs, *each) for each in own)) for names, own in found.strata)
+    return DenseProgram(
+        tables,
+        tuple(each for each in defining if each.formula.compares),
+        tuple(each for each in defining if not each.formula.compares),
+        _once(rules, tables, needs),
+        strata,
+        queries,
+        {name: atoms for name, atoms in found.atoms.items() if atoms.is_looked_up(needs.shared.untold)},
+    )
 
 
 @dataclass(frozen=True)
@@ -407,12 +407,11 @@ def query_default(needs: Needed, root: Root) -> Pair | None:
         return None
     modes = leaf_modes(formula, lambda _name, _side: 0)
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
-    with torch.no_grad():
-        low, high = _default(needs, shape)
-        if not negated:
-            return low, high
-        turned = complement(Bounds(*(torch.tensor([end], dtype=torch.float64) for end in (low, high))))
-        return float(turned.lower), float(turned.upper)
+    low, high = _default(needs, shape)
+    if not negated:
+        return low, high
+    turned = complement(Bounds(*(np.array([end], dtype=np.float64) for end in (low, high))))
+    return turned.lower.item(), turned.upper.item()
 
 
 def _default(needs: Needed, shape: RuleShape) -> Pair:
@@ -422,12 +421,12 @@ def _default(needs: Needed, shape: RuleShape) -> Pair:
     def read(index: int) -> Bounds:
         neuron = formula.neurons[index]
         if neuron.fixed:
-            return constant(shape, index, 1, torch.float64)
+            return constant(shape, index, 1, DOUBLE)
         low, high = needs.shared.untold.get(neuron.source, needs.atoms.tables[neuron.source].default)
-        return Bounds(torch.full((1,), low, dtype=torch.float64), torch.full((1,), high, dtype=torch.float64))
+        return Bounds(np.full((1,), low, dtype=np.float64), np.full((1,), high, dtype=np.float64))
 
     found = upward(formula, read, (None,))[formula.top]
-    return float(found.lower), float(found.upper)
+    return found.lower.item(), found.upper.item()
 
 
 def _tables(needs: Needed, found: _Columned, queries: Sequence[DenseQuery]) -> dict[str, DenseTable]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.analysis.relevance import LISTED
+from lnnkit.arrays import all_set, any_set, replaced, set_at, where_set
 from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
-from lnnkit.flags import all_set, any_set, count_set, either, equal_to, where_set
+from lnnkit.flags import count_set, either
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
@@ -23,10 +23,11 @@ from lnnkit.rows.dense.dense_clauses import SummedClause
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense.dense_state import Column, Strip
 from lnnkit.rows.dense.row_clauses import ReadEnd, end_reader
+from lnnkit.store.columns.arrays import DOUBLE, Array
 
 MOST = 60  # rounds: rows that still move then go to the engine, which detects slow convergence
 
-_NOISE = noise(torch.float64)
+_NOISE = noise(DOUBLE)
 _WORTHWHILE = 2  # rows are selected only if fewer than one in this many is needed
 
 Where = tuple[str, int]  # a table, and its lower (0) or upper (1) end
@@ -40,15 +41,15 @@ class Unsettled(Exception):
 class _Moves:
     """The rows that moved in a round, by table and end."""
 
-    rows: dict[Where, Tensor] = field(default_factory=dict)
+    rows: dict[Where, Array] = field(default_factory=dict)
 
-    def add(self, where: Where, rows: Tensor) -> None:
+    def add(self, where: Where, rows: Array) -> None:
         known = self.rows.get(where)
         self.rows[where] = rows if known is None else known | rows
 
-    def of(self, rule: DenseRule) -> Tensor | None:
+    def of(self, rule: DenseRule) -> Array | None:
         """The rows that a rule must evaluate again; None if there are none."""
-        found: Tensor | None = None
+        found: Array | None = None
         for where in rule.reads:
             rows = self.rows.get(where)
             if rows is not None:
@@ -66,27 +67,27 @@ class _Moves:
 class _Inbox:
     """The greatest proposal for each end so far, and the rows that it moves."""
 
-    def __init__(self, strip: Strip, setters: dict[Where, Tensor] | None = None) -> None:
+    def __init__(self, strip: Strip, setters: dict[Where, Array] | None = None) -> None:
         self.strip = strip
-        self.found: dict[Where, tuple[Tensor, Tensor]] = {}
+        self.found: dict[Where, tuple[Array, Array]] = {}
         self._setters = setters
 
-    def add(self, where: Where, heard: Tensor, value: Tensor, setter: int = -1, *, rising: bool = False) -> None:
+    def add(self, where: Where, heard: Array, value: Array, setter: int = -1, *, rising: bool = False) -> None:
         """Add bounds for one end of a table, (n,), in the rows that they move. Of equal ones the first sets the end."""
         known = self.found.get(where)
         column = self.strip.column(where[0])
         if known is None and column.blank and self._setters is None:
-            nearer = value.clamp(max=1.0) if where[1] and not rising else value.clamp(min=float(where[1]))
+            nearer = value.clip(None, 1.0) if where[1] and not rising else value.clip(min=float(where[1]))
             self.found[where] = heard, either(heard, nearer, float(where[1]))
             return
         ends = column.end(where[1]) if known is None else known[1]
-        better = torch.minimum if where[1] and not rising else torch.maximum
+        better = np.minimum if where[1] and not rising else np.maximum
         met = either(heard, better(ends, value), ends)
         if self._setters is not None:
             before = self._setters.get(where)
             if before is None:
-                before = torch.full((self.strip.length,), -1, dtype=torch.int32)
-            self._setters[where] = torch.where(met != ends, setter, before)
+                before = np.full((self.strip.length,), -1, dtype=np.int32)
+            self._setters[where] = np.where(met != ends, setter, before)
         self.found[where] = (heard if known is None else known[0] | heard, met)
 
     def settle(self) -> _Moves:
@@ -110,8 +111,8 @@ class DenseRun:
         self.program = program
         self.strip = strip
         # By end: the number of the statement that set it
-        self.setters: dict[Where, Tensor] | None = {} if why else None
-        self._silent: dict[int, Tensor] = {}  # by rule: the rows whose instance is arrested
+        self.setters: dict[Where, Array] | None = {} if why else None
+        self._silent: dict[int, Array] = {}  # by rule: the rows whose instance is arrested
         # The truth of each comparison, from its numbers as facts give them
         self._truths: dict[str, Interval] = {}
         self.rounds: list[int] = []  # moves between completions
@@ -123,48 +124,46 @@ class DenseRun:
 
     def begin(self) -> None:
         """Arrest contradictory facts, and give comparisons their first truth."""
-        with torch.no_grad():
-            for column in self.strip.columns.values():
-                column.arrest()
-            self._compare()
+        for column in self.strip.columns.values():
+            column.arrest()
+        self._compare()
 
     def settle(self) -> None:
         """Run to the fixpoint after `begin`. Raises `Unsettled`."""
-        with torch.no_grad():
-            self._complete(first=True)
-            for rule in self.program.shared:
-                self._initialise(rule)
-            moves: _Moves | None = None
-            while True:
-                self.rounds.append(0)
-                self._run(moves)
-                if not self.program.strata or not self.rounds[-1]:
-                    return
-                moves = self._complete(first=False)
-                if not moves:
-                    return
+        self._complete(first=True)
+        for rule in self.program.shared:
+            self._initialise(rule)
+        moves: _Moves | None = None
+        while True:
+            self.rounds.append(0)
+            self._run(moves)
+            if not self.program.strata or not self.rounds[-1]:
+                return
+            moves = self._complete(first=False)
+            if not moves:
+                return
 
     @property
     def contradicts(self) -> bool:
         """Whether the bounds of an atom have crossed, or an instance could not be satisfied."""
         return bool(self._clashes())
 
-    def contradicted(self) -> Tensor:
+    def contradicted(self) -> Array:
         """(n,) `contradicts`, by row."""
-        found = torch.zeros(self.strip.length, dtype=torch.bool)
+        found = np.zeros(self.strip.length, dtype=bool)
         for rows in self._clashes():
             found |= rows
         return found
 
-    def _clashes(self) -> list[Tensor]:
+    def _clashes(self) -> list[Array]:
         columns = self.strip.columns.values()
         return [*self._silent.values(), *(each.arrested for each in columns if each.arrested is not None)]
 
-    def setters_of(self, table: str) -> tuple[Tensor, Tensor]:
+    def setters_of(self, table: str) -> tuple[Array, Array]:
         """The statements that set the lower and the upper ends of a table, as `DenseProgram.statements` numbers them;
         -1 where none did."""
         assert self.setters is not None
-        none = torch.full((self.strip.length,), -1, dtype=torch.int32)
+        none = np.full((self.strip.length,), -1, dtype=np.int32)
         return self.setters.get((table, 0), none), self.setters.get((table, 1), none)
 
     # --- before the first round ---------------------------------------------------------------------------------------
@@ -188,9 +187,9 @@ class DenseRun:
                 inbox.add(where, heard, value)
         inbox.settle()
 
-    def _first_truths(self, rule: DenseRule) -> list[tuple[Where, Tensor, Tensor]]:
+    def _first_truths(self, rule: DenseRule) -> list[tuple[Where, Array, Array]]:
         name, modes = rule.tables[AUXILIARY], rule.shape.modes[AUXILIARY]
-        found: list[tuple[Where, Tensor, Tensor]] = []
+        found: list[tuple[Where, Array, Array]] = []
         plain = self._default(AUXILIARY, rule) == (0.0, 1.0)
         parts = self._parts_of_comparison(rule) if plain else None
         if parts is None:
@@ -206,14 +205,14 @@ class DenseRun:
                 found.append(((name, side), news, value))
         return found
 
-    def _parts_of_comparison(self, rule: DenseRule) -> list[tuple[Tensor | None, bool]] | None:
+    def _parts_of_comparison(self, rule: DenseRule) -> list[tuple[Array | None, bool]] | None:
         """The rows of a comparison by their numbers: rows with single values only (True), and rows with intervals that
         may imply something (False). Rows without known numbers are in neither. None if all rows are handled
         together."""
         inputs = [self.strip.column(rule.tables[leaf]) for leaf in rule.formula.leaves]
         if not inputs or rule.comparison is None or rule.comparison.relation is None:
             return None
-        points: Tensor | None = None
+        points: Array | None = None
         for column in inputs:
             own = column.lower == column.upper
             points = own if points is None else points & own
@@ -222,63 +221,63 @@ class DenseRun:
             return [(None, True)]
         informed = self._informed(rule)
         rest = ~points if informed is None else ~points & informed
-        parts: list[tuple[Tensor | None, bool]] = []
+        parts: list[tuple[Array | None, bool]] = []
         if any_set(points):
             parts.append((where_set(points), True))
         if any_set(rest):
             parts.append((where_set(rest), False))
         return parts
 
-    def _informed(self, rule: DenseRule) -> Tensor | None:
+    def _informed(self, rule: DenseRule) -> Array | None:
         """The rows in which enough numbers are known for the comparison to bound them."""
-        known: dict[int, Tensor] = {}
+        known: dict[int, Array] = {}
         for leaf in rule.formula.leaves:
             column = self.strip.column(rule.tables[leaf])
-            known[leaf] = (column.lower > -torch.inf) | (column.upper < torch.inf)
-        found: Tensor | None = None
+            known[leaf] = (column.lower > -np.inf) | (column.upper < np.inf)
+        found: Array | None = None
         for own in rule.informing:
-            every: Tensor | None = None
+            every: Array | None = None
             for leaf in own:
                 every = known[leaf] if every is None else every & known[leaf]
             if every is None:
                 return None
             found = every if found is None else found | every
-        return torch.zeros(self.strip.length, dtype=torch.bool) if found is None else found
+        return np.zeros(self.strip.length, dtype=bool) if found is None else found
 
-    def _truth(self, rule: DenseRule, parts: Sequence[tuple[Tensor | None, bool]]) -> Interval:
+    def _truth(self, rule: DenseRule, parts: Sequence[tuple[Array | None, bool]]) -> Interval:
         """The truth of a comparison that no other statement bounds."""
         comparison, formula = rule.comparison, rule.formula
         assert comparison is not None
         columns = [self.strip.column(rule.tables[leaf]) for leaf in formula.neurons[formula.top].operands]
-        lower = torch.zeros(self.strip.length, dtype=torch.float64)
-        upper = torch.ones(self.strip.length, dtype=torch.float64)
+        lower = np.zeros(self.strip.length, dtype=np.float64)
+        upper = np.ones(self.strip.length, dtype=np.float64)
         for rows, single in parts:
             if single and rows is not None and 2 * len(rows) >= self.strip.length:
                 self._truth_of_most(comparison, columns, rows, lower, upper)
                 continue
             inputs: list[Interval] = []
             for column in columns:
-                low = column.lower if rows is None else column.lower.index_select(0, rows)
+                low = column.lower if rows is None else column.lower.take(rows)
                 if single:
                     inputs.append(point(low))
                     continue
-                inputs.append(Interval(low, column.upper if rows is None else column.upper.index_select(0, rows)))
+                inputs.append(Interval(low, column.upper if rows is None else column.upper.take(rows)))
             found = comparison.truth(inputs)
             if rows is None:
                 return found
-            lower.index_copy_(0, rows, found.lower)
-            upper.index_copy_(0, rows, found.upper)
+            lower[rows] = found.lower
+            upper[rows] = found.upper
         return Interval(lower, upper)
 
     def _truth_of_most(
-        self, comparison: Comparison, columns: Sequence[Column], rows: Tensor, lower: Tensor, upper: Tensor
+        self, comparison: Comparison, columns: Sequence[Column], rows: Array, lower: Array, upper: Array
     ) -> None:
         """Write the truth in most rows, whose numbers are single values; other rows are computed with arbitrary numbers
         and not written. Selecting the rows would take longer."""
-        here = torch.zeros(self.strip.length, dtype=torch.bool).index_fill_(0, rows, True)
-        found = comparison.truth([point(torch.where(here, column.lower, 1.0)) for column in columns])
+        here = set_at(self.strip.length, rows)
+        found = comparison.truth([point(np.where(here, column.lower, 1.0)) for column in columns])
         for ends, own in zip((lower, upper), found, strict=True):
-            torch.where(here, own, ends, out=ends)
+            np.copyto(ends, own, where=here)
 
     def _default(self, leaf: int, rule: DenseRule) -> tuple[float, float]:
         return self.program.tables[rule.tables[leaf]].default
@@ -287,11 +286,11 @@ class DenseRun:
         """Give a shared neuron the bounds that its operands imply."""
         formula = rule.formula
         up = upward(formula, entering(self._reader(rule, None), formula), (None,))[formula.top]
-        lower, upper = up.lower.clamp(min=formula.lower), up.upper.clamp(max=formula.upper)
+        lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
         crossed = lower > upper + tolerance(lower.dtype)
         column = self.strip.column(rule.tables[AUXILIARY])
-        column.put(0, torch.where(crossed, formula.lower, torch.minimum(lower, upper)))
-        column.put(1, torch.where(crossed, formula.upper, torch.maximum(lower, upper)))
+        column.put(0, np.where(crossed, formula.lower, np.minimum(lower, upper)))
+        column.put(1, np.where(crossed, formula.upper, np.maximum(lower, upper)))
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 
@@ -310,7 +309,7 @@ class DenseRun:
             if sum(self.rounds) > MOST:
                 raise Unsettled
 
-    def _look(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> None:
+    def _look(self, number: int, rule: DenseRule, moved: Array | None, inbox: _Inbox) -> None:
         """Add a rule's proposals for some rows to the inbox. Each group of rows takes the fastest path that suits
         it."""
         silent = self._silent.get(number)
@@ -341,14 +340,14 @@ class DenseRun:
             column = self.strip.column(rule.tables[leaf])
             heard = column.awake(self._spread(rows, heard))
             if rule.shape.modes[leaf][side] == LISTED:
-                heard = heard & column.given if column.given is not None else torch.zeros_like(heard)
+                heard = heard & column.given if column.given is not None else np.zeros_like(heard)
             heard = heard if moved is None else heard & moved
             if own is not None:
                 heard = own.awake(heard)
             if any_set(heard):
                 inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
 
-    def _forward(self, number: int, rule: DenseRule, moved: Tensor | None, inbox: _Inbox) -> Tensor | None:
+    def _forward(self, number: int, rule: DenseRule, moved: Array | None, inbox: _Inbox) -> Array | None:
         """Evaluate forward the rows whose consequent is unknown, from one end of each atom of the antecedent. Returns
         the other rows."""
         assert rule.clause is not None
@@ -358,7 +357,7 @@ class DenseRun:
             return moved
         some = moved
         if not column.blank:
-            blank = equal_to(column.lower, 0.0) & equal_to(column.upper, 1.0)
+            blank = (column.lower == 0.0) & (column.upper == 1.0)
             some = blank if moved is None else blank & moved
         if some is not None and not any_set(some):
             return moved
@@ -379,17 +378,17 @@ class DenseRun:
             if any_set(heard):
                 inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
         if every:
-            return torch.zeros(self.strip.length, dtype=torch.bool)
+            return np.zeros(self.strip.length, dtype=bool)
         assert some is not None
         return ~some if moved is None else moved & ~some
 
-    def _summed(self, rule: DenseRule, clause: SummedClause) -> tuple[Tensor, Tensor] | None:
+    def _summed(self, rule: DenseRule, clause: SummedClause) -> tuple[Array, Array] | None:
         """The proposals of a clause in all rows; None if rounding made some ends cross."""
         read = self._end_reader(rule, None)
         ends = {leaf: end for leaf, side in clause.leaves.items() if (end := read(leaf, side)) is not None}
         return clause.proposed(lambda leaf, _side: ends[leaf]) if len(ends) == len(clause.leaves) else None
 
-    def _speaking(self, rule: DenseRule, moved: Tensor | None) -> Tensor | None:
+    def _speaking(self, rule: DenseRule, moved: Array | None) -> Array | None:
         """Drop the rows in which a comparison cannot propose more: its own truth is no tighter than its numbers imply,
         and these are single values."""
         comparison = rule.comparison
@@ -407,7 +406,7 @@ class DenseRun:
         quiet = own.lower == truth.lower if keeps[0] else own.lower <= truth.lower
         quiet &= own.upper == truth.upper if keeps[1] else own.upper >= truth.upper
         if comparison.partial:  # a true or false comparison implies that its terms are defined, which may bound numbers
-            single = torch.ones(self.strip.length, dtype=torch.bool)
+            single = np.ones(self.strip.length, dtype=bool)
             for leaf in rule.formula.leaves:
                 column = self.strip.column(rule.tables[leaf])
                 single &= column.lower == column.upper
@@ -415,53 +414,53 @@ class DenseRun:
             quiet &= single | ((own.lower <= least) & (own.upper >= 1 - least))
         return ~quiet if moved is None else moved & ~quiet
 
-    def _picked(self, moved: Tensor | None) -> Tensor | None:
+    def _picked(self, moved: Array | None) -> Array | None:
         """The indices of the rows to evaluate; None if evaluating all is cheaper."""
         if moved is None or count_set(moved) * _WORTHWHILE >= self.strip.length:
             return None
         return where_set(moved)
 
-    def _spread(self, rows: Tensor | None, flags: Tensor) -> Tensor:
+    def _spread(self, rows: Array | None, flags: Array) -> Array:
         """Flags of selected rows, scattered to all."""
         if rows is None:
             return flags
-        return torch.zeros(self.strip.length, dtype=torch.bool).index_copy_(0, rows, flags)
+        return replaced(np.zeros(self.strip.length, dtype=bool), rows, flags)
 
-    def _placed(self, rows: Tensor | None, values: Tensor) -> Tensor:
+    def _placed(self, rows: Array | None, values: Array) -> Array:
         """Values of selected rows, scattered to all; other entries are undefined."""
         if rows is None:
             return values
-        return torch.zeros(self.strip.length, dtype=values.dtype).index_copy_(0, rows, values)
+        return replaced(np.zeros(self.strip.length, dtype=values.dtype), rows, values)
 
-    def _reader(self, rule: DenseRule, rows: Tensor | None) -> Read:
+    def _reader(self, rule: DenseRule, rows: Array | None) -> Read:
         formula = rule.formula
         length = self.strip.length if rows is None else len(rows)
 
         def read(index: int) -> Bounds:
             if index != AUXILIARY and formula.neurons[index].fixed:
-                return constant(rule.shape, index, length, torch.float64)
+                return constant(rule.shape, index, length, DOUBLE)
             column = self.strip.column(rule.tables[index])
             lower, upper = column.bounds
             if index in formula.heads:
                 given = column.given
                 if given is None:
-                    return Bounds(torch.zeros(length, dtype=torch.float64), torch.ones(length, dtype=torch.float64))
+                    return Bounds(np.zeros(length, dtype=np.float64), np.ones(length, dtype=np.float64))
                 lower, upper = either(given, lower, 0.0), either(given, upper, 1.0)
             if rows is None:
                 return Bounds(lower, upper)
-            return Bounds(lower.index_select(0, rows), upper.index_select(0, rows))
+            return Bounds(lower.take(rows), upper.take(rows))
 
         return read
 
-    def _end_reader(self, rule: DenseRule, rows: Tensor | None) -> ReadEnd:
+    def _end_reader(self, rule: DenseRule, rows: Array | None) -> ReadEnd:
         """As `end_reader`, from the columns as neurons read them."""
         every = end_reader(self._reader(rule, rows))
 
-        def read(index: int, side: int) -> Tensor | None:
+        def read(index: int, side: int) -> Array | None:
             if rule.formula.neurons[index].fixed or index in rule.formula.heads:
                 return every(index, side)
             end = self.strip.column(rule.tables[index]).entered(side)
-            return end if end is None or rows is None else end.index_select(0, rows)
+            return end if end is None or rows is None else end.take(rows)
 
         return read
 
@@ -497,25 +496,25 @@ class DenseRun:
             if first:
                 continue
             for column, some, before in zip(columns, open_rows, old, strict=True):
-                column.put(0, torch.where(some, torch.maximum(column.lower, before.lower), column.lower))
-                column.put(1, torch.where(some, torch.minimum(column.upper, before.upper), column.upper))
+                column.put(0, np.where(some, np.maximum(column.lower, before.lower), column.lower))
+                column.put(1, np.where(some, np.minimum(column.upper, before.upper), column.upper))
                 column.arrest()
                 low, high = column.bounds
-                changed = ((low - before.lower).abs() > _NOISE) | ((high - before.upper).abs() > _NOISE)
+                changed = (abs(low - before.lower) > _NOISE) | (abs(high - before.upper) > _NOISE)
                 if any_set(changed):
                     for side in (0, 1):
                         moves.add((column.table.name, side), changed)
         return moves
 
-    def _restart(self, columns: Sequence[Column], open_rows: Sequence[Tensor]) -> None:
+    def _restart(self, columns: Sequence[Column], open_rows: Sequence[Array]) -> None:
         for column, some in zip(columns, open_rows, strict=True):
-            column.put(0, torch.where(some, 0.0, column.lower))
-            column.put(1, torch.where(some, 0.0, column.upper))
+            column.put(0, np.where(some, 0.0, column.lower))
+            column.put(1, np.where(some, 0.0, column.upper))
             if self.setters is not None:
                 for side in (0, 1):
                     self.setters.pop((column.table.name, side), None)
 
-    def _exact(self, rules: Sequence[DenseRule], columns: Sequence[Column], open_rows: Sequence[Tensor]) -> bool:
+    def _exact(self, rules: Sequence[DenseRule], columns: Sequence[Column], open_rows: Sequence[Array]) -> bool:
         """Whether everything that the rules read has equal ends."""
         completed = dict(zip((column.table.name for column in columns), open_rows, strict=True))
         for name in {name for rule in rules for name in rule.tables.values()}:
@@ -545,7 +544,7 @@ class DenseRun:
                 found = completing(rule.shape, self._reader(rule, rows), (None,))
                 for (head, side), (news, value) in found.proposed.items():
                     if exact and side == 0:
-                        if any_set((value - found.proposed[head, 1][1]).abs() > _NOISE):
+                        if any_set(abs(value - found.proposed[head, 1][1]) > _NOISE):
                             return False
                         continue
                     column = self.strip.column(rule.tables[head])
@@ -566,15 +565,15 @@ class DenseRun:
         raise Unsettled
 
 
-def _enter_sound(end: Tensor, side: int, column: Column) -> Tensor:
+def _enter_sound(end: Array, side: int, column: Column) -> Array:
     """Some lower (0) or upper (1) ends of a sound column as a neuron reads them."""
     if column.is_entered(side):
         return end
     least = tolerance(end.dtype)
-    return torch.where(end >= 1 - least, 1.0, end) if side else torch.threshold(end, least, 0.0)
+    return np.where(end >= 1 - least, 1.0, end) if side else np.where(end > least, end, 0.0)
 
 
-def _open(column: Column) -> Tensor:
+def _open(column: Column) -> Array:
     """The rows of a closed derived predicate that no fact lists and that are not arrested."""
-    found = torch.ones(len(column.lower), dtype=torch.bool) if column.given is None else ~column.given
+    found = np.ones(len(column.lower), dtype=bool) if column.given is None else ~column.given
     return column.awake(found)

@@ -10,49 +10,49 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from lnnkit.flags import any_set, either, over
+from lnnkit.arrays import any_set
+from lnnkit.flags import either, over
 from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper, tolerance
 from lnnkit.numeric import same
 from lnnkit.rows.dense.dense_program import DenseTable
+from lnnkit.store.columns.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Coded:
     """Distinct bounds (k,), and the index of each row's bounds: ``codes``, uint8 (n,)."""
 
-    codes: Tensor
-    lower: Tensor
-    upper: Tensor
+    codes: Array
+    lower: Array
+    upper: Array
 
     def part(self, start: int, stop: int) -> Coded:
         return Coded(self.codes[start:stop], self.lower, self.upper)
 
-    def ends(self) -> tuple[Tensor, Tensor]:
+    def ends(self) -> tuple[Array, Array]:
         """The bounds of each row, (n,) each."""
         if len(self.lower) == 1:
-            length, kind = (len(self.codes),), torch.float64
-            return torch.full(length, float(self.lower), dtype=kind), torch.full(length, float(self.upper), dtype=kind)
-        places = self.codes.int()
-        lower = self.lower.index_select(0, places)
-        return lower, lower if self.upper is self.lower else self.upper.index_select(0, places)
+            length, kind = (len(self.codes),), np.float64
+            return np.full(length, self.lower.item(), dtype=kind), np.full(length, self.upper.item(), dtype=kind)
+        places = self.codes
+        lower = self.lower.take(places)
+        return lower, lower if self.upper is self.lower else self.upper.take(places)
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """Single values (n,) and a mask of ``missing`` ones, whose values are arbitrary."""
 
-    values: Tensor
-    missing: Tensor
+    values: Array
+    missing: Array
 
     def part(self, start: int, stop: int) -> Numbers:
         return Numbers(self.values[start:stop], self.missing[start:stop])
 
-    def ends(self) -> tuple[Tensor, Tensor]:
+    def ends(self) -> tuple[Array, Array]:
         known = ~self.missing
-        return either(known, self.values, -torch.inf), either(known, self.values, torch.inf)
+        return either(known, self.values, -np.inf), either(known, self.values, np.inf)
 
 
 class Column:
@@ -63,20 +63,20 @@ class Column:
     __slots__ = ("_entered", "_lower", "_made_of", "_upper", "arrested", "crossed", "given", "sound", "table")
 
     def __init__(
-        self, table: DenseTable, lower: Tensor, upper: Tensor, given: Tensor | None = None, *, sound: bool = False
+        self, table: DenseTable, lower: Array, upper: Array, given: Array | None = None, *, sound: bool = False
     ) -> None:
         self.table = table
         self.sound = sound
         self.given = given
-        self.arrested: Tensor | None = None
+        self.arrested: Array | None = None
         self.crossed: Bounds | None = None
-        self._lower: Tensor | None = lower
-        self._upper: Tensor | None = upper
+        self._lower: Array | None = lower
+        self._upper: Array | None = upper
         self._made_of: Coded | Numbers | None = None
-        self._entered: dict[int, Tensor] = {}
+        self._entered: dict[int, Array] = {}
 
     @staticmethod
-    def of(table: DenseTable, made_of: Coded | Numbers, given: Tensor | None = None) -> Column:
+    def of(table: DenseTable, made_of: Coded | Numbers, given: Array | None = None) -> Column:
         """A column whose ends are computed on first use; none of them cross."""
         found = Column.__new__(Column)
         found.table, found.given, found.arrested, found.crossed, found.sound = table, given, None, None, True
@@ -86,21 +86,21 @@ class Column:
         return found
 
     @property
-    def lower(self) -> Tensor:
+    def lower(self) -> Array:
         return self.end(0)
 
     @property
-    def upper(self) -> Tensor:
+    def upper(self) -> Array:
         return self.end(1)
 
-    def end(self, side: int) -> Tensor:
+    def end(self, side: int) -> Array:
         """The lower (0) or the upper (1) ends."""
         if self._lower is None or self._upper is None:
             assert self._made_of is not None
             self._lower, self._upper = self._made_of.ends()
         return self._upper if side else self._lower
 
-    def entered(self, side: int) -> Tensor | None:
+    def entered(self, side: int) -> Array | None:
         """One end of a truth as neurons read it, read-only; None if rounding made some ends cross."""
         if side not in self._entered:
             if not self.sound and self.lower is not self.upper and any_set(over(self.lower, self.upper)):
@@ -120,7 +120,7 @@ class Column:
         made_of = self._made_of
         if not isinstance(made_of, Coded) or len(made_of.lower) != 1:
             return False
-        return float(made_of.lower) == 0 and float(made_of.upper) == 1
+        return made_of.lower.item() == 0 and made_of.upper.item() == 1
 
     @property
     def coded(self) -> Coded | None:
@@ -163,7 +163,7 @@ class Column:
             either(self.arrested, self.crossed.upper, self.upper),
         )
 
-    def put(self, side: int, values: Tensor) -> None:
+    def put(self, side: int, values: Array) -> None:
         """The column with one end replaced."""
         ends = [self.lower, self.upper]
         ends[side] = values
@@ -171,11 +171,11 @@ class Column:
         self._made_of, self.sound = None, False
         self._entered = {}
 
-    def awake(self, heard: Tensor) -> Tensor:
+    def awake(self, heard: Array) -> Array:
         """The flagged rows that are not arrested."""
         return heard if self.arrested is None else heard & ~self.arrested
 
-    def arrest(self) -> Tensor | None:
+    def arrest(self) -> Array | None:
         """Arrest the rows whose bounds have crossed by more than the tolerance; returns them, or None."""
         if self.sound or self.lower is self.upper:
             return None
@@ -199,10 +199,10 @@ class Column:
         return fresh
 
 
-def _is_entered(ends: Tensor, side: int, *, within: bool) -> bool:
+def _is_entered(ends: Array, side: int, *, within: bool) -> bool:
     """Whether ends need no rounding for neurons: ``within`` [0, 1], and exactly 0 or 1 if within the tolerance of
     these."""
-    values, close = ends.numpy(), tolerance(ends.dtype)
+    values, close = ends, tolerance(ends.dtype)
     if not len(values):
         return True
     if not within and (values.min() < 0 or values.max() > 1):
@@ -225,5 +225,5 @@ class Strip:
 
 def at_default(table: DenseTable, length: int) -> Column:
     """A column without facts."""
-    lower, upper = (torch.full((1,), end, dtype=torch.float64) for end in table.default)
-    return Column.of(table, Coded(torch.zeros(length, dtype=torch.uint8), lower, upper))
+    lower, upper = (np.full((1,), end, dtype=np.float64) for end in table.default)
+    return Column.of(table, Coded(np.zeros(length, dtype=np.uint8), lower, upper))

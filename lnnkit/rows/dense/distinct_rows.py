@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.rows.dense.dense_state import Coded, Column, Strip
+from lnnkit.store.columns.arrays import Array
 
 # Measured by `python -m benchmarks.inference_constants`: 200,000 rows of 2,187 combinations take 56 CPU ms.
 _MOST = 4096  # greatest number of combinations; 1024: 157 ms, since these are more and are not merged, 65,536: 62 ms
@@ -25,12 +24,12 @@ class Distinct:
     (n,)."""
 
     strip: Strip
-    places: Tensor
+    places: Array
 
 
 def distinct_rows(strip: Strip, names: Sequence[str]) -> Distinct | None:
     """The distinct combinations of the columns with these names; None if there are too many."""
-    found: dict[str, tuple[Coded, Tensor | None]] = {}
+    found: dict[str, tuple[Coded, Array | None]] = {}
     count = 1
     for name in names:
         column = strip.column(name)
@@ -49,31 +48,31 @@ def distinct_rows(strip: Strip, names: Sequence[str]) -> Distinct | None:
     for name, (coded, given) in found.items():
         size = len(coded.lower)
         if size > 1:
-            key += coded.codes.numpy().astype(kind, copy=False) * kind(weight)
+            key += coded.codes.astype(kind, copy=False) * kind(weight)
         if given is not None:
-            key += given.numpy().view(np.uint8).astype(kind, copy=False) * kind(weight * size)
+            key += given.view(np.uint8).astype(kind, copy=False) * kind(weight * size)
         parts[name] = size, weight
         weight *= size * (1 if given is None else 2)
-    return Distinct(Strip(count, dict(_columns(strip, found, parts, count))), torch.from_numpy(key).int())
+    return Distinct(Strip(count, dict(_columns(strip, found, parts, count))), key.astype(np.int32))
 
 
 def _columns(
     strip: Strip,
-    found: dict[str, tuple[Coded, Tensor | None]],
+    found: dict[str, tuple[Coded, Array | None]],
     parts: dict[str, tuple[int, int]],
     count: int,
 ) -> Iterator[tuple[str, Column]]:
-    every = torch.arange(count)
+    every = np.arange(count)
     for name, (coded, given) in found.items():
         size, weight = parts[name]
         own = every // weight % size
         before = strip.column(name)
-        lower = coded.lower.index_select(0, own)
-        upper = lower if coded.upper is coded.lower else coded.upper.index_select(0, own)
+        lower = coded.lower.take(own)
+        upper = lower if coded.upper is coded.lower else coded.upper.take(own)
         if given is not None:
-            listed: Tensor | None = every // (weight * size) % 2 == 1
+            listed: Array | None = every // (weight * size) % 2 == 1
         else:
-            listed = None if before.given is None else torch.ones(count, dtype=torch.bool)
+            listed = None if before.given is None else np.ones(count, dtype=bool)
         yield name, Column(before.table, lower, upper, listed)
 
 
@@ -83,18 +82,18 @@ def _coded(column: Column) -> Coded | None:
         return column.coded
     if column.arrested is not None or column.numbers is not None:
         return None
-    one = _few(column.lower.numpy())
+    one = _few(column.lower)
     if one is None:
         return None
     if column.upper is column.lower:
-        ends = torch.from_numpy(one[1])
-        return Coded(torch.from_numpy(one[0]), ends, ends)
-    other = _few(column.upper.numpy())
+        ends = one[1]
+        return Coded(one[0], ends, ends)
+    other = _few(column.upper)
     if other is None:
         return None
     codes = one[0] + other[0] * np.uint8(len(one[1]))
     lower, upper = np.tile(one[1], len(other[1])), np.repeat(other[1], len(one[1]))
-    return Coded(torch.from_numpy(codes), torch.from_numpy(lower), torch.from_numpy(upper))
+    return Coded(codes, lower, upper)
 
 
 def _few(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

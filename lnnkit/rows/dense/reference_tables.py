@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
@@ -17,6 +16,7 @@ from lnnkit.numeric import same
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Coded, Column, Numbers, at_default
 from lnnkit.rows.dense.row_lookups import Atoms, Named, Place
+from lnnkit.store.columns.arrays import DOUBLE
 
 _KEPT = 1 << 20  # entities whose inferred bounds are cached
 _CODES = 256
@@ -95,9 +95,9 @@ class ReferenceTables:
         here = (mine.codes == theirs) & (mine.codes >= 0)
         if not here.any():
             return at_default(table, len(here))
-        low, high = (torch.full((1,), end, dtype=torch.float64) for end in table.default)
-        flags = torch.from_numpy(here)
-        lower, upper = torch.where(flags, column.lower, low), torch.where(flags, column.upper, high)
+        low, high = (np.full((1,), end, dtype=np.float64) for end in table.default)
+        flags = here
+        lower, upper = np.where(flags, column.lower, low), np.where(flags, column.upper, high)
         return Column(table, lower, upper, flags)
 
     def _of(self, name: str, table: DenseTable) -> _Known:
@@ -151,17 +151,17 @@ def _texts(codes: np.ndarray, names: Sequence[Names]) -> list[tuple[str, ...]]:
 
 def _gathered(table: DenseTable, codes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Column:
     """The bounds at the indices of the rows, (k,)."""
-    given = torch.ones(len(codes), dtype=torch.bool)
+    given = np.ones(len(codes), dtype=bool)
     single = lower == upper
     if table.numeric and bool((single | (np.isinf(lower) & np.isinf(upper))).all()):
-        values = torch.from_numpy(np.where(single, lower, 1.0).take(codes))
+        values = np.where(single, lower, 1.0).take(codes)
         if bool(single.all()):
             return Column(table, values, values, given)
-        return Column.of(table, Numbers(values, torch.from_numpy((~single).take(codes))), given)
+        return Column.of(table, Numbers(values, (~single).take(codes)), given)
     if not table.numeric and len(lower) <= _CODES:
-        coded = Coded(torch.from_numpy(codes.astype(np.uint8)), torch.from_numpy(lower), torch.from_numpy(upper))
+        coded = Coded(codes.astype(np.uint8), lower, upper)
         return Column.of(table, coded, given)
-    return Column(table, torch.from_numpy(lower.take(codes)), torch.from_numpy(upper.take(codes)), given)
+    return Column(table, lower.take(codes), upper.take(codes), given)
 
 
 def _stated(program: CheckedProgram, name: str, table: DenseTable) -> _Known:
@@ -178,9 +178,9 @@ def _stated(program: CheckedProgram, name: str, table: DenseTable) -> _Known:
     lower, upper = ends[:, 0].copy(), ends[:, 1].copy()
     crossed = lower > upper
     if table.numeric:
-        crossed &= ~same(torch.from_numpy(lower), torch.from_numpy(upper)).numpy()
+        crossed &= ~same(lower, upper)
     else:
-        crossed = lower > upper + tolerance(torch.float64)
+        crossed = lower > upper + tolerance(DOUBLE)
     lower[crossed], upper[crossed] = (-np.inf, np.inf) if table.numeric else (0.0, 1.0)
     return _Known({key: place for place, key in enumerate(met)}, lower, upper)
 

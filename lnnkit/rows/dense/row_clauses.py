@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from lnnkit.analysis.causes import convex
 from lnnkit.analysis.relevance import ALL
+from lnnkit.arrays import any_set
 from lnnkit.engine.response.respond import Read, Target
-from lnnkit.flags import any_set
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic import Lukasiewicz, Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
+from lnnkit.store.columns.arrays import DOUBLE, Array
 
-ReadEnd = Callable[[int, int], Tensor | None]
+ReadEnd = Callable[[int, int], Array | None]
 """The lower (0) or upper (1) end of a leaf as a neuron reads it; None if rounding made its ends cross."""
 
 
@@ -32,7 +32,7 @@ class Clause(NamedTuple):
     antecedent: tuple[int, ...]
     sides: Mapping[int, int]
 
-    def proposed(self, read: ReadEnd, length: int) -> tuple[Tensor, Tensor] | None:
+    def proposed(self, read: ReadEnd, length: int) -> tuple[Array, Array] | None:
         """Flags of rows with a proposal for the target, and the bounds: bitwise those of ``respond``. None if the full
         pass is needed: an instance bounds its antecedent, or is unsatisfiable, or ``read`` returns None."""
         top = self.formula.neurons[self.formula.top]
@@ -47,15 +47,15 @@ class Clause(NamedTuple):
             if end is None:
                 return None
             side = self.sides[index]  # the other end is not read: it is unknown, one value for all rows
-            values[index] = Bounds(end.new_zeros(1), end) if side else Bounds(end, end.new_ones(1))
+            values[index] = Bounds(np.zeros(1), end) if side else Bounds(end, np.ones(1))
         end = values[top.operands[0]].lower
-        unknown = Bounds(end.new_zeros(1), end.new_ones(1))  # a value common to all rows is stored once
-        node = Bounds(end.new_full((1,), self.formula.lower), unknown.upper)
+        unknown = Bounds(np.zeros(1), np.ones(1))  # a value common to all rows is stored once
+        node = Bounds(np.full(1, self.formula.lower), unknown.upper)
         weights = (top.weights[0], top.weights[1])
         found = top.logic.implication_inverse(node, Bounds(end, unknown.upper), unknown, weights, top.bias)
         if any_set(found.empty) or any_set(found.operands[0].upper < 1):
             return None
-        box = Bounds(*(each.expand(length) for each in found.operands[1]))
+        box = Bounds(*(np.broadcast_to(each, length) for each in found.operands[1]))
         if self.target[1]:
             upper = complement(box).upper
             return upper < 1 - noise(end.dtype), upper
@@ -68,7 +68,7 @@ def clause(batch: RuleShape) -> Clause | None:
     top = formula.neurons[formula.top]
     if batch.completes or batch.observed or formula.auxiliary is not None or len(formula.blocks) > 1:
         return None
-    if top.kind != "implies" or formula.upper < 1 - tolerance(torch.float64):
+    if top.kind != "implies" or formula.upper < 1 - tolerance(DOUBLE):
         return None
     if not all(convex(neuron) and not neuron.numeric and neuron.arithmetic is None for neuron in formula.neurons):
         return None
@@ -104,7 +104,7 @@ def _beneath(formula: Formula, top: int) -> tuple[int, ...]:
 def end_reader(read: Read) -> ReadEnd:
     """Reads one end of what ``read`` returns."""
 
-    def entered(index: int, side: int) -> Tensor | None:
+    def entered(index: int, side: int) -> Array | None:
         own = read(index)
         if any_set(own.lower > own.upper):
             return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import torch
+import numpy as np
 
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.analysis.supports import Send
@@ -187,14 +187,13 @@ def _defines_nothing(needs: Needed, formula: Formula, leaf: int) -> bool:
         neuron = formula.neurons[index]
         upper = 0.0 if index == leaf or neuron.kind == "false" else 1.0
         lower = 1.0 if neuron.kind == "true" else 0.0
-        return Bounds(torch.full((1,), lower, dtype=torch.float64), torch.full((1,), upper, dtype=torch.float64))
+        return Bounds(np.full((1,), lower, dtype=np.float64), np.full((1,), upper, dtype=np.float64))
 
     if any(neuron.numeric or neuron.arithmetic is not None for neuron in formula.neurons):
         return False
-    with torch.no_grad():
-        values = upward(formula, read, (None,))
+    values = upward(formula, read, (None,))
     antecedent = values[formula.neurons[formula.top].operands[0]]
-    return float(antecedent.lower) == float(antecedent.upper) == 0.0
+    return antecedent.lower.item() == antecedent.upper.item() == 0.0
 
 
 def lookups(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor
-
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery
 from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Strip
 from lnnkit.rows.dense.distinct_rows import distinct_rows
+from lnnkit.store.columns.arrays import Array
 
 LENGTH = 2**17
 """Rows of a strip: enough that a call costs less than its work, few enough that what one statement needs fits the
@@ -24,9 +23,9 @@ class Settled:
 
     run: DenseRun
     begun: DenseRun
-    places: Tensor | None = None
+    places: Array | None = None
 
-    def of(self, query: DenseQuery) -> tuple[DenseRun, Tensor | None]:
+    def of(self, query: DenseQuery) -> tuple[DenseRun, Array | None]:
         """The run that answers a query, and the places of rows there (None: the rows themselves)."""
         return (self.begun, None) if self.run.program.is_untouched(query) else (self.run, self.places)
 

@@ -1,39 +1,12 @@
-"""Arrays of ids, flags, row numbers and bounds, and the tensors that share their memory."""
+"""Arrays of ids, flags, row numbers and bounds."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import torch
-
-from lnnkit.logic.bounds import Bounds
 
 Array = np.ndarray
 
-_REAL = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32)}
-
-
-class Ends(NamedTuple):
-    """Lower and upper ends, of one shape; one entry for each row."""
-
-    lower: Array
-    upper: Array
-
-
-def real(dtype: torch.dtype) -> np.dtype:
-    """The numpy type of bounds whose kernels take ``dtype``."""
-    return _REAL[dtype]
-
-
-def tensors(ends: Ends) -> Bounds:
-    """The ends as torch tensors in the same memory."""
-    return Bounds(torch.from_numpy(ends.lower), torch.from_numpy(ends.upper))
-
-
-def arrays(bounds: Bounds) -> Ends:
-    """The bounds as numpy arrays in the same memory; detached from gradients."""
-    return Ends(bounds.lower.numpy(), bounds.upper.numpy())
+DOUBLE = np.dtype(np.float64)
 
 
 def spelled_out(values: Array | range) -> Array:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lnnkit.store.columns.arrays import Array, spelled_out
 
@@ -32,9 +30,9 @@ class Growing:
         return self._buffer[: self._length]
 
     @property
-    def tensor(self) -> Tensor:
+    def tensor(self) -> Array:
         """As ``values``, in the same memory."""
-        return torch.from_numpy(self.values)
+        return self.values
 
     def reach(self, count: int) -> Array:
         """The values, ``count`` of them at least."""
@@ -100,9 +98,9 @@ class Chunks:
         return self._joined.values
 
     @property
-    def tensor(self) -> Tensor:
+    def tensor(self) -> Array:
         """As ``values``, in the same memory."""
-        return torch.from_numpy(self.values)
+        return self.values
 
     @property
     def run(self) -> range | None:
