@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.learn.replay.recorded_inference import Trace
+from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import Given
 from lnnkit.store.stated_facts import given_labels
@@ -92,9 +94,9 @@ def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     return Labels(
         tuple(each.predicate for each in given),
         torch.cat(count) if count else torch.zeros(0, dtype=torch.int64),
-        tuple(each.columns for each in given),
-        torch.cat([each.lower for each in given]) if given else torch.zeros(0, dtype=torch.float64),
-        torch.cat([each.upper for each in given]) if given else torch.zeros(0, dtype=torch.float64),
+        tuple(tuple(map(torch.tensor, each.columns)) for each in given),
+        torch.cat([torch.tensor(each.lower) for each in given]) if given else torch.zeros(0, dtype=torch.float64),
+        torch.cat([torch.tensor(each.upper) for each in given]) if given else torch.zeros(0, dtype=torch.float64),
         torch.cat([_spread(each, program) for each in given]) if given else torch.zeros(0, dtype=torch.float64),
     )
 
@@ -103,8 +105,8 @@ def _spread(given: Given, program: CheckedProgram) -> Tensor:
     if not program.predicates[given.predicate].numeric:
         return torch.zeros(len(given), dtype=torch.float64)
     middle = (given.lower + given.upper) / 2
-    middle = middle[middle.isfinite()]
-    found = float(middle.std()) if len(middle) > 1 else 0.0
+    middle = middle[np.isfinite(middle)]
+    found = float(middle.std(ddof=1)) if len(middle) > 1 else 0.0
     return torch.full((len(given),), found if found > 0 else 1.0, dtype=torch.float64)
 
 
@@ -124,7 +126,7 @@ def told_of(found: Trace, own: Labels) -> Told:
     prepared = found.fixpoint.prepared
     rows = own.rows(prepared.grounding.atoms).long()
     prepared.state.extend(prepared.grounding.atoms)
-    bounds = prepared.state.bounds(rows)
+    bounds = Bounds(*map(torch.from_numpy, prepared.state.bounds(rows.numpy())))
     return Told(bounds.lower.double(), bounds.upper.double(), *last_events(found, rows))
 
 

@@ -118,4 +118,3 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
 def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
     *columns, lower, upper = merged(parts, entities, before)
     return Given(predicate, tuple(columns), lower, upper)
-

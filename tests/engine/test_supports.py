@@ -193,8 +193,7 @@ def test_causes_of_wide_neurons_are_in_all_that_moves_them(first: int) -> None:
         bests = [(base[0], base[0]) if end == "upper" else (base[1], base[1]) for base in bases]
         rows = [[draw.random() < share for _ in range(count)] for share in (0.0, 0.2, 0.5, 0.9, 0.97, 1.0)]
         ends = [
-            Bounds(*np.array([bests[i] if row[i] else bases[i] for row in rows], np.float64).T)
-            for i in range(count)
+            Bounds(*np.array([bests[i] if row[i] else bases[i] for row in rows], np.float64).T) for i in range(count)
         ]
         found = getattr(neuron_upward(neuron, ends), end).tolist()
         causes = upward_causes(neuron, bases, bests, end, found[0])

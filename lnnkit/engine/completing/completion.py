@@ -198,6 +198,4 @@ def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> Non
         picked = np.flatnonzero(news & gains & ~deaf)
         if len(picked):
             instance = picked if view.rows[0] is None else view.rows[0].take(picked)
-            now.inbox.sides[side].append(
-                Proposals(rows.take(picked), value.take(picked), instance, number, head)
-            )
+            now.inbox.sides[side].append(Proposals(rows.take(picked), value.take(picked), instance, number, head))

@@ -67,7 +67,7 @@ def batches(
     of their labels."""
     rows = told.keys[0] // 2
     supported = supports(found, rows[torch.cat(list(parts))]) if soft and parts else None
-    crossed = found.fixpoint.prepared.state.crossed.rows.tensor.long()
+    crossed = torch.from_numpy(found.fixpoint.prepared.state.crossed.rows.values).long()
     (low, high), (lowered, raised) = last_events(found, crossed)
     arrested = found.replayer.events.crossings
     owned = [(each, bound_atoms(each, found)) for each in bindings]
@@ -103,7 +103,7 @@ def _soft(found: Trace, supported: Supports, rows: Tensor) -> SoftEnds:
 def crossings(found: Trace) -> Tensor:
     """The sum of ``max(0, L - U)`` over all crossed bounds of a fixpoint."""
     crossed = found.fixpoint.prepared.state.crossed
-    total = crossing(crossed.lower.tensor.double(), crossed.upper.tensor.double())
+    total = crossing(*(torch.from_numpy(end.values).double() for end in (crossed.lower, crossed.upper)))
     for each in found.fixpoint.progress.arrested:
-        total = total + crossing(*(end.double() for end in tensors(each.roots)))
+        total = total + crossing(*(torch.from_numpy(end).double() for end in each.roots))
     return total

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import torch
 from torch import Tensor
 
 from lnnkit.analysis.analyses import Known
@@ -66,7 +65,6 @@ def trace(
         given,
         budget=budget,
         round_limit=round_limit,
-        dtype=torch.float64,
         watch=watch,
         known=known,
         trace=Traced(),

@@ -12,7 +12,7 @@ from lnnkit.arrays import any_set, where_set
 from lnnkit.flags import count_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.learn.replay.instance_bounds import CROSSING
-from lnnkit.trail.events import NOBODY, Kind, Trail
+from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 
 _NONE = torch.full((1,), -1)
 
@@ -29,7 +29,7 @@ class EventIndex:
         """For batches in ``twinned``, an event that sets one end of a bound gets a twin for the other end if that has
         none: a comparison is evaluated again for both ends."""
         assert history.trace is not None
-        found = history.events()
+        found = Events(*map(torch.from_numpy, history.events()))
         count = len(found.row)
         ends = torch.cat([found.start[1:], torch.tensor([count])]) if len(found.start) else found.start
         lengths = ends - found.start

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -84,7 +85,7 @@ class Replayer:
         return self._grounding.atoms
 
     @property
-    def start(self) -> tuple[Tensor, Tensor]:
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
         """The lower and the upper ends of the initial atom rows, before the first event."""
         return self._trace.start
 
@@ -93,7 +94,7 @@ class Replayer:
         """The bounds of all atom rows before the first event, by key."""
         known = len(self.start[0])
         found = torch.empty(len(self.atoms), 2, dtype=torch.float64)
-        found[:known, 0], found[:known, 1] = self.start
+        found[:known, 0], found[:known, 1] = map(torch.from_numpy, self.start)
         for start, stop, owner, _ in self.atoms.added(known):
             found[start:stop] = torch.tensor(self.atoms.numbered[owner].default, dtype=found.dtype)
         return found.view(-1)
@@ -264,26 +265,26 @@ class Replayer:
         batch, clause = self.batch(number), self._clause(group)
         formula = batch.formula
         block = formula.block_of(leaf)
-        path = batch.path(block, self.events.instance[events])
+        path = batch.path(block, self.events.instance[events].numpy())
         ticks, entered = self.events.tick[events], events >= self.events.entered
         kinds = None
         shown, which = torch.arange(len(events)), None
         if len(batch.blocks) > 1:  # Reads of one atom at one tick are equal.
             kinds = torch.unique(ticks * 2 + entered, return_inverse=True)[1]
-            found, which = torch.unique(kinds * len(batch.blocks[0]) + path[0], return_inverse=True)
+            found, which = torch.unique(kinds * len(batch.blocks[0]) + torch.from_numpy(path[0]), return_inverse=True)
             shown = torch.full((len(found),), len(events)).scatter_reduce_(0, which, shown, "amin")
         unrolled = unroll(
-            batch, path[0].index_select(0, shown), None if kinds is None else kinds.index_select(0, shown), block
+            batch, path[0].take(shown.numpy()), None if kinds is None else kinds.index_select(0, shown).numpy(), block
         )
         ends: dict[End, _Read] = {}
         for inner, own in enumerate(batch.blocks):
-            owner = shown.index_select(0, unrolled.instance[inner])
+            owner = shown.index_select(0, torch.from_numpy(unrolled.instance[inner]))
             when = ticks.index_select(0, owner)
             for index, column in own.columns.items():
                 wanted = [side for side in (0, 1) if clause is None or (index, side) in clause.ends]
                 if not wanted or (leaf == ROOT and index == AUXILIARY):
                     continue
-                rows = column.tensor.index_select(0, unrolled.rows[inner]).long()
+                rows = torch.from_numpy(column.values.take(unrolled.rows[inner])).long()
                 if index == leaf:
                     rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
                 if index in formula.heads:
@@ -293,7 +294,7 @@ class Replayer:
                     before = self.events.before(keys, when)
                     ends[index, side] = _Read(before, keys, owner, chosen(before >= 0, before))
         lengths = tuple(len(rows) for rows in unrolled.rows)
-        out = None if which is None else unrolled.places(block, path, which)
+        out = None if which is None else torch.from_numpy(unrolled.places(block, path, which.numpy()))
         return _Reading(ends, lengths, unrolled.groupings, out, kinds)
 
 

@@ -82,7 +82,7 @@ def supports(found: Trace, rows: Tensor) -> Supports:
             number = scratch.add(formula, prepared.analyses.of(formula), needs, modes, kept, {})
             scratch.extend([0])
             batch = scratch.batches[number]
-            heads = batch.blocks[0].columns[leaf].tensor.long()
+            heads = torch.from_numpy(batch.blocks[0].columns[leaf].values).long()
             events.append(found.replayer.enter(batch, leaf, 0))
             told.append(heads)
     order = torch.cat(told).argsort(stable=True)

@@ -20,7 +20,7 @@ from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at
-from lnnkit.learn.starting.comparison_examples import Examples, examples, nearest, with_labels
+from lnnkit.learn.starting.comparison_examples import Examples, examples, in_tensors, nearest, with_labels
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
 from lnnkit.learn.starting.variance_reduction import Candidate, signs, told_by_cells, told_by_cut, told_by_value
 from lnnkit.learn.starting.weight_grid import Grid, grid
@@ -235,7 +235,7 @@ def _waiting(
     lifted = build(at(program, zeros))
     graph = lifted.graph
     index, given, _ = given_facts(program, mentioned)
-    facts = with_labels({each.predicate: each for each in given}, labels)
+    facts = with_labels(in_tensors(given), labels)
     for node, data in graph.nodes.items():
         own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
         if own is not None and not started.keys() >= {*own.names, *own.relation}:

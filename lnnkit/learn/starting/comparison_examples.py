@@ -78,6 +78,16 @@ def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
     return torch.where(key[order][place] == wanted, order[place], -1)
 
 
+def in_tensors(facts: Sequence[Given]) -> dict[str, Given]:
+    """Facts by predicate, their columns and bounds copied to tensors."""
+    return {
+        own.predicate: Given(
+            own.predicate, tuple(map(torch.tensor, own.columns)), torch.tensor(own.lower), torch.tensor(own.upper)
+        )
+        for own in facts
+    }
+
+
 def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
     """The facts, with labels of numbers added as facts."""
     found = dict(facts)

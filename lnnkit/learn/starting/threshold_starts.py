@@ -23,7 +23,7 @@ from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at
-from lnnkit.learn.starting.comparison_examples import joined, known_rows, nearest
+from lnnkit.learn.starting.comparison_examples import in_tensors, joined, known_rows, nearest
 from lnnkit.numeric import Interval, same
 from lnnkit.store.stated_facts import given_facts
 
@@ -116,7 +116,7 @@ def starts(
     zeros = {each.name: 0.0 if each.start is None else each.start for each in parameters}
     lifted = build(at(program, zeros))
     index, given, _ = given_facts(program, mentioned)
-    facts = {each.predicate: each for each in given}
+    facts = in_tensors(given)
     waiting: dict[str, _Rows] = {}
     for node, data in lifted.graph.nodes.items():
         own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
