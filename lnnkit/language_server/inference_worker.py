@@ -48,11 +48,8 @@ class Answering:
 
 def main() -> None:
     """Serve until standard input ends."""
-    import torch
-
     reading, writing = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what others print is no answer
-    torch.set_num_threads(1)
     answering = Answering()
     answering.answer({"key": "", "text": "fact A(a)", "path": "", "base": ".", "query": "A(a)"})  # imports the engine
     writing.write(b'{"ready": true}\n')

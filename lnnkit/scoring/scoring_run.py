@@ -228,9 +228,6 @@ def _awaited(number: int, unit: Unit, written: Future[None] | None) -> tuple[int
 @cache
 def _held(job: bytes) -> _Job:
     """The job, unpickled once in each worker."""
-    import torch
-
-    torch.set_num_threads(1)
     return pickle.loads(job)
 
 
