@@ -186,7 +186,7 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
 
 
 def _picked(columns: Sequence[Array], which: Array) -> list[Array]:
-    """The marked rows of all columns, as new tensors."""
+    """The marked rows of all columns, as new arrays."""
     if all_set(which):
         return [column.copy() for column in columns]
     rows = where_set(which)

@@ -56,7 +56,7 @@ def neuron_downward(
 
 
 def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
-    """Convert numbers to intervals; if every row is a point, both ends are one tensor, which marks them as points."""
+    """Convert numbers to intervals; if every row is a point, both ends are one array, which marks them as points."""
     return [
         point(lower) if len(lower) and arrays.equal(lower, upper) else Interval(lower, upper)
         for lower, upper in operands

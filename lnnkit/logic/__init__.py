@@ -1,4 +1,4 @@
-"""The truth algebras: pure tensor functions over bounds, one file for each logic, independent of the graph.
+"""The truth algebras: pure functions over arrays of bounds, one file for each logic, independent of the graph.
 
 `Logic` is the interface, `logic_named` finds a logic by its name in programs. Quantifiers are the same in every logic.
 """

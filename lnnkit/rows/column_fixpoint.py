@@ -138,7 +138,7 @@ class _Columns:
 @dataclass(frozen=True, slots=True)
 class _Facts:
     """The facts about a ``table``: distinct entities, ascending. If all bounds are single values, both ends are one
-    tensor."""
+    array."""
 
     table: DenseTable
     ids: Array

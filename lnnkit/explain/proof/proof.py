@@ -1,5 +1,5 @@
 """A proof as a value: the steps that give an atom its bounds, down to facts. Independent of the engine and of
-tensors.
+arrays.
 
 Steps refer to each other by number, so that shared premises are stored once. The references are acyclic, except
 that upper bounds of completed predicates may rest on each other.

@@ -36,10 +36,10 @@ class BoundHistory:
     def __init__(self, history: Trail) -> None:
         events = history.events()
         self.completions: Sequence[Completion] = tuple(history.completions)
-        self._row, self._value, self._instance = (_array(each) for each in (events.row, events.value, events.instance))
+        self._row, self._value, self._instance = events.row, events.value, events.instance
         self._start: Sequence[int] = events.start.tolist()
         self._chunks = _chunks(events)
-        sides = np.repeat(_array(events.side), np.diff([*self._start, len(self._row)])) if len(self._row) else self._row
+        sides = np.repeat(events.side, np.diff([*self._start, len(self._row)])) if len(self._row) else self._row
         self._sorted = [self._by_row(np.flatnonzero(sides == side)) for side in (0, 1)]
 
     def first_complete(self, strata: int) -> int:
@@ -101,7 +101,3 @@ class BoundHistory:
 def _chunks(events: Events) -> list[tuple[int, int, int, int, int]]:
     columns = (events.tick, events.kind, events.side, events.batch, events.leaf)
     return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def _array(tensor: Array) -> np.ndarray:
-    return tensor

@@ -29,11 +29,6 @@ class Growing:
         """(length,) a view, valid until the array grows."""
         return self._buffer[: self._length]
 
-    @property
-    def tensor(self) -> Array:
-        """As ``values``, in the same memory."""
-        return self.values
-
     def reach(self, count: int) -> Array:
         """The values, ``count`` of them at least."""
         if count > self._length:
@@ -96,11 +91,6 @@ class Chunks:
                 self._joined.append(spelled_out(chunk))
             self._chunks.clear()
         return self._joined.values
-
-    @property
-    def tensor(self) -> Array:
-        """As ``values``, in the same memory."""
-        return self.values
 
     @property
     def run(self) -> range | None:
