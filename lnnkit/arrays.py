@@ -16,6 +16,7 @@ import numpy as np
 # A numpy array or a torch tensor; the operands of one kernel are of one library.
 Array: TypeAlias = Any
 
+DOUBLE = np.dtype(np.float64)
 _NUMPY = (np.ndarray, np.generic)
 
 # Decorates a function in which results may be infinite or nan for a while, which torch never reports.

@@ -7,10 +7,10 @@ Each stage may import itself and the stages before it. Beside them stand
 
 - ``garbage`` (Python's collector, paused) and ``time_limit``: they import nothing and are imported by ``graph`` and
   what follows.
-- ``logic`` and ``numeric``: leaves, tensor functions that know no graph. They import nothing of lnnkit outside
-  themselves but ``flags`` (where flags of a tensor are set) and ``elementwise`` (functions whose last bit hangs on
-  their element alone); ``formula`` and what follows may import all three, and
-  nothing before, which has to stay free of torch.
+- ``logic`` and ``numeric``: leaves, functions over arrays that know no graph. They import nothing of lnnkit outside
+  themselves but ``arrays`` (one source for numpy and torch), ``flags`` (selections by flags) and ``elementwise``
+  (functions whose last bit hangs on their element alone); ``formula`` and what follows may import them, and nothing
+  before.
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answer_table``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import
   no stage but ``syntax`` and ``data`` (columns of names); so ``answers`` can make them and the surfaces can show them.
@@ -46,7 +46,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
 STAGES = ("syntax", "data", "check", "graph", *CORE, "rows", "explain", "prove", "draw", "learn", "discovery", "kb")
-LEAVES = ("logic", "numeric", "flags", "elementwise")
+LEAVES = ("logic", "numeric", "arrays", "flags", "elementwise")
 SURFACES = ("cli", "shell", "sklearn", "formula_regressor", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
@@ -59,7 +59,7 @@ for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
 MAY["rows"] |= {"errors", "budget"}
 MAY["kb"] |= {"interchange", "errors", "budget", "computing", "fit", "interrupt", "output"}
-MAY |= {leaf: {leaf, "flags", "elementwise"} for leaf in LEAVES}
+MAY |= {leaf: {leaf, "arrays", "flags", "elementwise"} for leaf in LEAVES}
 for _stage in STAGES[STAGES.index("graph") :]:
     MAY[_stage] |= {"garbage", "time_limit"}
 MAY["garbage"] = MAY["time_limit"] = set()
@@ -252,10 +252,11 @@ def test_check_with_data_is_light(tmp_path: Path) -> None:
     assert not met.intersection(HEAVY)
 
 
-def test_what_infers_nothing_needs_no_torch(tmp_path: Path) -> None:
+def test_inference_answers_and_explanations_need_no_torch(tmp_path: Path) -> None:
     calls = ("kb.tell('A', [['bob']])", "kb.label('A', [['bob']])", "kb.replace_queries(['A(anna)'])", "kb.text")
     graphs = ("kb.graph", "kb.draw()", "kb.draw('A')", "kb.assume({'A(bob)': 1.0})")
-    script = "\n".join(("import lnnkit", "kb = lnnkit.load(sys.argv[1])", "kb.save(sys.argv[1])", *calls, *graphs))
+    inferring = ("kb.infer()", "kb.ask('A(X)')", "kb.explain('A(anna)')", "kb.why_not('A(bob)')", "kb.conflicts()")
+    script = "\n".join(("import lnnkit", "kb = lnnkit.load(sys.argv[1])", "kb.save(sys.argv[1])", *calls, *graphs, *inferring))
     (tmp_path / "p.lnn").write_text(PROGRAM)
     assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 
@@ -278,6 +279,7 @@ def test_the_checker_of_proofs_knows_no_engine(name: str) -> None:
     assert {layer(module) for module in named - own if module.startswith("lnnkit")} <= {
         "check",
         "data",
+        "arrays",
         "logic",
         "numeric",
         "syntax",

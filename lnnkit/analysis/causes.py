@@ -14,10 +14,10 @@ from typing import cast
 
 import numpy as np
 
+from lnnkit.arrays import DOUBLE, Array
 from lnnkit.formula.passes import neuron_downward, neuron_upward
 from lnnkit.formula.unfolding import Neuron
 from lnnkit.logic.bounds import Bounds, ordered, tolerance
-from lnnkit.store.columns.arrays import DOUBLE, Array
 
 Box = tuple[float, float]
 Port = tuple[int, str]  # an operand's index, or NODE; "lower" or "upper"

@@ -8,9 +8,9 @@ from typing import Literal
 
 from lnnkit.analysis.causes import convex, other
 from lnnkit.analysis.families import Element, End
+from lnnkit.arrays import DOUBLE
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import tolerance
-from lnnkit.store.columns.arrays import DOUBLE
 
 Direction = Literal["least", "most"]  # the root is at least its lower bound, or at most its upper bound
 

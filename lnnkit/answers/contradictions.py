@@ -20,7 +20,7 @@ from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
@@ -43,7 +43,7 @@ class _Group:
     @cached_property
     def columns(self) -> Sequence[Array]:
         """The entity ids of each place; found when an entry is read."""
-        return [column for column in self.entities()]
+        return list(self.entities())
 
     @cached_property
     def order(self) -> Array:

@@ -29,7 +29,7 @@ from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import asked_constants
 
@@ -107,7 +107,7 @@ def _answer(
     if not root.variables:
         differs[:] = True
     *columns, lower, upper, contested = _picked([*found.columns, value.lower, value.upper, found.contested], differs)
-    order = arranged([column for column in columns])
+    order = arranged(list(columns))
     if order is not None:
         *columns, lower, upper, contested = (column.take(order) for column in (*columns, lower, upper, contested))
     return Rows(root.variables, tuple(columns), lower, upper, contested)

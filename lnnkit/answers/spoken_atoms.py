@@ -21,7 +21,7 @@ from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.instances.unrolled import unroll
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.syntax import ast
 

@@ -22,7 +22,7 @@ from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.unrolled import unroll
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 Flags = tuple[Array, Array]  # one entry for each atom row, for its lower and its upper side
 

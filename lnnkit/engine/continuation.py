@@ -23,7 +23,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.trail.events import NOBODY, Kind
 from lnnkit.trail.winners import UNSET
 

@@ -11,7 +11,7 @@ from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.encoded_bounds import EncodedBounds, Pair
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import Atoms, AtomTable
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 
 class Delta:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from lnnkit.analysis.analyses import Known
-from lnnkit.arrays import quietly
+from lnnkit.arrays import DOUBLE, quietly
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.completing.completion import complete
 from lnnkit.engine.completing.unfinished import Unfinished
@@ -27,7 +27,7 @@ from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Guard, Use
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.columns.arrays import DOUBLE, Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given
 from lnnkit.trail.events import Trace
 

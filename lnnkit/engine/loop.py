@@ -19,7 +19,7 @@ from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist, gather, largest_gain
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut
 from lnnkit.trail.events import Arrested
 

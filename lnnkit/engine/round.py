@@ -7,7 +7,7 @@ from lnnkit.engine.delta import Delta
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Inbox
 from lnnkit.store.atoms import Atoms, AtomTable
-from lnnkit.store.columns.arrays import spelled_out
+from lnnkit.store.columns.row_arrays import spelled_out
 from lnnkit.trail.events import Arrested
 
 

@@ -19,7 +19,7 @@ from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.stop.drift import Drift
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import Grounding
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.time_limit import check_time
 from lnnkit.trail.events import Arrested
 from lnnkit.trail.winners import Winners

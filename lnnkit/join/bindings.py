@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 
 Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's arguments
 

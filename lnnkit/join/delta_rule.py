@@ -22,8 +22,8 @@ from lnnkit.join.pattern import Pattern
 from lnnkit.join.pointwise import at_once
 from lnnkit.join.triggers import Trigger, find_triggers, found_anyway
 from lnnkit.store.atoms import Atoms, AtomTable
-from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.domain import Domain
 from lnnkit.store.tuple_set import TupleSet
 

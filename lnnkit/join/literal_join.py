@@ -17,7 +17,7 @@ from lnnkit.join.join_index import Hits, JoinIndex
 from lnnkit.join.join_plan import Reads, Recorder
 from lnnkit.join.pattern import Pattern, pattern
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.domain import Domain
 
 # Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of

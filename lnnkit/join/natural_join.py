@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import first_places, in_order
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.unfolding import Formula
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.domain import Domain
 
 

@@ -18,7 +18,7 @@ from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Literals
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.columns.arrays import Array, alike
+from lnnkit.store.columns.row_arrays import Array, alike
 
 _PART = 4  # chunks: where tables are aligned, assignments take no memory of their own
 

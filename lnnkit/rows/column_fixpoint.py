@@ -27,7 +27,7 @@ from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Column, Strip, at_default
 from lnnkit.rows.dense.strip_run import LENGTH, Settled, settled
 from lnnkit.rows.needed_statements import Needed, needed
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, domain
 from lnnkit.store.stated_facts import Gathered
 
@@ -158,7 +158,7 @@ def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str
     for facts in given:
         if not len(facts):
             continue
-        tuples = tuples.or_of([column for column in facts.columns])
+        tuples = tuples.or_of(list(facts.columns))
         columns, ends = tuples.met(facts, np.float64)
         if len(ends.lower) < len(facts) and (ends.lower > ends.upper).any():
             return None

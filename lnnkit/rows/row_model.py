@@ -24,7 +24,7 @@ from lnnkit.rows.row_loads import RowLoad
 from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import alike
+from lnnkit.store.columns.row_arrays import alike
 from lnnkit.store.columns.sorting import BITS, in_order, packed
 
 Part = tuple[np.ndarray, ...]

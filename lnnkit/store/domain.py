@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from lnnkit.check.program import ENTITY
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array, wide
+from lnnkit.store.columns.row_arrays import Array, wide
 from lnnkit.store.domain import Domain
 from lnnkit.time_limit import check_time
 
@@ -98,7 +98,7 @@ def domain(
     sorts = {name: _ids(columns, every) for name, columns in seen.items()}
     sorts[ENTITY] = every[~np.isin(every, np.array([index[text] for text in unnamed]))] if unnamed else every
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
-    return Domain({name: ids for name, ids in sorts.items()}, index, len(index), open_sorts)
+    return Domain(dict(sorts.items()), index, len(index), open_sorts)
 
 
 def _ids(columns: Sequence[Array], every: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from lnnkit.check.program import ENTITY, CheckedProgram, Fact
 from lnnkit.data.entities import Entities, intern
 from lnnkit.store.canonical_rows import Order, Part, merged
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given
 
 

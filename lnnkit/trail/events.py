@@ -18,8 +18,8 @@ import numpy as np
 
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Chunks
+from lnnkit.store.columns.row_arrays import Array
 
 NOBODY = -1  # the batch of a bound that no instance has set
 _WIDTH = 6  # numbers for each chunk

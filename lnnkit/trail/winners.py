@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import Array, spelled_out, wide
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array, spelled_out, wide
 
 UNSET = -2  # the leaf of a bound that no instance has set
 _MANY = 2**10  # greatest number of notes before they are applied

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from benchmarks.arithmetic.portfolio.templates import Template
-from lnnkit.flags import any_set
+from lnnkit.arrays import any_set
 
 
 def whole_rows(template: Template, parameters: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import noise
 from lnnkit.store.atoms import AtomTable
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 
 class Inexact(Exception):

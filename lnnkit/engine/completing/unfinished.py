@@ -16,7 +16,7 @@ from lnnkit.engine.start.shared_neurons import SharedNeurons, neuron_root
 from lnnkit.engine.workspace import Status
 from lnnkit.formula.unfolding import unfold
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.trail.events import Kind
 
 

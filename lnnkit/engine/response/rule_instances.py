@@ -17,7 +17,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
-from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 
 STRIP = 2**15  # instances evaluated at once: their data fit the cache
 

@@ -24,7 +24,7 @@ from lnnkit.join.instances.arrested_assignments import Arrests
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN
-from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Arrested
 
 

@@ -18,8 +18,8 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN, Atoms
-from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 
 
 class Dirty:

@@ -9,7 +9,7 @@ import numpy as np
 from lnnkit.engine.bounds_state import State
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array, alike, spelled_out
+from lnnkit.store.columns.row_arrays import Array, alike, spelled_out
 from lnnkit.store.layout import Given
 
 
@@ -19,7 +19,7 @@ def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     tuples = DistinctTuples(())
     for facts in given:
         if len(facts):
-            columns = [column for column in facts.columns]
+            columns = list(facts.columns)
             tuples = tuples.or_of(columns)
             columns, bounds = tuples.met(facts, state.dtype)
             rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)

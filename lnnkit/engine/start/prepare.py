@@ -10,6 +10,7 @@ from lnnkit.analysis.analyses import Analyses, Known
 from lnnkit.analysis.comparison_demand import restricted, wanted
 from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import ALL, SIDES, Reading
+from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.asked import asked_alone, list_asked, positive_queries, reading, relevance
 from lnnkit.engine.start.demanded import narrowed
@@ -29,7 +30,7 @@ from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
-from lnnkit.store.columns.arrays import DOUBLE, Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, domain, predicate_tables
 from lnnkit.trail.events import Trace, Trail
 

@@ -11,6 +11,7 @@ import numpy as np
 from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import ALL
+from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import entering
 from lnnkit.engine.response.sweep import reader, whole
@@ -23,7 +24,6 @@ from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.join.natural_join import Relation, join
 from lnnkit.logic.bounds import tolerance
-from lnnkit.store.columns.arrays import DOUBLE
 from lnnkit.trail.events import NOBODY, ROOT, Kind
 
 Pair = tuple[float, float]

@@ -13,8 +13,8 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array
 
 MOST = 250
 _TRACED = 100  # after this many moves of some end, the round of each end's last move is recorded

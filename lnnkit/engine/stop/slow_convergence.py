@@ -14,8 +14,8 @@ import numpy as np
 
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.store.columns.arrays import Array, spelled_out
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 
 _STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
 # Gains are compared over so many rounds: a multiple of the lengths of most short cycles, so in the same phase. Those

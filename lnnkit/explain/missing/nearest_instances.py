@@ -13,7 +13,7 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.natural_join import Relation, join
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 # Limits of work; what they leave out are instances that lack more literals than those found.
 _MOST = 200  # bindings of one subset of literals; 20 to 800 cost and find the same (benchmarks/question_constants.py)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import Array
 from lnnkit.trail.events import Completion, Events, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others

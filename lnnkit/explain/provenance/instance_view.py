@@ -16,7 +16,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

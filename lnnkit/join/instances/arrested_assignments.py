@@ -9,8 +9,8 @@ import numpy as np
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
 

@@ -19,7 +19,7 @@ from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.domain import Domain
 from lnnkit.time_limit import check_time
 

@@ -17,8 +17,8 @@ from lnnkit.join.join_plan import PARENTS, Reads, Recorder, Trace
 from lnnkit.join.natural_join import Relation, join, narrowed
 from lnnkit.join.pattern import pattern
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
-from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.domain import Domain
 from lnnkit.store.tuple_set import TupleSet
 

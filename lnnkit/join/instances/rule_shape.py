@@ -11,8 +11,8 @@ from lnnkit.arrays import where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.store.columns.arrays import Array
 from lnnkit.store.columns.growing import Chunks, Growing
+from lnnkit.store.columns.row_arrays import Array
 
 
 class ShapeBlock:

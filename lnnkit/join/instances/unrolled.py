@@ -11,7 +11,7 @@ from lnnkit.arrays import where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 
 class Unrolled(NamedTuple):

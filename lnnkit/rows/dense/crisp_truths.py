@@ -9,7 +9,7 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.numeric import Interval, point
 from lnnkit.rows.dense.dense_program import DenseRule
 from lnnkit.rows.dense.dense_state import Coded, Column, Strip
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 _UNKNOWN = 2
 

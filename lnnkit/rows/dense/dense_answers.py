@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.arrays import any_set
+from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.start.query_needs import met
 from lnnkit.flags import either, over
@@ -14,7 +14,7 @@ from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
 from lnnkit.rows.dense.dense_program import DenseQuery, Pair
 from lnnkit.rows.dense.dense_state import Strip
-from lnnkit.store.columns.arrays import DOUBLE, Array
+from lnnkit.store.columns.row_arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lnnkit.arrays import DOUBLE
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic import Lukasiewicz
 from lnnkit.logic.bounds import below_one, noise, tolerance
 from lnnkit.logic.operands import SMALL_WEIGHT
 from lnnkit.rows.dense.row_clauses import Clause
-from lnnkit.store.columns.arrays import DOUBLE, Array
+from lnnkit.store.columns.row_arrays import Array
 
 Read = Callable[[int, int], Array]  # a leaf and its side: those ends, as a neuron reads them
 

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from lnnkit.analysis.relevance import SIDES
+from lnnkit.arrays import DOUBLE
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.response.respond import constant
 from lnnkit.engine.start.speaking import comparing, speaking
@@ -27,7 +28,6 @@ from lnnkit.rows.dense.dense_clauses import SummedClause, summed
 from lnnkit.rows.dense.row_clauses import Clause, clause
 from lnnkit.rows.dense.row_lookups import Atoms, Columns, Lookups, Place
 from lnnkit.rows.needed_statements import Needed, sends
-from lnnkit.store.columns.arrays import DOUBLE
 
 Pair = tuple[float, float]
 

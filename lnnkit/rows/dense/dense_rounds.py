@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.analysis.relevance import LISTED
-from lnnkit.arrays import all_set, any_set, replaced, set_at, where_set
+from lnnkit.arrays import DOUBLE, all_set, any_set, replaced, set_at, where_set
 from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
 from lnnkit.flags import count_set, either
 from lnnkit.formula.passes import upward
@@ -23,7 +23,7 @@ from lnnkit.rows.dense.dense_clauses import SummedClause
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense.dense_state import Column, Strip
 from lnnkit.rows.dense.row_clauses import ReadEnd, end_reader
-from lnnkit.store.columns.arrays import DOUBLE, Array
+from lnnkit.store.columns.row_arrays import Array
 
 MOST = 60  # rounds: rows that still move then go to the engine, which detects slow convergence
 

@@ -16,7 +16,7 @@ from lnnkit.flags import either, over
 from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper, tolerance
 from lnnkit.numeric import same
 from lnnkit.rows.dense.dense_program import DenseTable
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

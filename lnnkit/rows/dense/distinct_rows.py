@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.rows.dense.dense_state import Coded, Column, Strip
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 # Measured by `python -m benchmarks.inference_constants`: 200,000 rows of 2,187 combinations take 56 CPU ms.
 _MOST = 4096  # greatest number of combinations; 1024: 157 ms, since these are more and are not merged, 65,536: 62 ms

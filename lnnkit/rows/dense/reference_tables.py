@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lnnkit.arrays import DOUBLE
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
@@ -16,7 +17,6 @@ from lnnkit.numeric import same
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Coded, Column, Numbers, at_default
 from lnnkit.rows.dense.row_lookups import Atoms, Named, Place
-from lnnkit.store.columns.arrays import DOUBLE
 
 _KEPT = 1 << 20  # entities whose inferred bounds are cached
 _CODES = 256

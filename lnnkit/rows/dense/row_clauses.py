@@ -10,14 +10,14 @@ import numpy as np
 
 from lnnkit.analysis.causes import convex
 from lnnkit.analysis.relevance import ALL
-from lnnkit.arrays import any_set
+from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.engine.response.respond import Read, Target
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic import Lukasiewicz, Product
 from lnnkit.logic.bounds import Bounds, complement, enter_lower, enter_upper, noise, tolerance
-from lnnkit.store.columns.arrays import DOUBLE, Array
+from lnnkit.store.columns.row_arrays import Array
 
 ReadEnd = Callable[[int, int], Array | None]
 """The lower (0) or upper (1) end of a leaf as a neuron reads it; None if rounding made its ends cross."""

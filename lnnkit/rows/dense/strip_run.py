@@ -8,7 +8,7 @@ from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery
 from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Strip
 from lnnkit.rows.dense.distinct_rows import distinct_rows
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 LENGTH = 2**17
 """Rows of a strip: enough that a call costs less than its work, few enough that what one statement needs fits the

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 
 BITS = 63  # of a key
 

@@ -6,8 +6,6 @@ import numpy as np
 
 Array = np.ndarray
 
-DOUBLE = np.dtype(np.float64)
-
 
 def spelled_out(values: Array | range) -> Array:
     """A range as an array; an array unchanged."""
