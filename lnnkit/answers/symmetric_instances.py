@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.check.walk import transform
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import Formula
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 

@@ -23,7 +23,7 @@ from lnnkit.explain.proof.prover import Prover
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import Law
 from lnnkit.outcome import Contradiction
-from lnnkit.store.columns.arrays import Array
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 
