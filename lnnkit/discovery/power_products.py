@@ -214,10 +214,7 @@ def _written(
     inputs: Inputs, target: np.ndarray, exponents: np.ndarray, sums: Sequence[tuple[Product, float]]
 ) -> list[Product]:
     """The product, both with its exponents as fitted and with those near a half-integer rounded to it; the coefficient
-    is fitted.
-
-    If signs differ, absolute values are taken, of the radicand or of the whole product.
-    """
+    is fitted."""
     near = np.round(2 * exponents) / 2
     near = np.where(np.abs(near - exponents) < _NEAR, near, np.round(exponents, 6))
     rounded = [near]
@@ -225,27 +222,35 @@ def _written(
         rounded.append(np.round(exponents, 9))
     found: list[Product] = []
     for chosen in rounded:
-        factors = list(zip(inputs.formulas, chosen.tolist(), strict=True)) + list(sums)
-        made = product(*(power(each, exponent) for each, exponent in factors if exponent))
+        factors = [pair for pair in (*zip(inputs.formulas, chosen.tolist(), strict=True), *sums) if pair[1]]
+        made = _signed(factors, inputs.values, target)
         values = evaluate(made, inputs.values)
-        if np.isnan(values).any():
-            whole = [
-                power(each if exponent == int(exponent) else absolute(each), exponent)
-                for each, exponent in factors
-                if exponent
-            ]
-            made = product(*whole)
-            values = evaluate(made, inputs.values)
         fine = np.isfinite(values)
-        if not fine.any():
-            continue
-        for formula, column in ((made, values), (absolute(made), np.abs(values))):
-            with np.errstate(over="ignore", invalid="ignore"):
-                square = float(column[fine] @ column[fine])
-            if square > 0 and np.isfinite(square):
-                coefficient = float(column[fine] @ target[fine]) / square
-                if coefficient and np.isfinite(coefficient):
-                    found.append(scaled(formula, Constant(coefficient)))
-            if (values[fine] >= 0).all() or ((values[fine] >= 0) == (target[fine] >= 0)).all():
-                break
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = float(values[fine] @ values[fine])
+        if square > 0 and np.isfinite(square):
+            coefficient = float(values[fine] @ target[fine]) / square
+            if coefficient and np.isfinite(coefficient):
+                found.append(scaled(made, Constant(coefficient)))
     return found
+
+
+def _signed(factors: Sequence[tuple[Product, float]], table: np.ndarray, target: np.ndarray) -> Product:
+    """The product of the factors, with absolute values of those whose signs the target does not follow, and of the
+    radicands where there is no value otherwise."""
+    if np.isnan(evaluate(product(*(power(each, exponent) for each, exponent in factors)), table)).any():
+        factors = [(each if exponent % 1 == 0 else absolute(each), exponent) for each, exponent in factors]
+    signs = {
+        place: np.sign(evaluate(each, table)) for place, (each, exponent) in enumerate(factors) if exponent % 2 == 1
+    }
+    moving = [place for place, sign in signs.items() if np.ptp(sign[np.isfinite(sign)])]
+    best, kept = -1.0, tuple(moving)
+    for count in range(len(moving), -1, -1):
+        for chosen in itertools.combinations(moving, count) if best < 0.99 else ():
+            follows = abs(float(np.nanmean(np.prod([np.sign(target), *(signs[place] for place in chosen)], axis=0))))
+            if follows > best:
+                best, kept = follows, chosen
+    bare = [
+        absolute(each) if place in moving and place not in kept else each for place, (each, _) in enumerate(factors)
+    ]
+    return product(*(power(each, exponent) for each, (_, exponent) in zip(bare, factors, strict=True)))
