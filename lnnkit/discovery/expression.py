@@ -225,6 +225,12 @@ def _rescaled(formula: Product) -> Product:
 
 
 def _ordered(powers: dict[Base, float]) -> tuple[tuple[Base, float], ...]:
+    """The factors in order; an even power of a base and one of its absolute value are one factor."""
+    for base, exponent in [*powers.items()]:
+        inner = base.operand.factors[0][0] if isinstance(base, Absolute) and len(base.operand.factors) == 1 else base
+        if inner is not base and _even(powers.get(inner, 0.0)):
+            whole = exponent + powers.pop(inner, 0.0)
+            powers[base], powers[inner] = (0.0, whole) if _even(whole) else (whole, 0.0)
     left = [(base, exponent) for base, exponent in powers.items() if abs(exponent) > 1e-12]
     return tuple(sorted(left, key=lambda pair: _key(pair[0])))
 

@@ -23,6 +23,7 @@ _MOST_WEIGHED = 1200
 _WEIGHTS = tuple(2.5**step for step in range(-4, 5))  # ratio of the second term of a sum to the first
 _MOST_SUMS = 3000
 _NOTHING = 1e-24  # share of the sum of squares that an exact fit leaves
+_TURNED, _FOLLOWED = 3, 0.99  # signs that may be changed, and the agreement with the target's that suffices
 _NEAR = 0.1  # an exponent this near to a half-integer is rounded to it
 _POWERS = (1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5)
 _HIGHER = (3.0, -3.0, 4.0, 5.0, 6.0, 10.0, 12.0)  # of a single weighed sum: growth over so many periods
@@ -222,7 +223,7 @@ def _written(
         rounded.append(np.round(exponents, 9))
     found: list[Product] = []
     for chosen in rounded:
-        factors = [pair for pair in (*zip(inputs.formulas, chosen.tolist(), strict=True), *sums) if pair[1]]
+        factors = [*zip(inputs.formulas, chosen.tolist(), strict=True), *sums]
         made = _signed(factors, inputs.values, target)
         values = evaluate(made, inputs.values)
         fine = np.isfinite(values)
@@ -236,21 +237,20 @@ def _written(
 
 
 def _signed(factors: Sequence[tuple[Product, float]], table: np.ndarray, target: np.ndarray) -> Product:
-    """The product of the factors, with absolute values of those whose signs the target does not follow, and of the
-    radicands where there is no value otherwise."""
-    if np.isnan(evaluate(product(*(power(each, exponent) for each, exponent in factors)), table)).any():
+    """The product of the factors, of which logarithms leave the signs open: the factors are changed, as few as
+    possible, whose signs make up for the difference to the target's."""
+    whole = product(*(power(each, exponent) for each, exponent in factors))
+    if np.isnan(evaluate(whole, table)).any():
         factors = [(each if exponent % 1 == 0 else absolute(each), exponent) for each, exponent in factors]
-    signs = {
-        place: np.sign(evaluate(each, table)) for place, (each, exponent) in enumerate(factors) if exponent % 2 == 1
-    }
-    moving = [place for place, sign in signs.items() if np.ptp(sign[np.isfinite(sign)])]
-    best, kept = -1.0, tuple(moving)
-    for count in range(len(moving), -1, -1):
-        for chosen in itertools.combinations(moving, count) if best < 0.99 else ():
-            follows = abs(float(np.nanmean(np.prod([np.sign(target), *(signs[place] for place in chosen)], axis=0))))
+        whole = product(*(power(each, exponent) for each, exponent in factors))
+    differs = np.sign(evaluate(whole, table)) * np.sign(target)
+    signs = [np.sign(evaluate(each, table)) for each, _ in factors]
+    moving = [place for place, sign in enumerate(signs) if np.ptp(sign) > 0]
+    best, turned = -1.0, ()
+    for count in range(min(len(moving), _TURNED) + 1):
+        for places in itertools.combinations(moving, count) if best < _FOLLOWED else ():
+            follows = abs(float(np.mean(np.prod([differs, *(signs[place] for place in places)], axis=0))))
             if follows > best:
-                best, kept = follows, chosen
-    bare = [
-        absolute(each) if place in moving and place not in kept else each for place, (each, _) in enumerate(factors)
-    ]
-    return product(*(power(each, exponent) for each, (_, exponent) in zip(bare, factors, strict=True)))
+                best, turned = follows, places
+    turns = (product(factors[place][0], power(absolute(factors[place][0]), -1.0)) for place in turned)
+    return product(whole, *turns)
