@@ -15,8 +15,6 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from lnnkit.discovery.formula_search import Discovered
     from lnnkit.draft.survey import Survey, SurveyedColumn
 
@@ -63,7 +61,7 @@ def command(arguments: argparse.Namespace) -> int:
     except Unreadable as problem:
         raise Error([Diagnostic(problem.fault.code, problem.fault.message, file=str(table.path))]) from None
     target, places = _chosen(table, columns, arguments.target, arguments.columns)
-    if not _known(cells[:, target]):
+    if (cells[:, target] != cells[:, target]).all():
         message = f'no row has a number in the column "{columns[target].title}"'
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
     next_step = f"try `lnnkit run {output}`"
@@ -88,10 +86,6 @@ def command(arguments: argparse.Namespace) -> int:
     if output is not None:
         streams.note(f"{output}: written; {next_step}")
     return 0
-
-
-def _known(values: np.ndarray) -> bool:
-    return bool((values == values).any())
 
 
 def _chosen(table: Survey, columns: Sequence[SurveyedColumn], target: str, wanted: str | None) -> tuple[int, list[int]]:

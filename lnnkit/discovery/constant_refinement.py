@@ -51,7 +51,7 @@ def exact(formula: Product, rows: WeightedRows) -> Product:
     while left:
         errors = _errors(formula, constants, left, rows)
         options = [
-            (_cost(option), place, option)
+            (abs(option.numerator) * option.denominator * 8 ** (abs(option.pi) + option.root) or 1e9, place, option)
             for place, error in zip(left, errors, strict=True)
             if (option := snapped(constants[place].value, error)) is not None
         ]
@@ -204,10 +204,3 @@ def _errors(formula: Product, constants: Sequence[Constant], free: Sequence[int]
     return [
         max(float(error), _FLOOR) * abs(constants[place].value) for error, place in zip(relative, free, strict=True)
     ]
-
-
-def _cost(option: Constant) -> float:
-    if not option.exact:
-        return 1e9
-    pair = math.log2(max(1, abs(option.numerator)) * option.denominator)
-    return pair + 2 * abs(option.pi) + (3 if option.root else 0)

@@ -144,11 +144,9 @@ class _Run:
     def __init__(self, table: np.ndarray, target: np.ndarray, search: Search, generator: np.random.Generator) -> None:
         self._generator, self._end = generator, time.process_time() + search.seconds
         self._table, self._target = table, target
-        self._middle = np.zeros(table.shape[1])
-        for place in range(table.shape[1]):
-            own = table[np.isfinite(table[:, place]), place]
-            self._middle[place] = float(np.median(own)) if len(own) else 0.0
-        self._filled = np.where(np.isfinite(table), table, self._middle)
+        known = [column[np.isfinite(column)] for column in table.T]
+        middle = np.array([np.median(column) if len(column) else 0.0 for column in known])
+        self._filled = np.where(np.isfinite(table), table, middle)
         order = generator.permutation(len(target))
         held = max(1, round(search.held_out * len(target))) if len(target) > 3 else 0
         self._test, self._train = np.sort(order[:held]), np.sort(order[held:])
@@ -167,15 +165,15 @@ class _Run:
     def discovered(self, *, cases: int = _CASES) -> Discovered:
         """The result of the search. ``cases``: how often the rows may be split into two cases, and these again; again
         only where a condition stands out."""
-        middle = float(np.median(self._target))
-        mean = float(self._target.mean())
-        self._add([constant(Constant(mean)), constant(Constant(middle))])
+        self._add([constant(Constant(float(each))) for each in (self._target.mean(), np.median(self._target))])
         self._settle()
         if np.ptp(self._target) == 0 or not self._table.shape[1]:
             return self._result()
         everything = self._train
         chosen = self._relevant(everything)
-        usual = self._usual(chosen)
+        usual = everything
+        if chosen:
+            usual = everything[usual_rows(self._filled[everything][:, chosen], self._target[everything])]
         if len(usual) < len(everything):
             self._train = usual
             chosen = self._relevant(usual) or chosen
@@ -220,9 +218,7 @@ class _Run:
         """Search for a formula over these columns, and from the first sums on over those too that explain what is left;
         returns whether one is complete (`_complete`)."""
         self._chosen = chosen
-        whole = np.isfinite(self._table[:, chosen]).all(1)
-        rows = np.flatnonzero(whole)
-        train = np.intersect1d(rows, self._train)
+        train = self._train[np.isfinite(self._table[self._train][:, chosen]).all(1)]
         if len(train) < 4 or not chosen:
             return False
         inputs = Inputs(tuple(variable(place) for place in chosen), self._filled[:, chosen])
@@ -246,12 +242,6 @@ class _Run:
             return []
         found = [self._apart[place] for place in relevant_columns(table, rest, least=0)]
         return [place for place in found if place not in chosen][:4]
-
-    def _usual(self, chosen: list[int]) -> np.ndarray:
-        """The training rows that are no outliers."""
-        if not chosen:
-            return self._train
-        return self._train[usual_rows(self._filled[self._train][:, chosen], self._target[self._train])]
 
     def _split(self, chosen: list[int], cases: int, *, sharp: bool = False) -> bool:
         """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only if
@@ -308,7 +298,7 @@ class _Run:
 
     def _sums(self, state: Reduced, sample: np.ndarray, powers: Iterable[float]) -> Iterator[Product]:
         inputs = state.inputs.at(sample)
-        wide = monomials(inputs, _exponents(len(inputs)))
+        wide = monomials(inputs, grid(len(inputs), 700, half=len(inputs) <= 3))
         low = monomials(inputs, grid(len(inputs), 120, negative=False))
         with np.errstate(all="ignore"):
             plain = self._target[sample] / state.scale[sample]
@@ -323,18 +313,21 @@ class _Run:
                     continue
                 for features in (wide, low):
                     matrix = features.columns * weight[:, None]
-                    for fit in self._fits(matrix, wanted * weight):
-                        inner = _sum_of(state.inputs, features, fit)
+                    side = wanted * weight
+                    fits = (
+                        sparse_fits(matrix, side, most=6),
+                        sparse_fits(matrix, side, most=5, forced=(0,)),
+                        eliminated(matrix, side, most=12),
+                    )
+                    for fit in itertools.chain(*fits):
+                        inner = _sum_of(
+                            [monomial(state.inputs, features.exponents[place]) for place in fit.places], fit
+                        )
                         if inner.coefficient.value == 0:
                             continue
                         sign = -1.0 if exponent % 2 == 0 and plain[0] < 0 else 1.0
                         made = product(state.factor, power(inner, 1 / exponent))
                         yield scaled(made, Constant(sign, int(sign), 1))
-
-    def _fits(self, matrix: np.ndarray, wanted: np.ndarray) -> Iterator[Fit]:
-        yield from sparse_fits(matrix, wanted, most=6)
-        yield from sparse_fits(matrix, wanted, most=5, forced=(0,))
-        yield from eliminated(matrix, wanted, most=12)
 
     def _composites(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
         """Add sums whose terms may contain a root, reciprocal or absolute value of a sum."""
@@ -343,8 +336,7 @@ class _Run:
         for forced in ((), (0,)):
             wanted = self._target[sample] / self._errors[sample]
             for fit in sparse_fits(values * weight[:, None], wanted, most=4, forced=forced):
-                pairs = zip(fit.places, fit.coefficients.tolist(), strict=True)
-                made = total(*(scaled(terms[place], Constant(value)) for place, value in pairs))
+                made = _sum_of([terms[place] for place in fit.places], fit)
                 yield product(state.factor, substituted(made, state.inputs.formulas))
 
     def _quotients(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
@@ -445,7 +437,7 @@ class _Run:
         if self._exact(formula):
             return True
         simple = all(map(_is_plain, free_constants(formula))) and size(formula) <= _SIMPLE
-        simple &= not early or columns(formula) == {*_variables(formula)}
+        simple &= not early or all(isinstance(base, Variable) for base, _ in formula.factors)
         noise = bool(self._chosen) and simple and self._is_noise(rest, rows)
         return noise and not self._overlooked(self._chosen)
 
@@ -520,11 +512,6 @@ def _is_plain(value: Constant) -> bool:
     return value.exact and not value.root and abs(value.numerator) * value.denominator <= 12
 
 
-def _variables(formula: Product) -> list[int]:
-    """The columns that are direct factors of a product."""
-    return [base.place for base, _ in formula.factors if isinstance(base, Variable)]
-
-
 def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weight: np.ndarray) -> Iterator[Product]:
     """Fits of sums of ``features`` over sums of the low-degree features, for each choice of the leading denominator
     term."""
@@ -559,14 +546,6 @@ def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: n
     return product(total(*above), power(bottom, -1.0))
 
 
-def _exponents(width: int) -> np.ndarray:
-    """The exponents of the monomials that a sum may contain: as many as a few thousand pairs of features allow."""
-    return grid(width, 700, negative=True, half=width <= 3)
-
-
-def _sum_of(inputs: Inputs, features: Features, fit: Fit) -> Product:
-    terms = [
-        scaled(monomial(inputs, features.exponents[place]), Constant(float(value)))
-        for place, value in zip(fit.places, fit.coefficients, strict=True)
-    ]
-    return total(*terms)
+def _sum_of(terms: Iterable[Product], fit: Fit) -> Product:
+    pairs = zip(terms, fit.coefficients.tolist(), strict=True)
+    return total(*(scaled(term, Constant(value)) for term, value in pairs))

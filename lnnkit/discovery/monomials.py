@@ -34,9 +34,6 @@ class Features:
     exponents: np.ndarray
     columns: np.ndarray
 
-    def keep(self, which: np.ndarray) -> Features:
-        return Features(self.exponents[which], self.columns[:, which])
-
 
 def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
     """The features for the rows of ``exponents``, without those that are undefined in some row: a root needs positive
@@ -55,7 +52,7 @@ def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
         size = np.abs(found)
         fine = np.isfinite(found).all(0) & (size.max(0, initial=0.0) < 1e150)
         fine &= size.max(0, initial=0.0) <= _WIDEST * np.maximum(np.median(size, axis=0), 1e-150)
-    return Features(exponents, found).keep(fine)
+    return Features(exponents[fine], found[:, fine])
 
 
 def monomial(inputs: Inputs, exponents: Sequence[float]) -> Product:

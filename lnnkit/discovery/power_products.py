@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lnnkit.discovery.exact_constants import Constant
+from lnnkit.discovery.exact_constants import Constant, number
 from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total
-from lnnkit.discovery.monomials import Inputs, grid, monomial, monomials
+from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomials
+from lnnkit.discovery.sparse_sums import best_pairs, without
 
 _SINGLES, _PAIRS, _WEIGHED = 30, 60, 20  # greatest numbers of candidates returned of each kind
 _MOST_WEIGHED = 1200
@@ -45,7 +46,7 @@ def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows:
     base = np.concatenate([np.ones((len(logs), 1)), logs[:, moving]], 1) * weight[:, None]
     wanted_log = np.log(size) * weight
     left = np.linalg.qr(base)[0]
-    rest = _without(wanted_log, left)
+    rest = without(wanted_log, left)
 
     def written(sums: Sequence[tuple[Product, float]], columns: np.ndarray, powers: Sequence[float]) -> list[Product]:
         known = columns @ np.asarray(powers) if len(powers) else 0.0
@@ -62,7 +63,7 @@ def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows:
     if not sums:
         return
     columns = columns * weight[:, None]
-    free = _without(columns, left)
+    free = without(columns, left)
     norm = np.linalg.norm(free, axis=0)
     fine = norm > 1e-6 * np.linalg.norm(columns, axis=0)
     sums = [each for each, kept in zip(sums, fine, strict=True) if kept]
@@ -88,7 +89,7 @@ def _independent(logs: np.ndarray) -> np.ndarray:
     found = np.zeros(logs.shape[1], dtype=bool)
     basis = np.full((len(logs), 1), len(logs) ** -0.5)
     for place in range(logs.shape[1]):
-        rest = _without(logs[:, place], basis)
+        rest = without(logs[:, place], basis)
         size = float(np.linalg.norm(rest))
         if size > 1e-9 * len(logs) ** 0.5:
             found[place] = True
@@ -96,16 +97,16 @@ def _independent(logs: np.ndarray) -> np.ndarray:
     return found
 
 
-def _without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    once = columns - basis @ (basis.T @ columns)
-    return once - basis @ (basis.T @ once)
+def _one_way(inputs: Inputs, most: int) -> Features:
+    """The monomials but 1, and of each and its reciprocal one only."""
+    exponents = grid(len(inputs), most)
+    lead = exponents[np.arange(len(exponents)), np.argmax(exponents != 0, axis=1)]
+    return monomials(inputs, exponents[lead > 0])
 
 
 def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
     """The sums ``1 +- m`` that are never 0, with the logarithms of their absolute values."""
-    exponents = grid(len(inputs), 2 * _MOST_SUMS, half=False)[1:]
-    first = np.array([row[np.flatnonzero(row)[0]] for row in exponents]) if len(exponents) else np.zeros(0)
-    features = monomials(inputs, exponents[first > 0])
+    features = _one_way(inputs, 2 * _MOST_SUMS)
     found: list[Product] = []
     columns: list[np.ndarray] = []
     for sign in (1.0, -1.0):
@@ -114,7 +115,7 @@ def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
         fine = (size.min(0, initial=1.0) > 1e-12) & (np.ptp(size, axis=0) > 1e-9 * size.max(0, initial=0.0))
         for place in np.flatnonzero(fine):
             negative = values[0, place] < 0  # everywhere, if a root of it is to be taken
-            term = scaled(monomial(inputs, features.exponents[place]), _sign(-sign if negative else sign))
+            term = scaled(monomial(inputs, features.exponents[place]), number(-sign if negative else sign))
             found.append(total(constant(-1.0 if negative else 1.0), term))
         columns.append(np.log(size[:, fine]))
     return found, np.concatenate(columns, 1)
@@ -124,9 +125,7 @@ def _weighed(
     inputs: Inputs, weight: np.ndarray, basis: np.ndarray, rest: np.ndarray
 ) -> Iterator[tuple[Product, np.ndarray, float]]:
     """The best sum ``1 +- c m`` for each m and sign, its weighted logarithm ``[rows, 1]``, and its power."""
-    exponents = grid(len(inputs), 2 * _MOST_WEIGHED, half=False)[1:]
-    first = np.array([row[np.flatnonzero(row)[0]] for row in exponents]) if len(exponents) else np.zeros(0)
-    features = monomials(inputs, exponents[first > 0])
+    features = _one_way(inputs, 2 * _MOST_WEIGHED)
     if not features.columns.shape[1]:
         return
     middle = np.median(np.abs(features.columns), axis=0)
@@ -134,7 +133,7 @@ def _weighed(
     looked: dict[tuple[int, float], float] = {}
     for sign, ratio in itertools.product((1.0, -1.0), _WEIGHTS):
         values = 1 + sign * ratio / known * features.columns
-        fine = np.flatnonzero(_keeps_sign(values) & (middle > 0))
+        fine = np.flatnonzero(_keepsnumber(values) & (middle > 0))
         losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER)).min(0)
         for place, loss in zip(fine.tolist(), losses.tolist(), strict=True):
             looked[place, sign] = min(loss, looked.get((place, sign), np.inf))
@@ -142,7 +141,7 @@ def _weighed(
     for place, sign in sorted(looked, key=lambda each: looked[each])[:_WEIGHED]:
         factors = sign * np.geomspace(_WEIGHTS[0], _WEIGHTS[-1], 91) / known[place]
         values = 1 + factors * features.columns[:, [place]]
-        fine = np.flatnonzero(_keeps_sign(values))
+        fine = np.flatnonzero(_keepsnumber(values))
         losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER))
         for exponent, row in zip((*_POWERS, *_HIGHER), losses, strict=True):
             found.append((float(row.min()), place, float(factors[fine[row.argmin()]]), exponent))
@@ -151,7 +150,7 @@ def _weighed(
             near = factor * np.linspace(1 - width, 1 + width, 21)
             values = 1 + near * features.columns[:, [place]]
             losses = _losses(values, weight, basis, rest, (exponent,))[0]
-            factor = float(near[np.where(_keeps_sign(values), losses, np.inf).argmin()])
+            factor = float(near[np.where(_keepsnumber(values), losses, np.inf).argmin()])
         values = 1 + factor * features.columns[:, place]
         negative = values[0] < 0
         term = scaled(monomial(inputs, features.exponents[place]), Constant(-factor if negative else factor))
@@ -159,7 +158,7 @@ def _weighed(
         yield made, (np.log(np.abs(values)) * weight)[:, None], exponent
 
 
-def _keeps_sign(values: np.ndarray) -> np.ndarray:
+def _keepsnumber(values: np.ndarray) -> np.ndarray:
     """Whether each column has one sign: ``[rows, columns] -> [columns]``."""
     return (np.abs(values) > 1e-9).all(0) & ((values > 0) == (values[:1] > 0)).all(0)
 
@@ -169,37 +168,16 @@ def _losses(
 ) -> np.ndarray:
     """The change of the sum of squares by each column of ``values``, for each power: ``[powers, columns]``."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = _without(np.log(np.abs(values)) * weight[:, None], basis)
+        own = without(np.log(np.abs(values)) * weight[:, None], basis)
     square, slope = np.square(own).sum(0), rest @ own
     powers = np.array(exponents)[:, None]
     return powers**2 * square - 2 * powers * slope
 
 
-def _sign(value: float) -> Constant:
-    return Constant(value, int(value), 1)
-
-
 def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple[int, int, float, float]]:
     """The best pairs of sums, with the best powers of each: first with free powers, then with powers from the grid."""
-    count = len(slope)
     norm = np.sqrt(np.diag(gram))
-    close, along = gram / np.outer(norm, norm), slope / norm
-    best: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    for start in range(0, count, 500):
-        rows = slice(start, min(count, start + 500))
-        cos = close[rows]
-        own, other = along[rows, None], along[None]
-        with np.errstate(all="ignore"):
-            told = (own**2 + other**2 - 2 * own * other * cos) / (1 - cos**2)
-        told[(1 - cos**2 < 1e-7) | ~np.isfinite(told)] = -np.inf
-        told[np.arange(start, rows.stop)[:, None] >= np.arange(count)[None]] = -np.inf
-        flat = told.ravel()
-        kept = np.argpartition(-flat, min(2000, flat.size - 1))[:2000]
-        best.append((flat[kept], kept // count + start, kept % count))
-    told, first, second = (np.concatenate(each) for each in zip(*best, strict=True))
-    kept = np.argsort(-told)[:4000]
-    kept = kept[np.isfinite(told[kept])]
-    first, second = first[kept], second[kept]
+    first, second = np.array(best_pairs(gram / np.outer(norm, norm), slope / norm, 4000), dtype=int).reshape(-1, 2).T
     found: list[tuple[float, int, int, float, float]] = []
     own, others, both = np.diag(gram)[first], np.diag(gram)[second], gram[first, second]
     for one, other in itertools.product(_POWERS, repeat=2):

@@ -53,7 +53,7 @@ def sparse_fits(
         return Fit(places, found / norm[list(places)], float(rest @ rest) / square)
 
     basis = np.linalg.qr(scaled[:, held])[0] if held else np.zeros((len(target), 0))
-    free, rest = _without(scaled, basis), _without(target, basis)
+    free, rest = without(scaled, basis), without(target, basis)
     singles, doubles = _best(free, rest, pairs)
     seen = set[tuple[int, ...]]()
     front: list[tuple[int, ...]] = []
@@ -86,7 +86,7 @@ def sparse_fits(
         grown: dict[tuple[int, ...], float] = {}
         for chosen in current:
             own = np.linalg.qr(scaled[:, list(chosen)])[0]
-            residual = _without(target, own)
+            residual = without(target, own)
             along = scaled.T @ residual
             room = 1 - np.square(own.T @ scaled).sum(0)
             gain = np.where(room > 1e-9, along**2 / np.maximum(room, 1e-9), -1.0)
@@ -98,16 +98,8 @@ def sparse_fits(
             return
         current = sorted(grown, key=lambda each: grown[each])[:beam]
         fits = [fit(chosen) for chosen in current]
-        fits += [pruned for chosen in current[:3] if (pruned := _swapped(fit, chosen, held)) is not None]
         yield from fits
-        best = sorted(zip(fits, current, strict=False), key=lambda each: each[0].left)
-
-
-def _swapped(fit, chosen: tuple[int, ...], held: Sequence[int]) -> Fit | None:
-    """The set without its least useful term."""
-    options = [tuple(each for each in chosen if each != place) for place in chosen if place not in held]
-    options = [each for each in options if each]
-    return min((fit(each) for each in options), key=lambda each: each.left) if options else None
+        best = sorted(zip(fits, current, strict=True), key=lambda each: each[0].left)
 
 
 def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[Fit]:
@@ -145,9 +137,8 @@ def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bo
             del chosen[int(cost.argmin())]
 
 
-def _without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    if not basis.shape[1]:
-        return columns
+def without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """The columns, ``[rows]`` or ``[rows, columns]``, without their shares in an orthonormal basis."""
     once = columns - basis @ (basis.T @ columns)
     return once - basis @ (basis.T @ once)
 
@@ -196,18 +187,22 @@ def _best(features: np.ndarray, target: np.ndarray, count: int) -> tuple[list[in
     unit = features[:, fine] / norm[fine]
     along = unit.T @ target
     singles = fine[np.argsort(-(along**2))[: count // 4 or 1]].tolist()
-    cos = unit.T @ unit
-    found: list[tuple[float, int, int]] = []
-    for start in range(0, len(fine), 500):
-        stop = min(len(fine), start + 500)
-        near, own, other = cos[start:stop], along[start:stop, None], along[None]
+    return singles, [(int(fine[one]), int(fine[other])) for one, other in best_pairs(unit.T @ unit, along, count)]
+
+
+def best_pairs(cosines: np.ndarray, along: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """The pairs of unit columns that explain most of a target, best first, by the cosines between them ``[columns,
+    columns]`` and their products with the target; no pairs that are nearly parallel."""
+    best: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for start in range(0, len(along), 500):
+        near, own, other = cosines[start : start + 500], along[start : start + 500, None], along[None]
         with np.errstate(all="ignore"):
-            told = (own**2 + other**2 - 2 * own * other * near) / (1 - near**2)
-        told[(1 - near**2 < 1e-9) | ~np.isfinite(told)] = -np.inf
-        told[np.arange(start, stop)[:, None] >= np.arange(len(fine))[None]] = -np.inf
-        flat = told.ravel()
+            gain = (own**2 + other**2 - 2 * own * other * near) / (1 - near**2)
+        gain[(1 - near**2 < 1e-8) | ~np.isfinite(gain)] = -np.inf
+        gain[np.arange(start, start + len(gain))[:, None] >= np.arange(len(along))[None]] = -np.inf
+        flat = gain.ravel()
         kept = np.argpartition(-flat, min(count, flat.size - 1))[:count]
-        found += [(float(flat[each]), int(each // len(fine)) + start, int(each % len(fine))) for each in kept]
-    found.sort(reverse=True)
-    doubles = [(int(fine[one]), int(fine[other])) for told, one, other in found[:count] if np.isfinite(told)]
-    return singles, doubles
+        best.append((flat[kept], kept // len(along) + start, kept % len(along)))
+    gain, first, second = (np.concatenate(each) for each in zip(*best, strict=True))
+    order = np.argsort(-gain, kind="stable")[:count]
+    return [(int(first[at]), int(second[at])) for at in order if np.isfinite(gain[at])]

@@ -20,6 +20,7 @@ from lnnkit.discovery.monomials import Inputs
 _TERMS = 90
 _BEAM = 2  # reductions that are continued
 _AS_GOOD = 1.3  # greatest ratio of the error after a reduction to that before
+_PAIRS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, -2.0), (-2.0, 1.0), (1.0, 2.0), (2.0, 1.0))  # of a product
 _FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, -4.0, 4.0, -5.0, 1.5, -1.5)
 
 
@@ -90,13 +91,10 @@ class Reductions:
     def _combined(self, state: Reduced) -> Iterator[Reduced]:
         for first, second in itertools.combinations(range(len(state.inputs)), 2):
             one, other = state.inputs.formulas[first], state.inputs.formulas[second]
-            made = [product(one, other), total(one, other), total(one, scaled(other, MINUS_ONE))]
-            made += [product(one, power(other, -1.0)), product(other, power(one, -1.0))]
-            made += [product(one, power(other, -2.0)), product(other, power(one, -2.0))]
-            made += [product(one, power(other, 2.0)), product(power(one, 2.0), other)]
+            made = [total(one, other), total(one, scaled(other, MINUS_ONE))]
+            made += [product(power(one, upper), power(other, lower)) for upper, lower in _PAIRS]
             rest = [place for place in range(len(state.inputs)) if place not in (first, second)]
-            own = Inputs((one, other), state.inputs.values[:, [first, second]])
-            for formula, values in zip(made, _combinations(own.values), strict=True):
+            for formula, values in zip(made, _combinations(*state.inputs.values[:, [first, second]].T), strict=True):
                 if not np.isfinite(values).all() or np.ptp(values) == 0:
                     continue
                 inputs = Inputs(
@@ -119,11 +117,9 @@ class Reductions:
         return float(np.mean(rest**2)) / self._variance
 
 
-def _combinations(pair: np.ndarray) -> list[np.ndarray]:
-    one, other = pair.T
+def _combinations(one: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
-        found = [one * other, one + other, one - other, one / other, other / one]
-        return [*found, one / other**2, other / one**2, one * other**2, one**2 * other]
+        return [one + other, one - other, *(one**upper * other**lower for upper, lower in _PAIRS)]
 
 
 def polynomial(values: np.ndarray, terms: int, *, logarithms: bool = True) -> np.ndarray:
