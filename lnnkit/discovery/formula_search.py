@@ -196,8 +196,7 @@ class _Run:
     def settled(self, found: Discovered) -> Discovered:
         """The result with the constants of its chosen formula from all rows, those that selected it too."""
         pareto, best = list(found.pareto), found.pareto[found.chosen]
-        everything = np.arange(len(self._target))
-        made = self._polished(best.formula, everything)
+        made = self._polished(best.formula, everything := np.arange(len(self._target)))
         if size(made) <= best.size and np.isfinite(self._loss(made, everything)):
             pareto[found.chosen] = replace(best, formula=made, size=size(made))
         return replace(found, pareto=tuple(pareto))
@@ -240,7 +239,7 @@ class _Run:
         rest = evaluate(self._result().formula, self._filled[self._train]) - self._target[self._train]
         if len(chosen) == len(self._apart) or not np.isfinite(rest).all() or np.ptp(rest) == 0:
             return []
-        found = [self._apart[place] for place in relevant_columns(table, rest, least=0)]
+        found = (self._apart[place] for place in relevant_columns(table, rest, least=0))
         return [place for place in found if place not in chosen][:4]
 
     def _split(self, chosen: list[int], cases: int, *, sharp: bool = False) -> bool:

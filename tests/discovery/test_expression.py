@@ -125,6 +125,8 @@ def test_substituted_formulas_are_simplified() -> None:
     difference = total(A, scaled(B, Constant(-1.0, -1, 1)))
     assert substituted(power(A, 2.0), [difference]) == power(difference, 2.0)
     assert total(A, B, scaled(A, Constant(-1.0, -1, 1))) == B
+    assert product(power(A, 2.0), power(absolute(A), -1.0)) == absolute(A)
+    assert product(power(absolute(A), 3.0), power(absolute(A), -1.0), B) == product(power(A, 2.0), B)
     assert size(product(A, B)) == 3 and size(constant(math.e)) == 3
 
 

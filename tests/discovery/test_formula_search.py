@@ -405,6 +405,7 @@ SIGNED: dict[str, Function] = {
     "product": lambda x: x[:, 0] * x[:, 1] * x[:, 2] / x[:, 3] ** 2,
     "three squares": lambda x: x[:, 0] * (x[:, 1] ** 2 + x[:, 2] ** 2 + x[:, 3] ** 2) / 2,
     "sum under a factor of Lorentz": lambda x: (x[:, 0] - x[:, 1] * x[:, 2]) / np.sqrt(1 - (x[:, 1] / x[:, 3]) ** 2),
+    "sign of a factor": lambda x: x[:, 0] * x[:, 1] / np.sqrt(x[:, 2] ** 2 + x[:, 4] ** 2),
     "small term": lambda x: x[:, 0] ** 2 + 0.01 * x[:, 1] * x[:, 2],
 }
 
