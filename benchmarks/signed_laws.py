@@ -8,9 +8,12 @@ Even laws were used for tuning, odd ones are held out.
 
 from __future__ import annotations
 
+import ast
+import operator
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import sympy
@@ -89,7 +92,8 @@ def table_of(law: Law, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]
 
 def same_form(found: str, wanted: str, names: Sequence[str], tolerance: float) -> bool:
     """Whether the squares of two formulas are quotients of the same polynomials, up to a common factor."""
-    symbols = {name: sympy.Symbol(name, real=True) for name in names} | {"pi": sympy.pi}
+    symbols: dict[str, Any] = {name: sympy.Symbol(name, real=True) for name in names}
+    symbols |= {"pi": sympy.pi, "sqrt": sympy.sqrt, "abs": sympy.Abs}
     one, other = (_polynomials(text, symbols) for text in (found, wanted))
     return all(mine.keys() == theirs.keys() for mine, theirs in zip(one, other, strict=True)) and all(
         abs(mine[term] - theirs[term]) <= tolerance * abs(theirs[term])
@@ -98,22 +102,45 @@ def same_form(found: str, wanted: str, names: Sequence[str], tolerance: float) -
     )
 
 
-def _polynomials(text: str, symbols: dict[str, sympy.Expr]) -> tuple[dict[sympy.Expr, float], ...]:
-    whole = sympy.sympify(text.replace("^", "**"), locals=symbols)
+def _polynomials(text: str, symbols: dict[str, Any]) -> tuple[dict[Any, float], ...]:
+    whole = _symbolic(ast.parse(text.replace("^", "**"), mode="eval").body, symbols)
     parts = sympy.fraction(sympy.cancel(sympy.together(sympy.nsimplify(whole**2, rational=True))))
-    found = [{term: float(of) for term, of in sympy.expand(each).as_coefficients_dict().items()} for each in parts]
-    found = [_without_pi(each) for each in found]
+    found = [_without_pi(sympy.expand(each).as_coefficients_dict()) for each in parts]
     first = min(found[1], key=str)
     lead = found[1][first]
     return tuple({term: of / lead for term, of in each.items()} for each in found)
 
 
-def _without_pi(terms: dict[sympy.Expr, float]) -> dict[sympy.Expr, float]:
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+
+
+def _symbolic(node: ast.expr, symbols: dict[str, Any]) -> Any:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return sympy.Rational(str(value))
+        case ast.Name(id=name):
+            return symbols[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_symbolic(operand, symbols)
+        case ast.Call(func=ast.Name(id=name), args=[operand]):
+            return symbols[name](_symbolic(operand, symbols))
+        case ast.BinOp(left=left, op=sign, right=right):
+            return _OPERATORS[type(sign)](_symbolic(left, symbols), _symbolic(right, symbols))
+    raise ValueError(f"{ast.dump(node)} is no arithmetic")
+
+
+def _without_pi(terms: dict[Any, Any]) -> dict[Any, float]:
     """The numbers in each term moved into its coefficient."""
-    found: dict[sympy.Expr, float] = {}
+    found: dict[Any, float] = {}
     for term, of in terms.items():
         number, rest = term.as_independent(*term.free_symbols) if term.free_symbols else (term, sympy.Integer(1))
-        found[rest] = found.get(rest, 0.0) + of * float(number)
+        found[rest] = found.get(rest, 0.0) + float(of) * float(number)
     return found
 
 
