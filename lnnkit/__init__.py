@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lnnkit.fit import Fit as Fit
     from lnnkit.interchange.as_program import ImportedProgram as ImportedProgram
     from lnnkit.interchange.importing import from_fol as from_fol
-    from lnnkit.interchange.importing import from_tptp as from_tptp
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
     from lnnkit.kb import loads as loads
@@ -49,7 +48,6 @@ __all__ = [
     "Scores",
     "__version__",
     "from_fol",
-    "from_tptp",
     "load",
     "loads",
     "parse",
@@ -61,7 +59,6 @@ _HOMES = {
     "Explanation": "lnnkit.explain.proof.explanation",
     "ImportedProgram": "lnnkit.interchange.as_program",
     "from_fol": "lnnkit.interchange.importing",
-    "from_tptp": "lnnkit.interchange.importing",
     "KnowledgeBase": "lnnkit.kb",
     "load": "lnnkit.kb",
     "loads": "lnnkit.kb",

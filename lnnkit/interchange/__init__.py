@@ -1,6 +1,5 @@
-"""Other notations for logic: texts that people and programs write -> programs, and programs -> texts that provers read.
+"""Another notation for logic: first-order formulas that people and language models write -> programs, and back.
 
-In comes a text in first-order logic, TPTP or a logic program of a benchmark; `first_order` holds it as formulas; out
-comes the text of a ``.lnn`` program with a comment for each liberty taken. The other way, a checked program becomes
-formulas of `first_order` (its classical reading), printed as SMT-LIB or TPTP.
+In comes a text; `first_order` holds its formulas; out comes the text of a ``.lnn`` program with a comment for each
+liberty taken. The other way, a checked program becomes formulas (its classical reading), printed as SMT-LIB.
 """

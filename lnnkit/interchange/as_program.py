@@ -38,18 +38,12 @@ def program_for(
     stated: Sequence[fol.Stated],
     liberties: Liberties,
     title: str,
-    glosses: Mapping[str, str] | None = None,
-    *,
-    unique_names: bool = True,
+    glosses: Mapping[str, str],
 ) -> ImportedProgram:
-    """The program equivalent to ``stated``. If names are not unique, constants of a text with equations become
-    relations, since two of them may denote one individual."""
+    """The program equivalent to ``stated``. Different names denote different individuals."""
     _require_shallow(stated)
-    stated = with_attributes(stated)
-    equations = any(isinstance(leaf, fol.Equal) for each in stated for leaf in fol.leaves(each.formula))
-    if unique_names:
-        stated = _with_one_name(stated, liberties)
-    stated, functions = relations_for(stated, least=1 if unique_names or not equations else 0)
+    stated = _with_one_name(with_attributes(stated), liberties)
+    stated, functions = relations_for(stated)
     _require_shallow(stated)
     _note_functions(functions, liberties)
     _note_unique_names(stated, liberties)
@@ -58,7 +52,7 @@ def program_for(
     names = names_for(stated, liberties)
     writer = _Writer(names, frozenset(_facts_entities(stated)))
     body = [line for each in stated for line in writer.lines(each, liberties.found)]
-    head = [f"# {title}", *_declarations(names, stated, glosses or {})]
+    head = [f"# {title}", *_declarations(names, glosses)]
     notes = tuple(liberties.found)
     general = [note for note in notes if not any(_within(note, each) for each in stated)]
     if notes:
@@ -132,8 +126,7 @@ def _renamed_term(term: fol.Term, names: Mapping[str, str]) -> fol.Term:
 def _note_functions(functions: Functions, liberties: Liberties) -> None:
     for (name, arity), relation in functions.relation_of.items():
         given = "".join(f"x{i + 1}, " for i in range(arity))
-        kind, value = ("function", "its value") if arity else ("name", "what it names")
-        message = f"the {kind} `{name}` is written as the relation `{relation}({given}y)`: `y` is {value}"
+        message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
         liberties.note_at("function-as-relation", message, "", functions.met[name, arity])
 
 
@@ -202,7 +195,7 @@ def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _declarations(names: Names, stated: Sequence[fol.Stated], glosses: Mapping[str, str]) -> Iterator[str]:
+def _declarations(names: Names, glosses: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "sort entity open"
     for (kind, name, arity), own in names.of.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.syntax.span import Span
@@ -18,17 +19,15 @@ from lnnkit.syntax.span import Span
 class Functions:
     """The functions found, with their arity and the span of their first use."""
 
-    least: int
     relation_of: dict[tuple[str, int], str] = field(default_factory=dict)
     met: dict[tuple[str, int], Span | None] = field(default_factory=dict)
 
 
-def relations_for(stated: Sequence[fol.Stated], least: int = 1) -> tuple[list[fol.Stated], Functions]:
-    """The formulas with functions of ``least`` or more arguments replaced by relations, and these relations. With
-    ``least`` 0 constants are functions too, so that two of them may have the same value."""
-    functions = Functions(least)
+def relations_for(stated: Sequence[fol.Stated]) -> tuple[list[fol.Stated], Functions]:
+    """The formulas with functions replaced by relations, and these relations."""
+    functions = Functions()
     for each in stated:
-        for term in _applications(each.formula, least):
+        for term in _applications(each.formula):
             functions.met.setdefault((term.name, len(term.arguments)), term.span)
     if not functions.met:
         return list(stated), functions
@@ -40,12 +39,11 @@ def relations_for(stated: Sequence[fol.Stated], least: int = 1) -> tuple[list[fo
     return [*_laws(functions), *rewritten], functions
 
 
-def _applications(formula: fol.Formula, least: int) -> Iterator[fol.Application]:
+def _applications(formula: fol.Formula) -> Iterator[fol.Application]:
     for leaf in fol.leaves(formula):
         for term in fol.terms_of(leaf):
             for each in fol.subterms(term):
-                if _is_function(each, least):
-                    assert isinstance(each, fol.Application)
+                if _is_function(each):
                     yield each
 
 
@@ -91,10 +89,9 @@ class _Rewriting:
     def _leaf(self, leaf: fol.Atom | fol.Equal | fol.Compare, positive: bool) -> fol.Formula:
         if isinstance(leaf, fol.Equal):
             left, right = leaf.left, leaf.right
-            if not _is_function(left, self.functions.least):
+            if not _is_function(left):
                 left, right = right, left
-            if _is_function(left, self.functions.least):
-                assert isinstance(left, fol.Application)
+            if _is_function(left):
                 given: list[tuple[fol.Variable, fol.Atom]] = []
                 arguments = [self._term(each, given) for each in (*left.arguments, right)]
                 return self._wrapped(fol.Atom(self._name(left), tuple(arguments), leaf.span), given, positive)
@@ -117,7 +114,7 @@ class _Rewriting:
             return replace(term, left=left, right=self._term(term.right, given))
         if isinstance(term, fol.Attribute):
             return replace(term, arguments=tuple([self._term(each, given) for each in term.arguments]))
-        if not isinstance(term, fol.Application) or not _is_function(term, self.functions.least):
+        if not _is_function(term):
             return term
         arguments = [self._term(each, given) for each in term.arguments]
         variable = fol.Variable(next(n for i in itertools.count(1) if (n := f"v{i}") not in self.taken))
@@ -129,8 +126,8 @@ class _Rewriting:
         return self.functions.relation_of[term.name, len(term.arguments)]
 
 
-def _is_function(term: fol.Term, least: int) -> bool:
-    return isinstance(term, fol.Application) and len(term.arguments) >= least and not term.quoted
+def _is_function(term: fol.Term) -> TypeGuard[fol.Application]:
+    return isinstance(term, fol.Application) and bool(term.arguments) and not term.quoted
 
 
 def _names(formula: fol.Formula) -> Iterator[str]:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import Given
     from lnnkit.fit import Fit
-    from lnnkit.kb.exporting import ExportFormat
     from lnnkit.learn.parameters.program_module import ProgramModule
     from lnnkit.markup.html_table import Listing
     from lnnkit.picture.picture import Picture
@@ -309,29 +308,22 @@ class KnowledgeBase:
 
         return replace(explanation(self._session, found, alpha), warnings=tuple(findings))
 
-    def export(
-        self, formulas: Sequence[str] | None = None, *, format: ExportFormat = "smt2", alpha: float = 1.0
-    ) -> str:
-        """The program's reading in first-order logic, and the questions, for other provers: SMT-LIB (``smt2``) or
-        TPTP's ``fof`` (``tptp``).
+    def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
+        """The program's reading in first-order logic, and the questions, in SMT-LIB for other solvers.
 
         Statements of truth ``alpha`` or more are formulas. Entities are distinct, closed sorts are enumerated, open
         sorts are not, and numbers are reals. ``formulas`` have no free variables (default: the program's queries). If
-        an SMT-LIB check gives `unsat`, the question follows. Raises `ProgramError` for a statement that has no such
+        a check gives `unsat`, the question follows. Raises `ProgramError` for a statement that has no such
         reading.
         """
-        return self.exported(formulas, format=format, alpha=alpha)[0]
+        return self.exported(formulas, alpha=alpha)[0]
 
-    def exported(
-        self, formulas: Sequence[str] | None = None, *, format: ExportFormat = "smt2", alpha: float = 1.0
-    ) -> tuple[str, list[Diagnostic]]:
+    def exported(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> tuple[str, list[Diagnostic]]:
         """The text of `export`, and what was left out of it."""
         check_alpha(alpha)
-        if format not in ("smt2", "tptp"):
-            raise ValueError(f"format must be 'smt2' or 'tptp'; got {format!r}")
         from lnnkit.kb.exporting import exported
 
-        return exported(self._theory, [formulas] if isinstance(formulas, str) else formulas, format, alpha)
+        return exported(self._theory, [formulas] if isinstance(formulas, str) else formulas, alpha)
 
     def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
         """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the

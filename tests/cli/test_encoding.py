@@ -30,9 +30,6 @@ FILES = {
     "l.csv": b"id,truth\nr0,1\nr1,0\nr2,1\n",
     "d.csv": b"x,y\n" + b"".join(b"%d,%d\n" % (i, 3 * i + 1) for i in range(1, 15)),
     "s.txt": "Premises:\n∀x (P(x) → Q(x)) ::: All.\nP(anna)\nConclusion:\nQ(anna)\n".encode(),
-    "s.p": b"fof(a,axiom,(![X]: (p(X) => q(X)))).\nfof(b,axiom,p(anna)).\nfof(c,conjecture,q(anna)).\n",
-    "s.json": b'[{"id": "A", "context": "", "question": "", "raw_logic_programs": ["Facts:\\nCat(Wren, True)\\n'
-    b'Rules:\\nCat($x, True) >>> Animal($x, True)\\nQuery:\\nAnimal(Wren, True)"]}]',
 }
 COMMANDS = {
     "run a.lnn": "a.lnn t.csv n.tsv",
@@ -52,8 +49,6 @@ COMMANDS = {
     "eval a.lnn": "a.lnn l.csv",
     "prove a.lnn R(r0)": "a.lnn t.csv",
     "import s.txt --skip-errors": "s.txt",
-    "import s.p": "s.p",
-    "import s.json": "s.json",
     "export a.lnn R(r0) --format smt2": "a.lnn",
     "shell a.lnn": "a.lnn",
 }

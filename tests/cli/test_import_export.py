@@ -19,8 +19,6 @@ def test_import_check_run_export(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "[1, 1]  true" in capsys.readouterr().out
     assert main(["export", str(program), "--format", "smt2", "-o", str(exported)]) == 0
     assert "(check-sat)" in exported.read_text(encoding="utf-8")
-    assert main(["export", str(program), "Q(anna)", "--format", "tptp"]) == 0
-    assert "fof(question_1, conjecture, 'Q'(anna))." in capsys.readouterr().out
 
 
 def test_nothing_is_replaced_or_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

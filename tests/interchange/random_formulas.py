@@ -1,4 +1,4 @@
-"""Random first-order formulas: as trees, as texts in several notations, and as what they mean in Z3.
+"""Random first-order formulas: as trees, as texts, and as what they mean in Z3.
 
 A formula is ("atom", name, terms), ("equal", term, term), ("less", attribute, term, number), ("not", a), ("and", a,
 ...), ("or", a, ...), ("implies", a, b), ("iff", a, b), ("xor", a, b), ("forall", x, a) or ("exists", x, a); a term is
@@ -17,7 +17,6 @@ from tests.interchange.judging import Meaning
 
 Tree = tuple[Any, ...]
 PREDICATES = {"P": 1, "Q": 1, "Loves": 2, "Rain": 0, "is-Big": 1}
-LOWER = {"p": 1, "q": 1, "loves": 2, "rain": 0, "is_big": 1}  # as TPTP wants them
 CONSTANTS = ("anna", "bob", "a", "dc")
 NUMBERS = {"age": 1, "gap": 2}
 
@@ -32,13 +31,11 @@ class Source:
         functions: bool = False,
         equations: bool = False,
         numbers: bool = False,
-        lower: bool = False,
     ) -> None:
         self.random = random.Random(seed)
         self.functions = functions
         self.equations = equations
         self.numbers = numbers
-        self.predicates = LOWER if lower else PREDICATES
 
     def formula(self, depth: int, bound: tuple[str, ...] = ()) -> Tree:
         if depth == 0:
@@ -69,8 +66,8 @@ class Source:
                 arguments,
                 self.random.randrange(-3, 40),
             )
-        name = self.random.choice(list(self.predicates))
-        return ("atom", name, tuple([self.term(bound, 1) for _ in range(self.predicates[name])]))
+        name = self.random.choice(list(PREDICATES))
+        return ("atom", name, tuple([self.term(bound, 1) for _ in range(PREDICATES[name])]))
 
     def term(self, bound: tuple[str, ...], depth: int) -> Tree:
         if self.functions and depth and self.random.random() < 0.3:
@@ -213,33 +210,3 @@ class Spelling:
         if tree[0] in ("variable", "constant"):
             return tree[1]
         return f"{tree[1]}({', '.join(map(self.term, tree[2]))})"
-
-
-# --- TPTP -------------------------------------------------------------------------------------------------------------
-
-
-def tptp(tree: Tree) -> str:
-    kind, *rest = tree
-    match kind:
-        case "atom":
-            return f"{rest[0]}({','.join(map(tptp_term, rest[1]))})" if rest[1] else rest[0]
-        case "equal":
-            return f"{tptp_term(rest[0])} = {tptp_term(rest[1])}"
-        case "not":
-            if rest[0][0] == "equal":
-                return f"{tptp_term(rest[0][1])} != {tptp_term(rest[0][2])}"
-            return f"~ {tptp_unit(rest[0])}"
-        case "forall" | "exists":
-            return f"{'!' if kind == 'forall' else '?'} [{rest[0].upper()}] : {tptp_unit(rest[1])}"
-    symbol = {"and": "&", "or": "|", "implies": "=>", "iff": "<=>", "xor": "<~>"}[kind]
-    return f" {symbol} ".join(map(tptp_unit, rest))
-
-
-def tptp_unit(tree: Tree) -> str:
-    return tptp(tree) if tree[0] in ("atom", "forall", "exists") else f"({tptp(tree)})"
-
-
-def tptp_term(tree: Tree) -> str:
-    if tree[0] == "variable":
-        return tree[1].upper()
-    return tree[1] if tree[0] == "constant" else f"{tree[1]}({','.join(map(tptp_term, tree[2]))})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import lnnkit
-from lnnkit.interchange.importing import format_of, import_text
 
 READ = [
     ("∀xP(x)→Q(x)", ["axiom P(X) -> Q(X)"], ["run-together", "scope-extended"]),
@@ -89,98 +88,3 @@ def test_all_errors_are_found_at_once_or_left_out() -> None:
     imported = lnnkit.from_fol(text, skip_errors=True)
     assert statements(imported.text) == ["fact P(ann)", "fact R(ann)"]
     assert [note.message.startswith("left out") for note in imported.notes] == [True, True]
-
-
-TPTP = [
-    ("fof(a, axiom, ![X] : (p(X) => q(X))).", ["axiom a: p(X) -> q(X)"], []),
-    ("cnf(c, axiom, p(X) | ~ q(X, 'New York')).", ['axiom c: p(X) | ~q(X, "New York")'], []),
-    (
-        "fof(a, axiom, p <= q). % words\n/* a\nblock */ fof(b, axiom, ~(p ~& q)).",
-        ["axiom a: q -> p", "axiom b: ~~(p & q)"],
-        [],
-    ),
-    (
-        "cnf(a, axiom, p(b)).\ncnf(n, negated_conjecture, ~p(b)).\ncnf(m, negated_conjecture, q).",
-        ['fact p("b")', 'query ~(~p(b) & q)'],
-        ["negated-conjecture"],
-    ),
-    ("fof(a, axiom, p(\"x\") & ~p(x)).", ['fact p("\\"x\\"")', 'fact ~p("x")'], ["nearly-same-names"]),
-    ("fof(a, plain, p, file('x', y), [z(\"foo, bar\")]).", ["fact p"], ["plain-formula"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "expected", "liberties"), TPTP)
-def test_what_tptp_becomes(text: str, expected: list[str], liberties: list[str]) -> None:
-    imported = lnnkit.from_tptp(text)
-    assert [each.replace('p("b")', "p(b)") for each in statements(imported.text)] == [
-        each.replace('p("b")', "p(b)") for each in expected
-    ]
-    assert [note.code for note in imported.notes] == liberties
-    lnnkit.loads(imported.text)
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("include('Axioms/SET001.ax').", "include"),
-        ("tff(a, type, p: $i).", "unsupported-language"),
-        ("fof(a, axiom, p & q | r).", "syntax"),
-        ("fof(a, axiom, ![X] : p(X) => q(X)).", "unbound-variable"),
-        ("fof(a, unknown, p).", "unknown-role"),
-        ("fof(a, axiom, p($sum(1, 2))).", "defined-function"),
-        ("hello.", "syntax"),
-    ],
-)
-def test_what_of_tptp_is_refused(text: str, code: str) -> None:
-    with pytest.raises(lnnkit.ProgramError) as problem:
-        lnnkit.from_tptp(text)
-    assert [each.code for each in problem.value.diagnostics] == [code]
-
-
-def test_names_that_may_coincide() -> None:
-    text = "fof(a, axiom, p(a) & (a = b)).\nfof(c, conjecture, p(b))."
-    unique, other = lnnkit.from_tptp(text), lnnkit.from_tptp(text, unique_names=False)
-    assert "unique-names" in [note.code for note in unique.notes]
-    assert "unique-names" not in [note.code for note in other.notes]
-    assert "predicate a(entity)" in other.text
-
-
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("fof(a, axiom, p).", "tptp"),
-        ("Facts:\nP(Max, True)\nRules:\nP($x, True) >>> Q($x, False)", "prontoqa"),
-        ("Variables:\na [IN] [1, 2]\nConstraints:\na == 1", "logical-deduction"),
-        ("∀x (P(x) → Q(x))", "fol"),
-    ],
-)
-def test_the_format_is_seen(text: str, form: str) -> None:
-    assert format_of(text) == form
-
-
-def test_examples_of_a_json_file() -> None:
-    text = (
-        '[{"id": "a", "raw_logic_programs": ["P(ann)"], "question": "Who?"}, {"id": "b", "premises-FOL": ["Q(bob)"]}]'
-    )
-    assert "fact P(ann)" in import_text(text, "x.json", example="a").text
-    assert "# question: Who?" in import_text(text, "x.json", example="a").text
-    assert "fact Q(bob)" in import_text(text, "x.json", example="b").text
-    with pytest.raises(lnnkit.ProgramError, match="2 examples"):
-        import_text(text, "x.json")
-    with pytest.raises(lnnkit.ProgramError, match="no example is called"):
-        import_text(text, "x.json", example="c")
-    with pytest.raises(lnnkit.ProgramError, match="not-a-collection"):
-        import_text("P(ann)", "x.txt", example="c")
-
-
-def test_a_constraint_program() -> None:
-    text = "Domain:\n1: left\nVariables:\na [IN] [1, 2]\nb [IN] [1, 2, 5]\nConstraints:\nabs(a - b) > 1 ::: apart\n"
-    text += "AllDifferentConstraint([a, b])\nQuery:\nA) a + 1 == b ::: next\n"
-    imported = import_text(text, "p", "logical-deduction").text
-    assert 'axiom value("a") = 1 | value("a") = 2' in imported
-    assert 'axiom abs(value("a") - value("b")) > 1' in imported
-    assert 'query value("a") + 1 = value("b")' in imported and "# A) next" in imported
-    lnnkit.loads(imported)
-    with pytest.raises(lnnkit.ProgramError) as problem:
-        import_text(text.replace("a - b", "a - c").replace("AllD", "SomeD"), "p", "logical-deduction")
-    assert [each.code for each in problem.value.diagnostics] == ["unknown-variable", "unknown-constraint"]

@@ -1,4 +1,4 @@
-"""Random theories in first-order logic and TPTP: what the importer makes of them means the same, by Z3."""
+"""Random theories in first-order logic: what the importer makes of them means the same, by Z3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import z3
 import lnnkit
 from lnnkit.check.checker import check
 from tests.interchange.judging import Meaning, of_program
-from tests.interchange.random_formulas import CONSTANTS, LOWER, Source, Spelling, Tree, meant, tptp
+from tests.interchange.random_formulas import CONSTANTS, Source, Spelling, Tree, meant
 
 FUNCTIONS = {"f": 1, "mother": 1, "g": 2}
 MEANT = ("function-as-relation", "unique-names", "nearly-same-names", "another-name")  # what the judge knows of
@@ -25,7 +25,7 @@ def bridges(meaning: Meaning, relations: Sequence[tuple[str, int]]) -> list[Any]
     for name, arity in relations:
         given = [meaning.fresh() for _ in range(arity)]
         value = meaning.fresh()
-        image = meaning.function(name, given) if arity else meaning.constant(name)
+        image = meaning.function(name, given)
         found.append(z3.ForAll([*given, value], meaning.predicate(name, [*given, value]) == (image == value)))
     return found
 
@@ -77,22 +77,6 @@ def aliases(imported: lnnkit.ImportedProgram, meaning: Meaning) -> list[Any]:
     return [*found, z3.Distinct(*kept)] if dropped and len(kept) > 1 else found
 
 
-def judged_tptp(seed: int) -> tuple[str, str]:
-    kinds = {"functions": bool(seed & 1), "equations": bool(seed & 2)}
-    trees, asked = drawn(seed, lower=True, **kinds)
-    lines = [f"fof(a{i}, axiom, {tptp(each)})." for i, each in enumerate(trees)]
-    text = "\n".join([*lines, f"fof(c, conjecture, {tptp(asked)})."])
-    unique = not seed & 4
-    imported = lnnkit.from_tptp(text, unique_names=unique)
-    meaning = Meaning()
-    relations = list(FUNCTIONS.items()) if kinds["functions"] else []
-    if not unique and kinds["equations"]:
-        relations += [(name, 0) for name in ("anna", "bob", "a", "dc")]
-    given = bridges(meaning, relations) + aliases(imported, meaning)
-    distinct = unique and not aliases(imported, meaning)
-    return same(trees, asked, imported.text, meaning, given, distinct), text
-
-
 def tally(found: Sequence[tuple[str, str]]) -> tuple[Counter[str], list[str]]:
     return Counter(fate for fate, _ in found), [text for fate, text in found if fate == "different"]
 
@@ -103,27 +87,8 @@ def test_some_theories_of_first_order_logic() -> None:
     assert fates["same"] >= 11
 
 
-def test_some_problems_of_tptp() -> None:
-    fates, wrong = tally([judged_tptp(seed) for seed in range(12)])
-    assert wrong == []
-    assert fates["same"] >= 11
-
-
 @pytest.mark.slow
 def test_many_theories_of_first_order_logic() -> None:
     fates, wrong = tally([judged_fol(seed) for seed in range(1000, 1060)])
     assert wrong == []
     assert fates["same"] >= 55, fates
-
-
-@pytest.mark.slow
-def test_many_problems_of_tptp() -> None:
-    fates, wrong = tally([judged_tptp(seed) for seed in range(1000, 1060)])
-    assert wrong == []
-    assert fates["same"] >= 54, fates
-
-
-def test_the_names_of_predicates_of_tptp_are_those_of_the_generator() -> None:
-    """A slip of the generator would make the comparison above empty."""
-    text = "\n".join(f"fof(a{seed}, axiom, {tptp(Source(seed, lower=True).formula(3))})." for seed in range(30))
-    assert all(name in text for name in LOWER)

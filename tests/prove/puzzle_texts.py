@@ -1,12 +1,19 @@
-"""What the sentences of LogicalDeduction and ProntoQA say, read by patterns, and where a program says something else.
+"""The logic programs of LogicalDeduction and ProntoQA, read by patterns: what they say in Z3 and as programs of lnnkit,
+and where they say something else than the sentences behind them.
 
-The programs are a language model's. Nothing here knows lnnkit."""
+The programs are a language model's. Nothing here imports lnnkit."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")) / "logiclm"
 _ORDINALS = ("", "", "second", "third", "fourth", "fifth", "sixth", "seventh")
 # Words for the first place, and for the last; a comparison says which is lower.
 _ENDS = (
@@ -18,6 +25,79 @@ _ENDS = (
 _LOWER = ("to the left of", "older than", "finished above", "less expensive than", "cheaper than")
 _HIGHER = ("to the right of", "newer than", "finished below", "more expensive than")
 Said = tuple[str, str, str]  # a name, a sign, and a name or a place
+_LITERAL = re.compile(r"(\w+)\((\$?\w+), (True|False)\)")
+
+
+@cache
+def examples(name: str) -> list[dict[str, Any]]:
+    return json.loads((DATA / f"programs_{name}_dev_gpt-4.json").read_text(encoding="utf-8"))
+
+
+def _sections(text: str) -> dict[str, list[str]]:
+    """The lines under each heading, without the sentences behind them."""
+    parts = re.split(r"^([A-Z][a-z]+):\s*$", text, flags=re.MULTILINE)
+    return {
+        name: [line.split(":::")[0].strip() for line in body.splitlines() if line.strip()]
+        for name, body in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+# --- LogicalDeduction -------------------------------------------------------------------------------------------------
+
+
+def puzzle_program(text: str) -> str:
+    """A program of lnnkit over numbers: the domain of each variable as bounds and as a disjunction."""
+    of = _sections(text)
+    lines = ["sort variable", "number value(variable)"]
+    for line in of["Variables"]:
+        name, values = _domain(line)
+        lines.append(f'fact value("{name}") in [{values[0]}, {values[-1]}]')
+        lines.append("axiom " + " | ".join(f'value("{name}") = {value}' for value in values))
+    for line in of["Constraints"]:
+        names = _different(line)
+        pairs = [(one, "!=", other) for place, one in enumerate(names) for other in names[place + 1 :]]
+        lines += [f"axiom {_compared(*each)}" for each in pairs or [_three(line)]]
+    return "\n".join([*lines, *(f"query {_compared(*_three(line[3:]))}" for line in of["Query"])]) + "\n"
+
+
+def _domain(line: str) -> tuple[str, list[str]]:
+    name, values = re.fullmatch(r"(\S+) \[IN\] \[(.*)\]", line).groups()  # type: ignore[union-attr]
+    return name, [each.strip() for each in values.split(",")]
+
+
+def _different(line: str) -> list[str]:
+    found = re.fullmatch(r"AllDifferentConstraint\(\[(.*)\]\)", line)
+    return [name.strip() for name in found[1].split(",")] if found else []
+
+
+def _three(line: str) -> Said:
+    one, sign, other = line.split()
+    return one, sign, other
+
+
+def _compared(one: str, sign: str, other: str) -> str:
+    right = other if other.isdecimal() else f'value("{other}")'
+    return f'value("{one}") {"=" if sign == "==" else sign} {right}'
+
+
+def solved_directly(text: str) -> list[bool]:
+    """Which options follow from the constraints, the variables integers, in Z3."""
+    import z3
+
+    def constraint(line: str) -> Any:
+        if names := _different(line):
+            return z3.Distinct(*map(z3.Int, names))
+        left, sign, right = _three(line)
+        one, other = z3.Int(left), z3.IntVal(right) if right.isdecimal() else z3.Int(right)
+        return {"==": one == other, ">": one > other, "<": one < other, "!=": one != other}[sign]
+
+    of = _sections(text)
+    solver = z3.Solver()
+    for line in of["Variables"]:
+        name, values = _domain(line)
+        solver.add(z3.Or(*[z3.Int(name) == int(value) for value in values]))
+    solver.add(*map(constraint, of["Constraints"]))
+    return [solver.check(z3.Not(constraint(line[3:]))) == z3.unsat for line in of["Query"]]
 
 
 def wrong_lines(text: str) -> list[str]:
@@ -70,6 +150,39 @@ def _alike(said: Said) -> Iterator[tuple[str, ...]]:
 
 
 # --- ProntoQA ---------------------------------------------------------------------------------------------------------
+
+
+def chain_program(text: str) -> str:
+    """A program of lnnkit about individuals, of which there may be more than are named."""
+    of = _sections(text)
+    names = dict.fromkeys(name for line in of["Facts"] + of["Rules"] + of["Query"] for name, _, _ in _literals(line))
+    lines = ["sort entity open", *(f"predicate {name}(entity)" for name in names)]
+    lines += [f"fact {_literal(*each)}" for line in of["Facts"] for each in _literals(line)]
+    for line in of["Rules"]:
+        before, after = _literals(line)
+        lines.append(f"axiom {_literal(*before)} -> {_literal(*after)}")
+    return "\n".join([*lines, *(f"query {_literal(*each)}" for line in of["Query"] for each in _literals(line))]) + "\n"
+
+
+def _literals(line: str) -> list[Said]:
+    return _LITERAL.findall(line)
+
+
+def _literal(name: str, who: str, truth: str) -> str:
+    argument = "X" if who.startswith("$") else f'"{who}"'
+    return f"{'~' if truth == 'False' else ''}{name}({argument})"
+
+
+def chained(text: str) -> bool | None:
+    """What a program says of its query, by forward chaining over literals."""
+    of = _sections(text)
+    known = {(name, truth) for line in of["Facts"] for name, _, truth in _literals(line)}
+    rules = [[(name, truth) for name, _, truth in _literals(line)] for line in of["Rules"]]
+    ((name, _, truth),) = _literals(of["Query"][0])
+    while any(before in known and after not in known for before, after in rules):
+        known.update(after for before, after in rules if before in known)
+    other = "True" if truth == "False" else "False"
+    return True if (name, truth) in known else False if (name, other) in known else None
 
 
 def in_singular(text: str) -> str:

@@ -15,10 +15,18 @@ from typing import Any
 import pytest
 
 import lnnkit
-from lnnkit.interchange.importing import import_text
 from tests.blocks import at_length
-from tests.interchange.test_logic_programs import DATA, chained, examples, solved_directly
-from tests.prove.puzzle_texts import asks_the_opposite, in_singular, wrong_lines
+from tests.prove.puzzle_texts import (
+    DATA,
+    asks_the_opposite,
+    chain_program,
+    chained,
+    examples,
+    in_singular,
+    puzzle_program,
+    solved_directly,
+    wrong_lines,
+)
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no logic programs at {DATA}")
@@ -31,14 +39,13 @@ def wrong(name: str) -> dict[str, Any]:
     return json.loads((Path(__file__).parent / "wrong_programs.json").read_text(encoding="utf-8"))[name]
 
 
-def verdicts(text: str, notation: str) -> list[str]:
-    kb = lnnkit.loads(import_text(text, "example", notation).text)  # type: ignore[arg-type]
-    return [proved.verdict for proved in kb.prove_queries()]
+def verdicts(program: str) -> list[str]:
+    return [proved.verdict for proved in lnnkit.loads(program).prove_queries()]
 
 
 def judge_puzzles(some: Sequence[Example]) -> None:
     for example in some:
-        found = verdicts(example["raw_logic_programs"][0], "logical-deduction")
+        found = verdicts(puzzle_program(example["raw_logic_programs"][0]))
         options = [chr(ord("A") + place) for place, verdict in enumerate(found) if verdict == "entailed"]
         direct = solved_directly(example["raw_logic_programs"][0])
         fate = wrong("LogicalDeduction").get(example["id"], {"label": "given"})["label"]
@@ -53,12 +60,12 @@ def judge_puzzles(some: Sequence[Example]) -> None:
 def judge_chains(some: Sequence[Example]) -> None:
     for example in some:
         text = example["raw_logic_programs"][0]
-        (found,) = verdicts(text, "prontoqa")
+        (found,) = verdicts(chain_program(text))
         why = wrong("ProntoQA").get(example["id"], "")
         label = "entailed" if example["answer"] == "A" else "refuted"
         if "two names" in why:
             assert found == "neither", example["id"]
-            (found,) = verdicts(in_singular(text), "prontoqa")
+            (found,) = verdicts(chain_program(in_singular(text)))
         elif "contradicts itself" in why:
             assert found == "inconsistent", example["id"]
             continue
