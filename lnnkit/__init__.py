@@ -1,6 +1,6 @@
 """lnnkit: rules over tables of facts, truth bounds for answers, a proof with each.
 
-``import lnnkit`` is light: torch is imported when a knowledge base first needs it.
+``import lnnkit`` is light: numpy is imported when a knowledge base first infers, torch when one is trained.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def __getattr__(name: str) -> object:
 
         from lnnkit.garbage import collection_paused
 
-        with collection_paused():  # beside torch, a collection takes as long as this import
+        with collection_paused():  # a collection takes as long as this import
             return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'lnnkit' has no attribute {name!r}")
 

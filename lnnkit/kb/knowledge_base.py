@@ -2,7 +2,7 @@
 
     text -> parse -> check (reads the data) -> lifted graph -> grounding and rounds -> answers, and their proofs
 
-torch is imported when a method first needs it: a program with errors is refused without them.
+torch is imported when a method first needs it: for training, bound modules and devices.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class Session:
     ) -> Rested:
         """The fixpoint for these queries, made now if there is none; ``narrow`` allows that only their answers are read
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
-        with collection_paused():  # the first time, this imports torch
+        with collection_paused():
             from lnnkit.analysis.analyses import Known
             from lnnkit.store.stated_facts import Gathering
 

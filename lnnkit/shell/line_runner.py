@@ -7,12 +7,10 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 from lnnkit.cli import defects, streams
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.threads import use_threads
 from lnnkit.shell.performing import Reply, perform
 from lnnkit.shell.requests import INFERRING, read, starts_anew
 from lnnkit.shell.shell_state import State, renewed
@@ -59,11 +57,8 @@ class LineRunner:
 
     def _perform(self, typed: Typed) -> Reply:
         request = read(typed)
-        with ProgressLine("inferring", shown=request.kind in INFERRING) as line:
-            if request.kind in ("ask", "why", "whynot") or (request.kind == "state" and "query" in typed.text):
-                _import_torch()
-            with self.state.kb.watched(line):
-                self.state, reply = perform(self.state, request, paint_for(sys.stdout), headed=self._headed)
+        with ProgressLine("inferring", shown=request.kind in INFERRING) as line, self.state.kb.watched(line):
+            self.state, reply = perform(self.state, request, paint_for(sys.stdout), headed=self._headed)
         return reply
 
 
@@ -97,21 +92,3 @@ def _ctrl_c(interruptible: bool) -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
 
-
-def _import_torch() -> None:
-    """Import torch before it is needed, with Ctrl-C deferred: an exception could not pass through the C++ code that
-    runs then."""
-    if "torch" in sys.modules:
-        return
-    noted: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        noted.append(number)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        use_threads(1)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if noted:
-        raise KeyboardInterrupt

@@ -55,8 +55,8 @@ def test_the_command_line_takes_the_numbers_exactly(tmp_path: Path, capsys: pyte
     kb.save(path)
     assert main(["run", str(path), "--format", "csv"]) == 0
     answers = capsys.readouterr().out
-    assert '""d""' in answers
-    assert '""c""' not in answers
+    assert "\nd," in answers
+    assert "\nc," not in answers
     before = path.read_bytes()
     assert main(["fmt", "--write", str(path)]) == 2
     assert path.read_bytes() == before
