@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lark import Token, Tree
+from lark.exceptions import UnexpectedToken
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.liberties import Liberties, Unreadable
 from lnnkit.interchange.reading.fol_tokens import Word, Words, bracketed, fol_parser, settled, words_of
-from lnnkit.interchange.reading.token_feeding import Unfit, fed, inside
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source, Span
 
@@ -91,12 +91,16 @@ def _read(source: Source, words: Words, liberties: Liberties) -> tuple[fol.Formu
 
 
 def _parsed(source: Source, words: Words) -> Tree[Token]:
-    tokens = [Token(word.kind, word.text, word.start, end_pos=word.end) for word in words]
+    state, token = fol_parser().parse_interactive("", start="start"), None
+    for word in words:
+        token = Token(word.kind, word.text, word.start, end_pos=word.end)
+        try:
+            state.feed_token(token)
+        except UnexpectedToken:
+            raise Unreadable(_unexpected(source, word, state.accepts())) from None
     try:
-        return fed(fol_parser(), tokens, "start")
-    except Unfit as problem:
-        if problem.index is not None:
-            raise Unreadable(_unexpected(source, words[problem.index], problem.accepted)) from None
+        return state.feed_eof(token)
+    except UnexpectedToken:
         end = words[-1].end if words else 0
         message = "the formula stops before its end"
         raise Unreadable(_fault("syntax", message, "write what is missing", source, end - 1, end)) from None
@@ -208,7 +212,7 @@ class _Builder:
 
     def _connective(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
         kind = str(node.data)
-        operands = inside(node, *_LINKS)
+        operands = _inside(node, *_LINKS)
         self._note_precedence(node, kind, operands)
         built = [self.formula(each, bound) for each in operands]
         match kind:
@@ -266,7 +270,7 @@ class _Builder:
         return links[0] if len(links) == 1 else fol.And(tuple(links))
 
     def _atom(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
-        name, *rest = inside(node, "LPAR", "RPAR", "COMMA")
+        name, *rest = _inside(node, "LPAR", "RPAR", "COMMA")
         assert isinstance(name, Token)
         arguments = tuple([self._argument(each, bound) for each in rest])
         if str(name) in bound and not arguments:
@@ -308,7 +312,7 @@ class _Builder:
         return fol.Application(str(token), (), True, span)  # `true` as an argument names something
 
     def _application(self, node: Tree[Token], bound: frozenset[str]) -> fol.Term:
-        name, *rest = inside(node, "LPAR", "RPAR", "COMMA")
+        name, *rest = _inside(node, "LPAR", "RPAR", "COMMA")
         assert isinstance(name, Token)
         arguments = tuple([self._argument(each, bound) for each in rest])
         text = str(name)
@@ -335,7 +339,7 @@ _ARITHMETIC = {"+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "×": "*", 
 
 def _inner(node: Tree[Token]) -> Tree[Token] | Token:
     """What a group holds."""
-    return inside(node, "LPAR", "RPAR")[0]
+    return _inside(node, "LPAR", "RPAR")[0]
 
 
 def _tokens(node: Tree[Token] | Token) -> Iterator[Token]:
@@ -367,3 +371,8 @@ def _bound_in(formula: fol.Formula) -> Iterator[str]:
 
 def _number(text: str) -> float | int:
     return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+
+def _inside(tree: Tree[Token], *kinds: str) -> list[Tree[Token] | Token]:
+    """The children of a tree, without tokens of some kinds."""
+    return [each for each in tree.children if isinstance(each, Tree) or each.type not in kinds]

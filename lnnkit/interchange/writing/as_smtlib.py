@@ -3,13 +3,13 @@ asserted negated, so `unsat` means that it follows."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.writing.classical_reading import ClassicalTheory
-from lnnkit.interchange.writing.symbol_names import SymbolNames
 from lnnkit.syntax.printer import one_line
 
 _UNIVERSE = "Entity"
@@ -28,7 +28,17 @@ def as_smtlib(theory: ClassicalTheory) -> str:
 
 class _Writer:
     def __init__(self) -> None:
-        self.names = SymbolNames(_spelled, _RESERVED)
+        self._taken: set[str] = set(_RESERVED)
+        self._known: dict[tuple[str, str], str] = {}
+
+    def names(self, kind: str, name: str) -> str:
+        """The symbol of a (kind, name), as near as can be to the name."""
+        if (kind, name) not in self._known:
+            tries = itertools.chain((name, f"{name} {kind}"), (f"{name} {kind} {n}" for n in itertools.count(2)))
+            found = next(text for text in map(_spelled, tries) if text not in self._taken)
+            self._taken.add(found)
+            self._known[kind, name] = found
+        return self._known[kind, name]
 
     def lines(self, theory: ClassicalTheory) -> Iterator[str]:
         yield "; the classical reading of a program; unsat: the question follows"
