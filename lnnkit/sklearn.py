@@ -38,7 +38,8 @@ from lnnkit.check.walk import nodes
 from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.induction.hot_deck import donors
-from lnnkit.learn.induction.rule_induction import Induced, Limits, induce
+from lnnkit.learn.induction.induced_rule import Induced
+from lnnkit.learn.induction.rule_induction import Limits, induce
 from lnnkit.learn.induction.rule_statements import declaration, statements
 from lnnkit.learn.induction.rule_text import rule_lines
 from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order

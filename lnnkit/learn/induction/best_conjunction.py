@@ -7,23 +7,24 @@ order of the first column, and a tree of sums over the ranks of the second keeps
 sum, as in Bentley, "Programming pearls: algorithm design techniques", 1984); all versions of the tree are worked out
 level by level. Where a literal is unknown, the conjunction is taken as false everywhere, or as true, whichever is right
 more often.
+
+The literals of a disjunction are moved to the best cuts of their columns, each in turn (`refined`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
-from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn, missing, short_cut
+from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn, certain, missing, short_cut
 
 _BINS = 256  # of each column, for the bound that leaves pairs of columns out
 _VALUES = 1000  # values of a category, the most frequent ones
+_SWEEPS = 4  # in which each literal of a disjunction is moved once
 _FEW = 16  # values of a number whose cuts are tried one by one
-
-Cut = tuple[int, float | str | None, bool]  # a column by its place, its threshold or value, and the literal's sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +32,23 @@ class Found:
     """Literals, at most two, the sum of their rows, and whether unknown rows are taken as true."""
 
     total: float
-    cuts: tuple[Cut, ...] = ()
+    cuts: Conjunction = ()
     unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column as ranks (n,) of its ``values``, -1 where it is missing; ``order``: the known rows by rank."""
+class _Ranked:
+    """A column as ranks (n,) of its ``values``, -1 where it is missing; ``order``: the known rows by rank. Truth values
+    may be those of two columns ``compared``."""
 
     place: int
     ranks: np.ndarray
     values: np.ndarray
     order: np.ndarray
     numeric: bool
+    compared: Literal | None = None
 
-    def best(self, signed: np.ndarray, base: float) -> tuple[float, tuple[Cut, ...]]:
+    def best(self, signed: np.ndarray, base: float) -> tuple[float, Conjunction]:
         """The literal whose rows have the greatest sum of ``signed`` (n,), beside ``base`` for unknown rows."""
         known = self.order
         sums = np.bincount(self.ranks[known], signed[known], len(self.values))
@@ -53,10 +56,10 @@ class _Column:
             return -np.inf, ()
         if self.numeric:
             below = np.cumsum(sums)[:-1]
-            return self._greatest(np.stack([below[-1] + sums[-1] - below, below]), base, cut=True)
-        return self._greatest(np.stack([sums, sums.sum() - sums]), base, cut=False)
+            return self._greatest(np.stack([below[-1] + sums[-1] - below, below]), base)
+        return self._greatest(np.stack([sums, sums.sum() - sums]), base)
 
-    def twice(self, signed: np.ndarray, base: float) -> tuple[float, tuple[Cut, ...]]:
+    def twice(self, signed: np.ndarray, base: float) -> tuple[float, Conjunction]:
         """The same of two literals of this column: an interval, or all values but two."""
         known = self.order
         sums = np.bincount(self.ranks[known], signed[known], len(self.values))
@@ -67,41 +70,46 @@ class _Column:
             least = np.minimum.accumulate(below)[:-1]
             high = int((below[1:] - least).argmax()) + 1
             low = int(below[:high].argmin())
-            ends = (self._cut(low, cut=True, wanted=True), self._cut(high, cut=True, wanted=False))
-            return float(below[high] - below[low]) + base, ends
+            return float(below[high] - below[low]) + base, (self.cut(low, True), self.cut(high, False))
         first, second = np.argsort(sums, kind="stable")[:2].tolist()
-        both = self._cut(first, cut=False, wanted=False), self._cut(second, cut=False, wanted=False)
-        return float(sums.sum() - sums[first] - sums[second]) + base, both
+        both = sums.sum() - sums[first] - sums[second]
+        return float(both) + base, (self.cut(first, False), self.cut(second, False))
 
-    def _greatest(self, sums: np.ndarray, base: float, *, cut: bool) -> tuple[float, tuple[Cut, ...]]:
+    def _greatest(self, sums: np.ndarray, base: float) -> tuple[float, Conjunction]:
         """Of sums (2, k) of literals and of their negations. Among equals the middle one: a margin on both sides."""
         best = sums.max()
         sign = int(sums[1].max() > sums[0].max())
         equal = np.flatnonzero(sums[sign] >= best - 1e-9)
-        place = int(equal[len(equal) // 2]) if cut and equal[-1] - equal[0] == len(equal) - 1 else int(equal[0])
-        return float(best) + base, (self._cut(place, cut=cut, wanted=sign == 0),)
+        place = (
+            int(equal[len(equal) // 2]) if self.numeric and equal[-1] - equal[0] == len(equal) - 1 else int(equal[0])
+        )
+        return float(best) + base, (self.cut(place, sign == 0),)
 
-    def _cut(self, place: int, *, cut: bool, wanted: bool) -> Cut:
-        value = short_cut(self.values, place + 1) if cut else str(self.values[place])
-        return self.place, value, wanted
+    def cut(self, place: int, wanted: bool) -> tuple[Literal, bool]:
+        """The literal of the values above that of rank ``place``, or of that value of a category."""
+        if self.compared is not None:
+            return self.compared, wanted
+        known = self.ranks[self.order]
+        if self.numeric:
+            return Literal(self.place, short_cut(self.values, place + 1), None, float(np.mean(known > place))), wanted
+        return Literal(self.place, None, str(self.values[place]), float(np.mean(known == place))), wanted
 
-    def literals(self) -> Iterator[tuple[Cut, np.ndarray]]:
+    def literals(self) -> Iterator[tuple[tuple[Literal, bool], np.ndarray]]:
         """The literals of a category, and of a number with few values, each with its rows (n,)."""
         for place in range(len(self.values) - self.numeric):
             rows = self.ranks > place if self.numeric else self.ranks == place
             for wanted in (True, False):
-                yield self._cut(place, cut=self.numeric, wanted=wanted), (rows == wanted) & (self.ranks >= 0)
+                yield self.cut(place, wanted), (rows == wanted) & (self.ranks >= 0)
 
 
 def best_conjunctions(
     columns: Sequence[TableColumn], compared: Sequence[Literal], positive: np.ndarray, weight: np.ndarray, longest: int
 ) -> list[Found]:
     """The best conjunction of at most one literal, and of at most two if ``longest`` is more. Those of no literals are
-    false everywhere. ``compared`` are comparisons of two columns, which count as literals too; their columns have the
-    places after those of ``columns``."""
+    false everywhere. ``compared`` are comparisons of two columns, which count as literals too."""
     signed = np.where(positive, weight, -weight)
-    ranked = [_ranked(place, each) for place, each in enumerate(columns)]
-    ranked += [_comparison(len(columns) + place, each, columns) for place, each in enumerate(compared)]
+    ranked = [_ranks_of(place, each) for place, each in enumerate(columns)]
+    ranked += [_comparison(each, columns) for each in compared]
     ranked = [each for each in ranked if len(each.values) > 1 or len(each.order) < len(signed)]
     ways = (False, True) if any(len(each.order) < len(signed) for each in ranked) else (False,)
     one = two = Found(0.0)
@@ -118,11 +126,11 @@ def best_conjunctions(
     return [one] if longest == 1 else [one, two]
 
 
-def _better(found: Found, total: float, cuts: tuple[Cut, ...], unknown: bool) -> Found:
+def _better(found: Found, total: float, cuts: Conjunction, unknown: bool) -> Found:
     return Found(total, cuts, unknown) if total > found.total + 1e-9 else found
 
 
-def _best_pair(ranked: Sequence[_Column], signed: np.ndarray, found: Found, unknown: bool) -> Found:
+def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: Found, unknown: bool) -> Found:
     """The best pair of literals of two columns, if it is better than what was ``found``: the pairs of columns by
     their bounds, until none can be better."""
     bounds: list[tuple[float, int, int]] = []
@@ -147,7 +155,7 @@ def _best_pair(ranked: Sequence[_Column], signed: np.ndarray, found: Found, unkn
     return found
 
 
-def _bound(one: _Column, two: _Column, signed: np.ndarray, unknown: bool) -> float:
+def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> float:
     """An upper bound for the sum of any pair of literals of two columns, from the sums of a coarse grid: a cut inside
     a bin takes the true rows of it at most."""
     if not (one.numeric and two.numeric):
@@ -180,9 +188,9 @@ def _bound(one: _Column, two: _Column, signed: np.ndarray, unknown: bool) -> flo
     return best
 
 
-def _two_cuts(one: _Column, two: _Column, signed: np.ndarray, unknown: bool) -> tuple[float, tuple[Cut, ...]]:
+def _two_cuts(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> tuple[float, Conjunction]:
     """The best cut of two numbers: rows enter in the order of ``one``, ascending and descending."""
-    best: tuple[float, tuple[Cut, ...]] = (-np.inf, ())
+    best: tuple[float, Conjunction] = (-np.inf, ())
     always = np.flatnonzero(one.ranks < 0) if unknown else np.zeros(0, np.int64)
     for wanted in (False, True):
         entering = one.order[::-1] if wanted else one.order
@@ -205,7 +213,7 @@ def _two_cuts(one: _Column, two: _Column, signed: np.ndarray, unknown: bool) -> 
             entered[rows[: ends[at] + 1]] = True
             inside = np.where(entered, signed, 0.0)
             last = int(one.ranks[rows[ends[at]]])
-            first = one._cut(last - wanted, cut=True, wanted=wanted)
+            first = one.cut(last - wanted, wanted)
             total, cuts = two.best(inside, float(inside[two.ranks < 0].sum()) if unknown else 0.0)
             if total > best[0]:
                 best = total, (first, *cuts)
@@ -247,7 +255,8 @@ def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, co
     return np.where(last >= 0, found[last], 0.0)
 
 
-def _ranked(place: int, column: TableColumn) -> _Column:
+def _ranks_of(place: int, column: TableColumn) -> _Ranked:
+    """The column of that place; of a category with very many values, the rarer ones as one."""
     unknown = missing(column)
     known = column.values[~unknown]
     values, inverse = np.unique(known if column.numeric else known.astype(str), return_inverse=True)
@@ -259,26 +268,38 @@ def _ranked(place: int, column: TableColumn) -> _Column:
     ranks = np.full(len(unknown), -1)
     ranks[~unknown] = inverse
     rows = np.flatnonzero(~unknown)
-    return _Column(place, ranks, values, rows[np.argsort(inverse, kind="stable")], column.numeric)
+    return _Ranked(place, ranks, values, rows[np.argsort(inverse, kind="stable")], column.numeric)
 
 
-def _comparison(place: int, literal: Literal, columns: Sequence[TableColumn]) -> _Column:
+def _comparison(literal: Literal, columns: Sequence[TableColumn]) -> _Ranked:
     one, two = (columns[at].values for at in literal.columns)
     truth = np.where(np.isnan(one) | np.isnan(two), np.nan, (one >= two).astype(np.float64))
-    return _ranked(place, TableColumn("", truth))
+    return replace(_ranks_of(-1, TableColumn("", truth)), compared=literal)
 
 
-def as_rule(
-    found: Found, columns: Sequence[TableColumn], compared: Sequence[Literal]
-) -> tuple[tuple[Literal, ...], Conjunction]:
-    """The literals of a conjunction, and the conjunction."""
-    literals: list[Literal] = []
-    for place, value, _ in found.cuts:
-        if place >= len(columns):
-            literals.append(compared[place - len(columns)])
-            continue
-        values = columns[place].values[~missing(columns[place])]
-        own = (place, None, value) if isinstance(value, str) else (place, value, None)
-        holds = values == value if isinstance(value, str) else values >= value
-        literals.append(Literal(*own, float(np.mean(holds))))
-    return tuple(literals), tuple((at, wanted) for at, (_, _, wanted) in enumerate(found.cuts))
+def refined(
+    conjunctions: Sequence[Conjunction], columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray
+) -> tuple[Conjunction, ...]:
+    """The same disjunction of crisp literals with those cuts by which it is right most often on these rows."""
+    signed = np.where(positive, weight, -weight)
+    parts = [list(each) for each in conjunctions]
+    masks = [[certain(*each, columns) for each in part] for part in parts]
+    ranked: dict[int, _Ranked] = {}
+    for _ in range(_SWEEPS):
+        before = [list(each) for each in parts]
+        for at, part in enumerate(parts):
+            others = [np.logical_and.reduce(each) for place, each in enumerate(masks) if place != at]
+            rest = ~np.logical_or.reduce(others) if others else np.ones(len(signed), bool)
+            for place, (literal, _) in enumerate(part):
+                if literal.threshold is None:
+                    continue
+                if literal.column not in ranked:
+                    ranked[literal.column] = _ranks_of(literal.column, columns[literal.column])
+                inside = np.logical_and.reduce([rest, *masks[at][:place], *masks[at][place + 1 :]])
+                worth, best = ranked[literal.column].best(np.where(inside, signed, 0.0), 0.0)
+                if worth > float(signed[inside & masks[at][place]].sum()) + 1e-9:
+                    part[place] = best[0]
+                    masks[at][place] = certain(*best[0], columns)
+        if parts == before:
+            break
+    return tuple(tuple(each) for each in parts)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.learn.induction.bit_masks import WeighedRows, packed, weighed_rows
-from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn, missing
+from lnnkit.learn.induction.table_literals import Literal, TableColumn, certain
 
 # Measured by `python -m benchmarks.induction_constants` on 800 rows of each table.
 LONGEST = 6  # greatest length of a conjunction: 3 and 12 change no accuracy
@@ -48,32 +48,20 @@ class Literals:
         opposite = [(place + self.count) % (2 * self.count) for place in chosen]
         return ~np.bitwise_or.reduce(self.held[opposite], axis=0)
 
-    def conjunction(self, chosen: Sequence[int]) -> Conjunction:
-        return tuple((place % self.count, place < self.count) for place in sorted(chosen))
-
-    def places(self, conjunction: Conjunction) -> list[int]:
-        return [number + (0 if wanted else self.count) for number, wanted in conjunction]
-
 
 def literals_of(
     found: Sequence[Literal], columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray
 ) -> Literals:
     """The masks of crisp literals over the rows of a table."""
-    unknown = {place: missing(columns[place]) for place in {at for each in found for at in each.columns}}
-    held: list[np.ndarray] = []
-    failed: list[np.ndarray] = []
-    for each in found:
-        known = ~np.logical_or.reduce([unknown[place] for place in each.columns])
-        truth = each.holds(columns) >= 0.5
-        held.append(packed(truth & known))
-        failed.append(packed(~truth & known))
+    held = [packed(certain(each, wanted, columns)) for wanted in (True, False) for each in found]
     words = packed(positive).shape[0]
-    masks = np.array([*held, *failed], np.uint64).reshape(2 * len(found), words)
+    masks = np.array(held, np.uint64).reshape(2 * len(found), words)
     return Literals(masks, len(found), weighed_rows(positive, weight), weighed_rows(~positive, weight))
 
 
-def cover(rows: Literals, price: float, most: int | None = None, longest: int | None = None) -> list[Conjunction]:
-    """Conjunctions that together cover the true rows, at most ``most``, each of at most ``longest`` literals."""
+def cover(rows: Literals, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:
+    """Conjunctions that together cover the true rows, at most ``most``, each of at most ``longest`` literals, which are
+    given as rows of ``held``."""
     most = _MOST if most is None else min(most, _MOST)
     longest = LONGEST if longest is None else min(longest, LONGEST)
     nothing = np.zeros(rows.held.shape[1], np.uint64)
@@ -98,7 +86,7 @@ def cover(rows: Literals, price: float, most: int | None = None, longest: int | 
                 found[place] = []
         if found == before:
             break
-    return [rows.conjunction(each) for each in found if each]
+    return [sorted(each) for each in found if each]
 
 
 def _significant(rows: Literals, chosen: Sequence[int], done: np.ndarray, worth: float, price: float) -> bool:
@@ -159,12 +147,12 @@ def _spared(
     return chosen, worth
 
 
-def accuracy(conjunctions: Sequence[Conjunction], rows: Literals) -> tuple[float, float]:
+def accuracy(conjunctions: Sequence[Sequence[int]], rows: Literals) -> tuple[float, float]:
     """The accuracy of the disjunction on the rows where it is known, and their weight; 0 if they are too few."""
     covered = possible = np.zeros(rows.held.shape[1], np.uint64)
     for each in conjunctions:
-        covered = covered | rows.covered(rows.places(each))
-        possible = possible | rows.possible(rows.places(each))
+        covered = covered | rows.covered(each)
+        possible = possible | rows.possible(each)
     true, false = rows.true.within(covered | ~possible), rows.false.within(covered | ~possible)
     decided, every = (
         float(a.of(~np.zeros_like(covered)) + b.of(~np.zeros_like(covered)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lnnkit.learn.induction.rule_induction import Induced
-from lnnkit.learn.induction.table_literals import Literal, TableColumn
+from lnnkit.learn.induction.induced_rule import Induced
+from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Source, Span
@@ -20,11 +20,7 @@ def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort:
     """The statements of a rule: declarations of the columns that it reads (a number, or a closed predicate of a row and
     a value), the declaration of the ``target``, which is closed, and the rule itself. Rows are entities of ``sort``.
     The truth of the target is one half at score 0 of a weighted rule, and linear in the score."""
-    used = sorted({place for literal in rule.literals for place in literal.columns})
-    found: list[ast.Statement] = []
-    for place in used:
-        column = columns[place]
-        found.append(declaration(column, sort))
+    found = [declaration(columns[place], sort) for place in rule.columns]
     found.append(ast.PredicateStatement(target, (sort,), True, span=_NOWHERE))
     body = _formula(rule, columns)
     if body is not None:
@@ -52,7 +48,7 @@ def _formula(rule: Induced, columns: Sequence[TableColumn]) -> ast.Expression | 
     start = rule.start
     weights: list[float] = []
     for weight, conjunction in zip(rule.weights.tolist(), rule.conjunctions, strict=True):
-        term = _conjunction([(rule.literals[number], holds) for number, holds in conjunction], columns)
+        term = _conjunction(conjunction, columns)
         if weight < 0:
             term, start = _negated(term), start + weight
         terms.append(term)
@@ -74,7 +70,7 @@ def _attribute(key: str, value: float) -> ast.Attribute:
     return ast.Attribute(key, ast.Number(value, span=_NOWHERE), span=_NOWHERE)
 
 
-def _conjunction(literals: Sequence[tuple[Literal, bool]], columns: Sequence[TableColumn]) -> ast.Expression:
+def _conjunction(literals: Conjunction, columns: Sequence[TableColumn]) -> ast.Expression:
     parts = tuple(_literal(literal, columns, holds=holds) for literal, holds in literals)
     return parts[0] if len(parts) == 1 else ast.And(parts, span=_NOWHERE)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from lnnkit.learn.induction.rule_induction import Induced
-from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn
+from lnnkit.learn.induction.induced_rule import Induced
+from lnnkit.learn.induction.table_literals import Literal, TableColumn
 from lnnkit.syntax.digits import in_digits
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -15,7 +15,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, negative: str) -> Iterator[str]:
     """``positive if ...`` with one conjunction on each line. For a weighted rule, the start of the score and the amount
     that each conjunction adds. ``negative`` is the opposite outcome."""
-    named = [_conjunction(each, rule.literals, columns) for each in rule.conjunctions]
+    named = [" and ".join(_literal(*part, columns) for part in each) for each in rule.conjunctions]
     if rule.plain:
         yield f"{positive} if" if named else f"{negative}, always"
         yield from (f"  {'or ' if place else ''}{each}" for place, each in enumerate(named))
@@ -28,11 +28,7 @@ def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, neg
     yield f"{positive} if above 0.5, else {negative}"
 
 
-def _conjunction(own: Conjunction, literals: Sequence[Literal], columns: Sequence[TableColumn]) -> str:
-    return " and ".join(_literal(literals[number], columns, holds=holds) for number, holds in own)
-
-
-def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -> str:
+def _literal(literal: Literal, holds: bool, columns: Sequence[TableColumn]) -> str:
     column = columns[literal.column]
     if column.kind == "truth":
         return column.name if holds else f"not {column.name}"

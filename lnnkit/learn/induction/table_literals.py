@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 UNIT = 255  # truth 1 where truths are whole numbers
-Conjunction = tuple[tuple[int, bool], ...]  # pairs of a literal's index and its sign
 
 _THRESHOLDS = 16  # literals of one column at most
 _VALUES = 50  # literals of one category at most
@@ -56,7 +55,7 @@ def missing(column: TableColumn) -> np.ndarray:
 
 def known_texts(values: np.ndarray) -> np.ndarray:
     """(n,) a mask of the texts that are not None."""
-    return np.array([value is not None for value in values.tolist()], dtype=bool)
+    return np.asarray(values != None, bool)  # noqa: E711  # each element
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +89,15 @@ class Literal:
             unknown = np.isnan(values)
         found[unknown] = self.share
         return found
+
+
+Conjunction = tuple[tuple[Literal, bool], ...]  # literals and their signs
+
+
+def certain(literal: Literal, wanted: bool, columns: Sequence[TableColumn]) -> np.ndarray:
+    """(n,) where a crisp literal is known to hold, or, if not ``wanted``, to fail."""
+    unknown = np.logical_or.reduce([missing(columns[place]) for place in literal.columns])
+    return ((literal.holds(columns) >= 0.5) == wanted) & ~unknown
 
 
 def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.ndarray:
@@ -158,27 +166,19 @@ def compared_columns(columns: Sequence[TableColumn], positive: np.ndarray, weigh
             more = pair[:, 0] >= pair[:, 1]
             if len(rows) < 4 * _LEAST or not _APART <= more.mean() <= 1 - _APART:
                 continue
-            gain = _impurity_decrease(more, positive[rows], weight[rows])
-            if gain < _EARNED / len(rows):  # by chance
-                continue
+            gain = _explained(more[:, None], positive[rows], weight[rows])
             ranks = np.unique(pair, return_inverse=True)[1].reshape(pair.shape)  # a tree has single precision
-            tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(ranks, positive[rows], weight[rows]).tree_
-            shares = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
-            leaves = tree.children_left < 0
-            if gain > tree.impurity[0] - float((shares * tree.impurity)[leaves].sum()) + 1e-9:
+            # the first condition is for what chance gives
+            if gain >= _EARNED / len(rows) and gain > _explained(ranks, positive[rows], weight[rows]) + 1e-9:
                 found.append(Literal(one, None, None, float(more.mean()), other=two))
     return found
 
 
-def _impurity_decrease(mask: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:
-    """The decrease in Gini impurity when rows are split by ``mask``."""
-
-    def impurity(part: np.ndarray) -> float:
-        true, every = float(weight[part & positive].sum()), float(weight[part].sum())
-        return 2 * true * (1 - true / every) if every else 0.0
-
-    whole = impurity(np.ones(len(mask), bool))
-    return (whole - impurity(mask) - impurity(~mask)) / float(weight.sum())
+def _explained(values: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:
+    """The decrease in Gini impurity by a tree of depth 2 over values (n, m)."""
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(values, positive, weight).tree_
+    shares = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
+    return float(tree.impurity[0] - (shares * tree.impurity)[tree.children_left < 0].sum())
 
 
 def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
@@ -231,22 +231,16 @@ def short_cut(values: np.ndarray, place: int) -> float:
 
 
 def truths(found: Sequence[Literal], columns: Sequence[TableColumn]) -> np.ndarray:
-    """(n, m) the truth of literals in each row."""
-    rows = len(columns[0].values) if columns else 0
-    return np.stack([each.holds(columns) for each in found], axis=1) if found else np.zeros((rows, 0))
-
-
-def coded_truths(found: Sequence[Literal], columns: Sequence[TableColumn]) -> np.ndarray:
-    """(n, m) the truth of literals in units of 1 / ``UNIT``: an eighth of the memory."""
+    """(n, m) the truth of literals in each row, in units of 1 / ``UNIT``: an eighth of the memory."""
     result = np.empty((len(columns[0].values) if columns else 0, len(found)), np.uint8)
     for place, literal in enumerate(found):
         result[:, place] = np.round(literal.holds(columns) * UNIT)
     return result
 
 
-def holds(conjunction: Conjunction, known: np.ndarray) -> np.ndarray:
-    """(n,) the truth of a conjunction, from that of the literals (n, m)."""
-    result = np.ones(len(known))
-    for number, wanted in conjunction:
-        result = result * (known[:, number] if wanted else 1 - known[:, number])
+def holds(conjunction: Conjunction, columns: Sequence[TableColumn]) -> np.ndarray:
+    """(n,) the truth of a conjunction in each row: the product of that of its literals."""
+    result = np.ones(len(columns[0].values) if columns else 0)
+    for literal, wanted in conjunction:
+        result *= literal.holds(columns) if wanted else 1 - literal.holds(columns)
     return result

@@ -7,9 +7,10 @@ import pytest
 
 import lnnkit
 from lnnkit.learn.induction.hot_deck import donors
-from lnnkit.learn.induction.rule_induction import GRID, Induced, induce
+from lnnkit.learn.induction.induced_rule import GRID, Induced
+from lnnkit.learn.induction.rule_induction import induce
 from lnnkit.learn.induction.rule_statements import statements
-from lnnkit.learn.induction.table_literals import Literal, TableColumn, literals, soft_literals, truths
+from lnnkit.learn.induction.table_literals import UNIT, Literal, TableColumn, literals, soft_literals, truths
 from lnnkit.learn.induction.weighing.forward_selection import Sum, forward, without_idle
 from lnnkit.learn.induction.weighing.logistic_regression import regression
 
@@ -53,10 +54,9 @@ def test_a_planted_disjunction_is_found_and_its_text_has_its_score() -> None:
 def test_the_text_of_a_weighted_rule_has_its_score() -> None:
     columns = table(60, 2)
     found = literals(columns, columns[0].values > 50, np.ones(60))[::12]
-    single = (((number, True),) for number in range(len(found) - 1))
-    conjunctions = (*single, ((0, True), (len(found) - 1, False)))
+    conjunctions = (*(((each, True),) for each in found[:-1]), ((found[0], True), (found[-1], False)))
     weights = np.array([1.5, -0.7, 0.4, -1.1, 0.9, 0.6])[: len(conjunctions)]
-    rule = Induced(tuple(found), conjunctions[: len(weights)], weights, 0.3, plain=False)
+    rule = Induced(conjunctions[: len(weights)], weights, 0.3, plain=False)
     text = "\n".join(statements(rule, columns, "Good"))
     expected = np.clip(0.5 + rule.score(columns) / 8, 0, 1)
     assert told(columns, text) == pytest.approx(expected, abs=1e-3)
@@ -76,8 +76,8 @@ def test_unknown_cells_hold_to_the_share() -> None:
     column = TableColumn("age", np.array([10.0, 20.0, 30.0, np.nan]))
     category = TableColumn("kind", np.array(["a", "b", None, "a"], object))
     found = literals([column, category], np.array([True, False, True, False]), np.ones(4))
-    values = truths(found, [column, category])
-    assert values[3, 0] == pytest.approx(found[0].share)
+    values = truths(found, [column, category]) / UNIT
+    assert values[3, 0] == pytest.approx(found[0].share, abs=0.5 / UNIT)
     assert all(0.0 < each.share < 1.0 for each in found)
 
 
@@ -85,7 +85,7 @@ def test_the_text_of_a_soft_threshold_has_its_score() -> None:
     columns = table(60, 2)
     found = [each for each in soft_literals(columns) if each.column == 0][::4]
     weights = np.array([1.6, -0.8, 0.4])[: len(found)]
-    rule = Induced(tuple(found), tuple(((n, True),) for n in range(len(weights))), weights, -0.4, plain=False)
+    rule = Induced(tuple(((each, True),) for each in found[: len(weights)]), weights, -0.4, plain=False)
     text = "\n".join(statements(rule, columns, "Good"))
     assert "{scale:" in text
     assert told(columns, text) == pytest.approx(np.clip(0.5 + rule.score(columns) / 8, 0, 1), abs=1e-3)
@@ -94,7 +94,7 @@ def test_the_text_of_a_soft_threshold_has_its_score() -> None:
 @pytest.mark.parametrize("start", [-2.0, 0.4, 6.0])
 def test_the_text_of_an_empty_rule_has_its_score(start: float) -> None:
     columns = table(5, 2)
-    rule = Induced((), (), np.zeros(0), start, plain=False)
+    rule = Induced((), np.zeros(0), start, plain=False)
     text = "\n".join(["number age(row)", *statements(rule, columns, "Good")])
     assert told(columns, text) == pytest.approx(np.full(5, np.clip(0.5 + start / 8, 0, 1)), abs=1e-3)
 
@@ -114,7 +114,7 @@ def test_a_missing_cell_is_filled_from_rows_that_are_alike() -> None:
     cause = rng.uniform(0, 1, 400)
     columns = [TableColumn("cause", cause), TableColumn("sign", cause + rng.normal(0, 0.01, 400))]
     own = donors(columns, rng)
-    rule = Induced((Literal(1, 0.5, None, 0.5),), (((0, True),),), np.array([8.0]), -4.0, plain=False)
+    rule = Induced((((Literal(1, 0.5, None, 0.5), True),),), np.array([8.0]), -4.0, plain=False)
     asked = [TableColumn("cause", np.array([0.1, 0.9])), TableColumn("sign", np.array([np.nan, np.nan]))]
     low, high = rule.expected(asked, own)
     assert low < 0.05 and high > 0.95

@@ -9,17 +9,15 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
-from lnnkit.learn.induction.table_literals import Conjunction
+Path = tuple[tuple[int, bool], ...]  # places of literals and their signs
 
 
-def tree_paths(
-    known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng: np.random.Generator
-) -> list[Conjunction]:
+def tree_paths(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> list[Path]:
     """The paths, longer than one literal, of boosted trees over the truths (n, m) of literals, by decreasing gain.
     Empty without literals, or with a single class."""
     if not known.shape[1] or positive.all() or not positive.any():
         return []
-    worth: dict[Conjunction, float] = {}
+    worth: dict[Path, float] = {}
     model = GradientBoostingClassifier(
         n_estimators=40,
         learning_rate=0.3,
@@ -33,11 +31,11 @@ def tree_paths(
     return sorted(worth, key=lambda path: (-worth[path], path))
 
 
-def _paths(tree: DecisionTreeRegressor) -> Iterator[tuple[Conjunction, float]]:
+def _paths(tree: DecisionTreeRegressor) -> Iterator[tuple[Path, float]]:
     """The paths of one tree with at least two literals, each with the gain of its last split."""
     nodes = tree.tree_
     loss = nodes.impurity * nodes.weighted_n_node_samples
-    waiting: list[tuple[int, Conjunction]] = [(0, ())]
+    waiting: list[tuple[int, Path]] = [(0, ())]
     while waiting:
         node, path = waiting.pop()
         left, right = int(nodes.children_left[node]), int(nodes.children_right[node])

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lnnkit.learn.induction.induced_rule import GRID, Induced
 from lnnkit.learn.induction.stratified_splits import Part
-from lnnkit.learn.induction.table_literals import UNIT, Conjunction, Literal, holds
+from lnnkit.learn.induction.table_literals import UNIT, Conjunction, Literal, TableColumn, truths
 from lnnkit.learn.induction.time_budget import Clock
-from lnnkit.learn.induction.weighing.boosted_trees import tree_paths
+from lnnkit.learn.induction.weighing.boosted_trees import Path, tree_paths
 from lnnkit.learn.induction.weighing.forward_selection import Sum, forward, sampled, without_idle
 from lnnkit.learn.induction.weighing.logistic_regression import PENALTIES, Reference, log_losses, sigmoid
 
@@ -32,21 +33,9 @@ _SURE = 2.0  # standard errors by which a rule without weights must be better
 _ERRORS = 0.5  # standard errors by which a simpler way may be worse; 0: 0.776 with 12.8 terms, 1: 0.777 with 12.3
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
-    """``start + sum weight * conjunction``, fitted to the logit of the reference's ``truth`` (n,). ``rows`` (n, m) has
-    the truth of the conjunctions."""
-
-    conjunctions: tuple[Conjunction, ...]
-    weights: np.ndarray
-    start: float
-    rows: np.ndarray
-    truth: np.ndarray
-
-
 def weighed(
     found: Sequence[Literal],
-    known: np.ndarray,
+    columns: Sequence[TableColumn],
     positive: np.ndarray,
     weight: np.ndarray,
     parts: Sequence[Part],
@@ -55,15 +44,16 @@ def weighed(
     most: int | None = None,
     longest: int | None = None,
     rival: np.ndarray | None = None,
-) -> Weighed | None:
-    """The weighted rule over literals whose truths are ``known`` (n, m), in units of 1 / ``UNIT``. ``parts`` are the
-    held-out rows of each fold. It has at ``most`` this many terms, each of at most ``longest`` literals. None if a rule
-    that is wrong in the held-out rows ``rival``, part by part, is right more often."""
+) -> Induced | None:
+    """The weighted rule over literals; ``parts`` are the held-out rows of each fold. It has at ``most`` this many
+    terms, each of at most ``longest`` literals. None if a rule that is wrong in the held-out rows ``rival``, part by
+    part, is right more often."""
+    known = truths(found, columns)
     crisp = [number for number, each in enumerate(found) if each.scale is None]
     graded = {each.column for each in found if each.scale is not None}
     costs = [_CRISP if each.scale is None and each.other is None and each.column in graded else 1.0 for each in found]
     whole = np.arange(len(positive))
-    terms: list[Conjunction] = [((number, True),) for number in range(len(found))]
+    terms: list[Path] = [((number, True),) for number in range(len(found))]
     broad, every = np.array(_broad(found), np.int64), np.arange(len(found))
 
     def paths(rows: np.ndarray) -> np.ndarray:
@@ -104,9 +94,23 @@ def weighed(
     some, share = sampled(whole, weight)
     *_, last = forward(known[some], chosen[way][-1], truth[some], share, count)
     last = without_idle(last, known, truth, weight)
-    conjunctions = tuple(terms[place] for place in last.columns)
-    rows = known[:, list(last.columns)] / UNIT
-    return Weighed(conjunctions, last.weights * UNIT, last.start, rows, truth)
+    kept = [tuple((found[number], wanted) for number, wanted in terms[place]) for place in last.columns]
+    return _rounded(kept, last, known[:, list(last.columns)], truth, weight)
+
+
+def _rounded(
+    conjunctions: Sequence[Conjunction], chosen: Sum, rows: np.ndarray, truth: np.ndarray, weight: np.ndarray
+) -> Induced:
+    """The rule with its weights rounded to the grid, and its start set so that it is true as often as the reference."""
+    weights, start = np.round(chosen.weights * UNIT / GRID) * GRID, chosen.start
+    score = rows @ (weights / UNIT)
+    for _ in range(20):
+        true = sigmoid(start + score)
+        step = float(weight @ (truth - true) / max(weight @ (true * (1 - true)), 1e-9))
+        start += float(np.clip(step, -1.0, 1.0))
+    kept = [place for place in range(len(weights)) if weights[place]]
+    start = float(np.round(start / GRID) * GRID)
+    return Induced(tuple(conjunctions[place] for place in kept), weights[kept], start, plain=False)
 
 
 def _beaten(tried: Sequence[_Tried], rival: np.ndarray, weight: np.ndarray) -> bool:
@@ -116,11 +120,12 @@ def _beaten(tried: Sequence[_Tried], rival: np.ndarray, weight: np.ndarray) -> b
     return not no_worse(wrong.astype(float), rival.astype(float), weight, _SURE)
 
 
-def _products(conjunction: Conjunction, known: np.ndarray) -> np.ndarray:
+def _products(path: Path, known: np.ndarray) -> np.ndarray:
     """(n,) the truth of a conjunction in units."""
-    numbers = [number for number, _ in conjunction]
-    signs = tuple((place, wanted) for place, (_, wanted) in enumerate(conjunction))
-    return np.round(holds(signs, known[:, numbers] / UNIT) * UNIT).astype(np.uint8)
+    product = np.ones(len(known))
+    for number, wanted in path:
+        product *= (known[:, number] if wanted else UNIT - known[:, number]) / UNIT
+    return np.round(product * UNIT).astype(np.uint8)
 
 
 def _broad(found: Sequence[Literal]) -> list[int]:
