@@ -256,7 +256,8 @@ def test_inference_answers_and_explanations_need_no_torch(tmp_path: Path) -> Non
     calls = ("kb.tell('A', [['bob']])", "kb.label('A', [['bob']])", "kb.replace_queries(['A(anna)'])", "kb.text")
     graphs = ("kb.graph", "kb.draw()", "kb.draw('A')", "kb.assume({'A(bob)': 1.0})")
     inferring = ("kb.infer()", "kb.ask('A(X)')", "kb.explain('A(anna)')", "kb.why_not('A(bob)')", "kb.conflicts()")
-    script = "\n".join(("import lnnkit", "kb = lnnkit.load(sys.argv[1])", "kb.save(sys.argv[1])", *calls, *graphs, *inferring))
+    start = ("import lnnkit", "kb = lnnkit.load(sys.argv[1])", "kb.save(sys.argv[1])")
+    script = "\n".join((*start, *calls, *graphs, *inferring))
     (tmp_path / "p.lnn").write_text(PROGRAM)
     assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 

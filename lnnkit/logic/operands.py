@@ -16,7 +16,7 @@ SMALL_WEIGHT = 1 / 64
 
 def scalar(value: Weight, like: Array) -> Array:
     """A weight or bias as a 0-dim array of ``like``'s type; gradients pass through."""
-    if hasattr(value, "requires_grad"):
+    if not isinstance(value, float | int) and hasattr(value, "requires_grad"):
         return value.to(like.device, like.dtype)
     return namespace(like).asarray(value, dtype=like.dtype, device=like.device)
 

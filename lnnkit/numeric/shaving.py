@@ -37,7 +37,7 @@ def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[In
 def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> Interval:
     library = namespace(operands[place].lower)
     operands = [Interval(*map(as_numpy, box)) for box in operands]
-    value = Pieces(*map(as_numpy, value[:2]), value.whole)
+    value = Pieces(as_numpy(value.lower), as_numpy(value.upper), value.whole)
     low, high = (end.copy() for end in operands[place])
     rows = where_set(low < high)
     if not len(rows):

@@ -15,7 +15,7 @@ import numpy as np
 
 from lnnkit.analysis.analyses import Known
 from lnnkit.answers.query_rows import Rows
-from lnnkit.arrays import replaced, set_at, where_set
+from lnnkit.arrays import DOUBLE, replaced, set_at, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.fact_entry import DistinctTuples
 from lnnkit.engine.stop.watch import RoundReport, Watch
@@ -159,7 +159,7 @@ def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str
         if not len(facts):
             continue
         tuples = tuples.or_of(list(facts.columns))
-        columns, ends = tuples.met(facts, np.float64)
+        columns, ends = tuples.met(facts, DOUBLE)
         if len(ends.lower) < len(facts) and (ends.lower > ends.upper).any():
             return None
         if facts.predicate in tables:

@@ -91,4 +91,3 @@ def _ctrl_c(interruptible: bool) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-

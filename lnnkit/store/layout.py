@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.arrays import all_set, where_set
+from lnnkit.arrays import Array, all_set, where_set
 from lnnkit.check.program import ENTITY
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.row_arrays import Array, wide
+from lnnkit.store.columns.row_arrays import wide
 from lnnkit.store.domain import Domain
 from lnnkit.time_limit import check_time
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lnnkit.arrays import Array
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.columns.growing import Chunks
-from lnnkit.store.columns.row_arrays import Array
 
 NOBODY = -1  # the batch of a bound that no instance has set
 _WIDTH = 6  # numbers for each chunk
@@ -73,7 +73,7 @@ class _Column:
         self._first = array("d")  # nan where a chunk is no run
 
     def add(self, values: Array | range | float) -> None:
-        if isinstance(values, Array):
+        if isinstance(values, np.ndarray):
             self._first.append(math.nan)
             self._plain.append(values)
         else:

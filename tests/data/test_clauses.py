@@ -39,7 +39,7 @@ def test_decimal_commas(cell: str, number: float, size: int, tmp_path: Path) -> 
         kb = lnnkit.loads(f"{kept}rule P(X) | Q(X) -> R(X)", base=tmp_path)
         assert len(kb.ask("P(X)")) == 1 and len(kb.ask("Q(X)")) == 0
         pandas = pd.read_csv(tmp_path / "f.csv", sep=";", decimal=",", thousands=" " if " " in cell else ".")
-        assert pandas["w"][0] == number
+        assert pandas["w"].tolist()[0] == number
 
 
 def test_decimal_commas_of_truths_and_texts(tmp_path: Path) -> None:

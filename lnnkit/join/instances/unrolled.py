@@ -40,7 +40,8 @@ def unroll(batch: RuleShape, tops: Array, kinds: Array | None = None, within: in
     ``within``."""
     formula = batch.formula
     rows, instance, own_kinds = [tops.astype(np.int64)], [np.arange(len(tops))], [kinds]
-    ranks, starts = [np.empty(0)], [np.empty(0)]
+    ranks: list[Array] = [np.empty(0)]
+    starts: list[Array] = [np.empty(0)]
     found: list[Grouping | None] = [None]
     way = formula.path(within)
     for number, block in enumerate(formula.blocks):

@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from lnnkit.arrays import DOUBLE
 from lnnkit.engine.response.respond import constant
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.rule_shape import RuleShape
@@ -76,7 +77,8 @@ class InstanceStep:
         def bounds(index: int) -> Bounds:
             if index in found:
                 return found[index]
-            return constant(self.batch, index, self.lengths[formula.neurons[index].block], torch.float64)
+            made = constant(self.batch, index, self.lengths[formula.neurons[index].block], DOUBLE)
+            return Bounds(*map(torch.tensor, made))
 
         mentioned = set(names(formula))
         own = {name: parameters[place] for place, name in enumerate(self.order) if name in mentioned}
