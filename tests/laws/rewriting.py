@@ -10,6 +10,7 @@ from tests.oracle.program import (
     QUANTIFIERS,
     TERMS,
     UNITS,
+    Statement,
     map_numbers,
     numbers,
     operands,
@@ -129,6 +130,18 @@ def is_plain(formula: Formula) -> bool:
         else part[0] != "compare" or (part[4] is None and part[1] != "<?>")
         for part in subformulas(formula)
     )
+
+
+def without_false_implications(program: Program) -> Program:
+    """Without the statements that can say that an implication or an equivalence is false: of product and Goedel
+    implications that says less, for ``x -> y`` is 0 there wherever ``y`` is 0 and ``x`` is not."""
+
+    def holds(statement: Statement) -> bool:
+        formula = statement.formula
+        found = [part for part in subformulas(formula) if part[0] in ("implies", "iff", "xor")]
+        return not found or (found == [formula] and formula[0] != "xor" and statement.upper == 1.0)
+
+    return replace(program, statements=[each for each in program.statements if holds(each)])
 
 
 def is_crisp(program: Program) -> bool:

@@ -52,7 +52,7 @@ class _Ranked:
         """The literal whose rows have the greatest sum of ``signed`` (n,), beside ``base`` for unknown rows."""
         known = self.order
         sums = np.bincount(self.ranks[known], signed[known], len(self.values))
-        if len(sums) < 2:
+        if len(sums) < 1 + self.numeric:  # one value of a category still tells the known rows from the unknown ones
             return -np.inf, ()
         if self.numeric:
             below = np.cumsum(sums)[:-1]

@@ -63,8 +63,8 @@ def best_of_all(columns: list[TableColumn], positive: np.ndarray, weight: np.nda
     every = literals(columns)
     tried = [(each,) for each in every]
     if longest == 2:
-        # a literal and its negation make no conjunction
-        tried += [(a, b) for a, b in combinations(every, 2) if a[0] != b[0] or not (a[1] == b[2]).all()]
+        # two literals of one column that no row meets are no rule
+        tried += [(a, b) for a, b in combinations(every, 2) if a[0] != b[0] or (a[1] & b[1]).any()]
     sides = float(weight[positive].sum()), float(weight[~positive].sum())
     return max([*sides, *(right(each, positive, weight) for each in tried)])
 
