@@ -11,7 +11,19 @@ from collections.abc import Collection
 
 def cut(text: str, lines: Collection[int]) -> str:
     """The text with the statements and facts of these lines only; their numbers stay."""
-    return "\n".join(_kept(line, number in lines) for number, line in enumerate(text.splitlines(), 1)) + "\n"
+    closed = {
+        line.split()[1].split("(")[0]
+        for number, line in enumerate(text.splitlines(), 1)
+        if number in lines and line.startswith("predicate ") and line.endswith(" closed")
+    }
+    kept = (_kept(line, number in lines or _lists(line, closed)) for number, line in enumerate(text.splitlines(), 1))
+    return "\n".join(kept) + "\n"
+
+
+def _lists(line: str, closed: Collection[str]) -> bool:
+    """Whether a line is a fact about a predicate whose declaration as closed is kept: that says that what the facts do
+    not list is false, so it means something else without them."""
+    return line.startswith("fact ") and line[5:].lstrip("~").split("(")[0].split()[0] in closed
 
 
 def _kept(line: str, in_core: bool) -> str:
