@@ -49,7 +49,8 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
 def root(power: Pieces, exponent: float) -> Pieces:
     """The ``x`` with ``x ^ e`` in ``power``, for a fixed exponent."""
     if exponent == 0:
-        one = arrays.where(((power.lower <= 1) & (power.upper >= 1)).any(0, keepdim=True), math.inf, -math.inf)
+        holds_one = ((power.lower <= 1) & (power.upper >= 1)).any(0)[None]
+        one = arrays.where(holds_one, arrays.full_like(power.lower[:1], math.inf), -math.inf)
         return Pieces(-one, one, whole=not any_set(one < 0))
     if exponent < 0:
         return root(reciprocal(power), -exponent)

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+import lnnkit
 from lnnkit.numeric import (
     Comparison,
     Constant,
@@ -239,3 +240,8 @@ def test_whole_powers_are_defined_everywhere() -> None:
     assert not power(X, -2.0).partial
     assert power(X, 0.5).partial
     assert apply("power", constant(2.0), X).partial
+
+
+def test_the_root_of_a_power_of_0_is_any_number() -> None:
+    kb = lnnkit.loads("number a(p)\npredicate P(p)\nfact P(x)\nrule P(X) -> a(X)^0 = 1\nquery a(X)\n")
+    assert kb.infer().contradictions == ()
