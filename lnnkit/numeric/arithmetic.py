@@ -126,7 +126,7 @@ def scale(one: Pieces, factor: float) -> Pieces:
         zeros = arrays.zeros_like(one.lower)
         return bounded(zeros, arrays.zeros_like(zeros), gone(one))
     low, high = (one.lower, one.upper) if factor > 0 else (one.upper, one.lower)
-    sign = math.copysign(1.0, factor)
+    sign = arrays.full_like(one.lower[:1, :1], math.copysign(1.0, factor))
     return bounded(regained(low * factor, low, sign), regained(high * factor, high, sign), gone(one))
 
 
