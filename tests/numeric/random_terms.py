@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from lnnkit.numeric import Apply, Constant, Fixed, Interval, Learned, Number, Relation, Sign, Term, apply
 from lnnkit.numeric import constant as constant_term
@@ -82,7 +81,7 @@ def random_bounds(draw: random.Random) -> Box:
 def intervals(boxes: Sequence[Sequence[Box]]) -> list[Interval]:
     """A box of each row -> an interval of each input."""
     return [
-        Interval(*(torch.tensor([box[index][end] for box in boxes], dtype=torch.float64) for end in (0, 1)))
+        Interval(*(np.array([box[index][end] for box in boxes], np.float64) for end in (0, 1)))
         for index in range(len(boxes[0]))
     ]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
-import torch
 
 from lnnkit.numeric.crisp import SIGNS, holds
 
@@ -32,8 +32,8 @@ def test_single_values(sign: str, fixed: bool) -> None:
         right = [level] if fixed else [rng.choice([level, each]) for each in left]
         found = holds(
             SIGNS[sign],  # pyright: ignore[reportArgumentType]  # a key of it
-            torch.tensor(left, dtype=torch.float64),
-            torch.tensor(right, dtype=torch.float64),
+            np.array(left, np.float64),
+            np.array(right, np.float64),
         )
         pairs = zip(left, right * len(left) if fixed else right, strict=True)
         assert found.tolist() == [true(sign, one, other) for one, other in pairs], (sign, left, right)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 import z3
 
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Interval, Number, Term
@@ -146,10 +146,10 @@ def check(seed: int, count: int) -> None:
         reals = Reals(box)
         value = reals.value(term)
         if bool(defined):
-            answered += reals.assert_end(value, (float(hull.lower), float(hull.upper)), (term, box))
+            answered += reals.assert_end(value, (hull.lower.item(), hull.upper.item()), (term, box))
         else:
             assert not reals.possible(True), (term, box)
-        bounds = Interval(*(torch.tensor([asked], dtype=torch.float64) for _ in range(2)))
+        bounds = Interval(*(np.array([asked], np.float64) for _ in range(2)))
         comparison = Comparison(term, limit, Fixed(sign))
         found = comparison.contract(intervals([box]), bounds)
         reals.solver.add(closed(sign, asked, value, reals.value(limit)))
@@ -157,7 +157,7 @@ def check(seed: int, count: int) -> None:
             assert not reals.possible(True), (comparison, box, asked)
             continue
         for number, left in zip(reals.numbers, found.inputs, strict=True):
-            answered += reals.assert_end(number, (float(left.lower), float(left.upper)), (comparison, box, asked))
+            answered += reals.assert_end(number, (left.lower.item(), left.upper.item()), (comparison, box, asked))
         unknown += reals.unknown
     assert answered > 5 * count
     assert unknown < answered / 10

@@ -103,7 +103,7 @@ def check_hulls(unit: str, seed: int, count: int) -> None:
         term, module = UNITS[unit](draw, size)
         boxes = [[random_box(draw) for _ in range(size)] for _ in range(ROWS)]
         hull, defined = term.hull(intervals(boxes))
-        assert not bool(torch.isnan(hull.lower).any() | torch.isnan(hull.upper).any())
+        assert not bool(np.isnan(hull.lower).any() | np.isnan(hull.upper).any())
         for row, box in enumerate(boxes):
             at = [sample(points, each, POINTS) for each in box]
             values = values_of(module, at)
@@ -111,7 +111,7 @@ def check_hulls(unit: str, seed: int, count: int) -> None:
             met += int(kept.sum())
             assert not kept.any() or bool(defined[row]), (term, box)
             slack = room(module, at, values)
-            low, high = float(hull.lower[row]), float(hull.upper[row])
+            low, high = hull.lower[row].item(), hull.upper[row].item()
             wrong = kept & ((values < low - slack) | (values > high + slack))
             assert not wrong.any(), (term, box, [each[wrong][0] for each in at], values[wrong][0], (low, high))
             tight += kept.any() and float(np.nanmax(values) - np.nanmin(values)) > 0.5 * (high - low)
@@ -130,14 +130,14 @@ def check_contractions(unit: str, seed: int, count: int) -> None:
         comparison = Comparison(term, constant(limit), relation)
         boxes = [[random_box(draw) for _ in range(size)] for _ in range(ROWS)]
         asked = [random_bounds(draw) for _ in range(ROWS)]
-        bounds = Interval(*(torch.tensor([each[end] for each in asked], dtype=torch.float64) for end in (0, 1)))
+        bounds = Interval(*(np.array([each[end] for each in asked], np.float64) for end in (0, 1)))
         found = comparison.contract(intervals(boxes), bounds)
         for row, box in enumerate(boxes):
             at = [sample(points, each, POINTS) for each in box]
             values = values_of(module, at)
             kept = np.isfinite(values) & (np.abs(values - limit) > 1e-9)  # where floats can tell on which side they are
             reached = Comparison(number(0), constant(limit), relation)
-            true = reached.truth([Interval(*(torch.tensor(np.nan_to_num(values)),) * 2)]).lower.numpy()
+            true = reached.truth([Interval(*(np.nan_to_num(values),) * 2)]).lower
             low, high = asked[row]
             holds = kept & (true >= low) & (true <= high)
             if not holds.any():
@@ -145,7 +145,7 @@ def check_contractions(unit: str, seed: int, count: int) -> None:
             met += int(holds.sum())
             assert not bool(found.empty[row]), (comparison, box, asked[row], [each[holds][0] for each in at])
             for index, own in enumerate(at):
-                least, most = (float(end[row]) for end in found.inputs[index])
+                least, most = (end[row].item() for end in found.inputs[index])
                 slack = 1e-9 * np.maximum(np.abs(own), 1.0)
                 lost = holds & ((own < least - slack) | (own > most + slack))
                 assert not lost.any(), (
@@ -166,7 +166,7 @@ def check_contractions(unit: str, seed: int, count: int) -> None:
 
 def ends(unit: str, given: dict[str, float | Sequence[float]], *boxes: Box) -> Box:
     (lower, upper), _ = frozen(unit, given, numbers(len(boxes))).hull(intervals([list(boxes)]))
-    return float(lower), float(upper)
+    return lower.item(), upper.item()
 
 
 @pytest.mark.parametrize("unit", ["realnpu", "npu"])
@@ -181,8 +181,8 @@ def test_powers_have_exact_hulls(unit: str, seed: int) -> None:
         (lower, upper), _ = term.hull(intervals([box]))
         grid = np.meshgrid(*(np.linspace(*each, 2001 if size == 1 else 301) for each in box))
         values = values_of(module, [each.ravel() for each in grid])
-        assert values.min() == pytest.approx(float(lower), rel=1e-3, abs=1e-3)
-        assert values.max() == pytest.approx(float(upper), rel=1e-3, abs=1e-3)
+        assert values.min() == pytest.approx(lower.item(), rel=1e-3, abs=1e-3)
+        assert values.max() == pytest.approx(upper.item(), rel=1e-3, abs=1e-3)
 
 
 def test_what_is_known_of_single_units() -> None:
@@ -205,7 +205,7 @@ def test_what_is_known_of_single_units() -> None:
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_rows(unit: str) -> None:
     term, _ = UNITS[unit](random.Random(1), 2)
-    nothing = Interval(*(torch.empty(0, dtype=torch.float64) for _ in range(2)))
+    nothing = Interval(*(np.empty(0) for _ in range(2)))
     assert term.hull([nothing] * 2)[0].lower.shape == (0,)
     assert term.contract([nothing] * 2, nothing).empty.shape == (0,)
 
@@ -225,7 +225,7 @@ def test_numbers_that_a_comparison_leaves(
     unit: str, given: dict[str, float | Sequence[float]], box: Box, limit: float, expected: Box
 ) -> None:
     comparison = Comparison(frozen(unit, given, numbers(1)), constant(limit), Fixed(">="))
-    one = torch.ones(1, dtype=torch.float64)
+    one = np.ones(1)
     ((lower, upper),), empty = comparison.contract(intervals([[box]]), Interval(one, one))
     assert not bool(empty)
-    assert (float(lower), float(upper)) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert (lower.item(), upper.item()) == pytest.approx(expected, rel=1e-6, abs=1e-9)

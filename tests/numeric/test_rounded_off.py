@@ -7,6 +7,7 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -61,7 +62,7 @@ def _finite(end: float) -> Fraction:
 
 
 def at(*values: float) -> list[Interval]:
-    return [Interval(*[torch.tensor([value], dtype=torch.float64)] * 2) for value in values]
+    return [Interval(*[np.array([value], np.float64)] * 2) for value in values]
 
 
 @pytest.mark.parametrize("seed", at_length(range(6), plain=1))
@@ -78,8 +79,8 @@ def test_values_are_within_their_errors(seed: int) -> None:
             term = apply("subtract", term, constant(float(truth)))
             truth -= Fraction(float(truth))
         values = term.upward([entered(each) for each in at(*point)])
-        errors = term.errors(values, torch.tensor([0]))
-        lower, upper = (_finite(float(end)) for end in (values[-1].lower.min(), values[-1].upper.max()))
+        errors = term.errors(values, np.array([0]))
+        lower, upper = (_finite(end.item()) for end in (values[-1].lower.min(), values[-1].upper.max()))
         low, high = (Fraction(201, 100) * Fraction(float(each.max())) for each in errors)
         assert lower - low <= truth <= upper + high, (term, point)
         room = abs(truth) * Fraction(1, 10**9)
@@ -100,13 +101,13 @@ def test_ends_of_intervals_are_within_their_errors(count: int) -> None:
         values = term.upward([entered(each) for each in intervals([boxes])])
         corners = [Fraction(x) * Fraction(y) for x in boxes[0] for y in boxes[1]]
         low, high = min(corners) - Fraction(boxes[2][1]), max(corners) - Fraction(boxes[2][0])
-        errors = term.errors(values, torch.tensor([0]))
-        lower, upper = float(values[-1].lower), float(values[-1].upper)
+        errors = term.errors(values, np.array([0]))
+        lower, upper = values[-1].lower.item(), values[-1].upper.item()
         context = boxes, errors, lower, float(low), upper, float(high)
-        assert abs(Fraction(lower) - low) <= Fraction(201, 100) * Fraction(float(errors.lower)) + abs(low) / 10**15, (
+        assert abs(Fraction(lower) - low) <= Fraction(201, 100) * Fraction(errors.lower.item()) + abs(low) / 10**15, (
             context
         )
-        assert abs(Fraction(upper) - high) <= Fraction(201, 100) * Fraction(float(errors.upper)) + abs(high) / 10**15, (
+        assert abs(Fraction(upper) - high) <= Fraction(201, 100) * Fraction(errors.upper.item()) + abs(high) / 10**15, (
             context
         )
         assert lower <= low + abs(low) / 10**9 and upper >= high - abs(high) / 10**9
@@ -134,10 +135,10 @@ def test_a_sum_that_cancels_holds_its_value() -> None:
     term = apply("subtract", apply("add", number(0), number(1)), number(2))
     hull, _ = term.hull(at(0.1, 0.2, 0.3))
     truth = Fraction(0.1) + Fraction(0.2) - Fraction(0.3)
-    assert float(hull.lower) <= truth <= float(hull.upper) < 1e-16
+    assert hull.lower.item() <= truth <= hull.upper.item() < 1e-16
     folded = apply("subtract", apply("add", constant(0.1), constant(0.2)), apply("add", constant(0.3), number(0)))
     hull, _ = folded.hull(at(0.0))
-    assert float(hull.lower) <= truth <= float(hull.upper) < 2e-15
+    assert hull.lower.item() <= truth <= hull.upper.item() < 2e-15
 
 
 def test_a_great_number_that_was_rounded_may_be_another() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-import torch
 
 from lnnkit.numeric import Apply, Comparison, Interval, Term
 from tests.blocks import at_length
@@ -61,14 +60,14 @@ def check_hulls(seed: int, shape: Shape, count: int) -> None:
         term = random_term(draw, numbers, size, once=once)
         boxes = [[random_box(draw) for _ in range(numbers)] for _ in range(ROWS)]
         hull, defined = term.hull(intervals(boxes))
-        assert not bool(torch.isnan(hull.lower).any() | torch.isnan(hull.upper).any())
+        assert not bool(np.isnan(hull.lower).any() | np.isnan(hull.upper).any())
         assert bool((hull.lower <= hull.upper).all())
         for row, box in enumerate(boxes):
             values = evaluate(term, [sample(points, each, POINTS) for each in box])
             values = values[~np.isnan(values)]
             met += len(values)
             assert not len(values) or bool(defined[row]), (term, box)
-            wrong = outside(values, float(hull.lower[row]), float(hull.upper[row]))
+            wrong = outside(values, hull.lower[row].item(), hull.upper[row].item())
             assert not wrong.any(), (term, box, values[wrong][0], hull.lower[row], hull.upper[row])
     assert met > 80 * count
 
@@ -95,7 +94,7 @@ def check_contractions(seed: int, shape: Shape, count: int) -> None:
         comparison = Comparison(left, right, relation)
         boxes = [[random_box(draw) for _ in range(numbers)] for _ in range(ROWS)]
         asked = [random_bounds(draw) for _ in range(ROWS)]
-        bounds = Interval(*(torch.tensor([each[end] for each in asked], dtype=torch.float64) for end in (0, 1)))
+        bounds = Interval(*(np.array([each[end] for each in asked], np.float64) for end in (0, 1)))
         inputs = intervals(boxes)
         image, found = comparison.truth(inputs), comparison.contract(inputs, bounds)
         response = comparison.respond(inputs, bounds)
@@ -103,7 +102,7 @@ def check_contractions(seed: int, shape: Shape, count: int) -> None:
             at = [sample(points, each, POINTS) for each in box]
             true = truth(relation, evaluate(left, at), evaluate(right, at))
             defined = ~(np.isnan(evaluate(left, at)) | np.isnan(evaluate(right, at)))
-            assert not outside(true[defined], float(image.lower[row]), float(image.upper[row])).any(), (comparison, box)
+            assert not outside(true[defined], image.lower[row].item(), image.upper[row].item()).any(), (comparison, box)
             defined &= representable(left, at) & representable(right, at)
             holds = defined & ~outside(true, *asked[row], slack=0.0)
             if not holds.any():
@@ -117,9 +116,9 @@ def check_contractions(seed: int, shape: Shape, count: int) -> None:
             )
             for index, values in enumerate(at):
                 for lower, upper in (found.inputs[index], response.inputs[index]):
-                    lost = outside(values[holds], float(lower[row]), float(upper[row]))
+                    lost = outside(values[holds], lower[row].item(), upper[row].item())
                     assert not lost.any(), (comparison, box, asked[row], index, values[holds][lost][0])
-                    contracted += (float(lower[row]), float(upper[row])) != box[index]
+                    contracted += (lower[row].item(), upper[row].item()) != box[index]
     assert met > 10 * count
     assert contracted > count / 4
 
@@ -132,11 +131,12 @@ def test_contractions_stay_inside_and_come_to_rest_where_numbers_occur_once(coun
         comparison = Comparison(left, random_term(draw, 0, 0), random_relation(draw))
         boxes = [[random_box(draw) for _ in range(2)] for _ in range(ROWS)]
         inputs, asked = intervals(boxes), random_bounds(draw)
-        bounds = Interval(*(torch.full((ROWS,), end, dtype=torch.float64) for end in asked))
+        bounds = Interval(*(np.full(ROWS, end, np.float64) for end in asked))
         once = comparison.contract(inputs, bounds)
         again = comparison.contract(once.inputs, bounds)
-        assert torch.equal(again.empty, once.empty)
+        assert np.array_equal(again.empty, once.empty)
         for before, first, second in zip(inputs, once.inputs, again.inputs, strict=True):
             assert bool((first.lower >= before.lower).all() & (first.upper <= before.upper).all())
             for one, other in zip(first, second, strict=True):
-                assert bool(((one == other) | ((one - other).abs() <= 1e-9 * one.abs().clamp(min=1.0))).all())
+                with np.errstate(invalid="ignore"):  # ends may be infinite
+                    assert ((one == other) | (abs(one - other) <= 1e-9 * np.maximum(abs(one), 1.0))).all()
