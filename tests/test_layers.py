@@ -8,9 +8,8 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``garbage`` (Python's collector, paused) and ``time_limit``: they import nothing and are imported by ``graph`` and
   what follows.
 - ``logic`` and ``numeric``: leaves, functions over arrays that know no graph. They import nothing of lnnkit outside
-  themselves but ``arrays`` (one source for numpy and torch), ``flags`` (selections by flags) and ``elementwise``
-  (functions whose last bit hangs on their element alone); ``formula`` and what follows may import them, and nothing
-  before.
+  themselves but ``arrays`` (one source for numpy and torch) and ``elementwise`` (functions whose last bit hangs on
+  their element alone); ``formula`` and what follows may import them, and nothing before.
 - ``errors``: exceptions over the diagnostics of ``syntax``, raised by ``kb`` and the surfaces alone.
 - ``answer_table``, ``outcome``, ``plan``, ``scores``: what inference and learning come back with, as values that import
   no stage but ``syntax`` and ``data`` (columns of names); so ``answers`` can make them and the surfaces can show them.
@@ -46,7 +45,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "lnnkit"
 CORE = ("formula", "analysis", "store", "join", "trail", "engine", "answers")
 STAGES = ("syntax", "data", "check", "graph", *CORE, "rows", "explain", "prove", "draw", "learn", "discovery", "kb")
-LEAVES = ("logic", "numeric", "arrays", "flags", "elementwise")
+LEAVES = ("logic", "numeric", "arrays", "elementwise")
 SURFACES = ("cli", "shell", "sklearn", "formula_regressor", "__main__")
 VALUES = ("answer_table", "outcome", "plan", "scores")
 
@@ -59,7 +58,7 @@ for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
 MAY["rows"] |= {"errors", "budget"}
 MAY["kb"] |= {"interchange", "errors", "budget", "computing", "fit", "interrupt", "output"}
-MAY |= {leaf: {leaf, "arrays", "flags", "elementwise"} for leaf in LEAVES}
+MAY |= {leaf: {leaf, "arrays", "elementwise"} for leaf in LEAVES}
 for _stage in STAGES[STAGES.index("graph") :]:
     MAY[_stage] |= {"garbage", "time_limit"}
 MAY["garbage"] = MAY["time_limit"] = set()

@@ -18,7 +18,6 @@ from lnnkit.data.load import denied
 from lnnkit.data.marks import meant_cells, trimmed
 from lnnkit.data.table import FactTable
 from lnnkit.data.texts import Texts, texts_of, without_fractions
-from lnnkit.flags import either
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Column, Numbers, at_default
 from lnnkit.rows.dense.reference_tables import Link, ReferenceTables
@@ -262,7 +261,7 @@ def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> _Plain | None:
     values = view(array, np.float64) + 0.0  # copied, without negative zeros
     missing = nulls(array) if array.null_count else None
     if missing is not None:
-        values = either(~missing, values, 1.0)  # an arbitrary number, marked as missing
+        values = np.where(~missing, values, 1.0)  # an arbitrary number, marked as missing
     if not len(values):
         return _Plain(values, None)
     low, high = float(values.min()), float(values.max())  # nan if any value is

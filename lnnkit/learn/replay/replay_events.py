@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import any_set, where_set
-from lnnkit.flags import count_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.learn.replay.instance_bounds import CROSSING
 from lnnkit.trail.events import NOBODY, Events, Kind, Trail
@@ -63,7 +63,7 @@ class EventIndex:
         self._least, most = (int(own.min()), int(own.max())) if count else (0, 0)
         self._number = torch.full((most + 1 - self._least,), -1)  # an event of each key from the least on; -1: none
         self._number[own - self._least] = torch.arange(count)
-        self._once = count_set(self._number >= 0) == count
+        self._once = np.count_nonzero((self._number >= 0).numpy()) == count
         self.source = self._traced(kinds)
 
     def __len__(self) -> int:

@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import all_set, where_set
-from lnnkit.flags import chosen
+from lnnkit.arrays import all_set, chosen, where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph

@@ -9,7 +9,6 @@ import numpy as np
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.start.query_needs import met
-from lnnkit.flags import either, over
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
 from lnnkit.rows.dense.dense_program import DenseQuery, Pair
@@ -44,7 +43,7 @@ def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
     if (apart | (lower == low) & (upper == high)).all():
         return RowBounds(*value)
     flags = apart
-    return RowBounds(either(flags, value.lower, low), either(flags, value.upper, high))
+    return RowBounds(np.where(flags, value.lower, low), np.where(flags, value.upper, high))
 
 
 def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Array | None, Bounds]:
@@ -77,10 +76,10 @@ def _complemented(pair: Pair) -> Pair:
 
 def _narrowed(value: Bounds) -> Bounds:
     """Bounds with ends that rounding made cross swapped."""
-    crossed = over(*value)
+    crossed = value.lower > value.upper
     if not any_set(crossed):
         return value
-    narrow = crossed & ~over(*value, tolerance(value.lower.dtype))
+    narrow = crossed & ~(value.lower > value.upper + tolerance(value.lower.dtype))
     if not any_set(narrow):
         return value
     return Bounds(np.where(narrow, value.upper, value.lower), np.where(narrow, value.lower, value.upper))

@@ -13,7 +13,6 @@ import numpy as np
 from lnnkit.analysis.relevance import LISTED
 from lnnkit.arrays import DOUBLE, all_set, any_set, replaced, set_at, where_set
 from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
-from lnnkit.flags import count_set, either
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
@@ -78,11 +77,11 @@ class _Inbox:
         column = self.strip.column(where[0])
         if known is None and column.blank and self._setters is None:
             nearer = value.clip(None, 1.0) if where[1] and not rising else value.clip(min=float(where[1]))
-            self.found[where] = heard, either(heard, nearer, float(where[1]))
+            self.found[where] = heard, np.where(heard, nearer, float(where[1]))
             return
         ends = column.end(where[1]) if known is None else known[1]
         better = np.minimum if where[1] and not rising else np.maximum
-        met = either(heard, better(ends, value), ends)
+        met = np.where(heard, better(ends, value), ends)
         if self._setters is not None:
             before = self._setters.get(where)
             if before is None:
@@ -416,7 +415,7 @@ class DenseRun:
 
     def _picked(self, moved: Array | None) -> Array | None:
         """The indices of the rows to evaluate; None if evaluating all is cheaper."""
-        if moved is None or count_set(moved) * _WORTHWHILE >= self.strip.length:
+        if moved is None or np.count_nonzero(moved) * _WORTHWHILE >= self.strip.length:
             return None
         return where_set(moved)
 
@@ -445,7 +444,7 @@ class DenseRun:
                 given = column.given
                 if given is None:
                     return Bounds(np.zeros(length, dtype=np.float64), np.ones(length, dtype=np.float64))
-                lower, upper = either(given, lower, 0.0), either(given, upper, 1.0)
+                lower, upper = np.where(given, lower, 0.0), np.where(given, upper, 1.0)
             if rows is None:
                 return Bounds(lower, upper)
             return Bounds(lower.take(rows), upper.take(rows))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.arrays import any_set
-from lnnkit.flags import either, over
 from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper, tolerance
 from lnnkit.numeric import same
 from lnnkit.rows.dense.dense_program import DenseTable
@@ -52,7 +51,7 @@ class Numbers:
 
     def ends(self) -> tuple[Array, Array]:
         known = ~self.missing
-        return either(known, self.values, -np.inf), either(known, self.values, np.inf)
+        return np.where(known, self.values, -np.inf), np.where(known, self.values, np.inf)
 
 
 class Column:
@@ -103,7 +102,7 @@ class Column:
     def entered(self, side: int) -> Array | None:
         """One end of a truth as neurons read it, read-only; None if rounding made some ends cross."""
         if side not in self._entered:
-            if not self.sound and self.lower is not self.upper and any_set(over(self.lower, self.upper)):
+            if not self.sound and self.lower is not self.upper and any_set(self.lower > self.upper):
                 return None
             enter = enter_upper if side else enter_lower
             own = self.end(side)
@@ -159,8 +158,8 @@ class Column:
         if self.arrested is None or self.crossed is None:
             return self.bounds
         return Bounds(
-            either(self.arrested, self.crossed.lower, self.lower),
-            either(self.arrested, self.crossed.upper, self.upper),
+            np.where(self.arrested, self.crossed.lower, self.lower),
+            np.where(self.arrested, self.crossed.upper, self.upper),
         )
 
     def put(self, side: int, values: Array) -> None:
@@ -179,21 +178,21 @@ class Column:
         """Arrest the rows whose bounds have crossed by more than the tolerance; returns them, or None."""
         if self.sound or self.lower is self.upper:
             return None
-        crossing = over(self.lower, self.upper)
+        crossing = self.lower > self.upper
         if not any_set(crossing):
             return None
         if self.table.numeric:
             fresh = crossing & ~same(self.lower, self.upper)
         else:
-            fresh = over(self.lower, self.upper, tolerance(self.lower.dtype))
+            fresh = self.lower > self.upper + tolerance(self.lower.dtype)
         fresh = self.awake(fresh)
         if not any_set(fresh):
             return None
         low, high = (float("-inf"), float("inf")) if self.table.numeric else (0.0, 1.0)
         before = self.crossed or self.bounds
-        self.crossed = Bounds(either(fresh, self.lower, before.lower), either(fresh, self.upper, before.upper))
-        self._lower = either(~fresh, self.lower, low)
-        self._upper = either(~fresh, self.upper, high)
+        self.crossed = Bounds(np.where(fresh, self.lower, before.lower), np.where(fresh, self.upper, before.upper))
+        self._lower = np.where(~fresh, self.lower, low)
+        self._upper = np.where(~fresh, self.upper, high)
         self.arrested = fresh if self.arrested is None else self.arrested | fresh
         self._entered = {}
         return fresh
