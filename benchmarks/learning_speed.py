@@ -30,7 +30,8 @@ IBM = {10_000: 1.36}
 _RATE = 0.05
 
 
-def lnnkit_epoch(truths: np.ndarray, labels: np.ndarray, epochs: int) -> float:
+def conjunction(truths: np.ndarray, labels: np.ndarray) -> lnnkit.KnowledgeBase:
+    """A conjunction of weighted operands over all rows, told and labelled."""
     names = [f"row{place}" for place in range(len(labels))]
     body = " & ".join(f"p{place}(X)@?w{place}=1" for place in range(OPERANDS))
     declared = "".join(f"predicate p{place}(row)\n" for place in range(OPERANDS))
@@ -38,6 +39,11 @@ def lnnkit_epoch(truths: np.ndarray, labels: np.ndarray, epochs: int) -> float:
     for place in range(OPERANDS):
         kb.tell(f"p{place}", {"row": names, "truth": truths[:, place]})
     kb.label("q", {"row": names, "truth": labels})
+    return kb
+
+
+def lnnkit_epoch(truths: np.ndarray, labels: np.ndarray, epochs: int) -> float:
+    kb = conjunction(truths, labels)
     moments: list[float] = []
 
     def listen(_: object) -> None:

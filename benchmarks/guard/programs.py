@@ -121,17 +121,9 @@ def csv_duckdb(size: int, folder: Path) -> Measured:
 
 def epoch(size: int, folder: Path) -> Measured:
     """An epoch of learning a conjunction of ten weighted operands over all rows."""
-    import lnnkit
-    from benchmarks.learning_speed import OPERANDS, generated
+    from benchmarks.learning_speed import conjunction, generated
 
-    truths, labels = generated(size)
-    names = [f"row{place}" for place in range(size)]
-    body = " & ".join(f"p{place}(X)@?w{place}=1" for place in range(OPERANDS))
-    declared = "".join(f"predicate p{place}(row)\n" for place in range(OPERANDS))
-    kb = lnnkit.loads(f"{declared}predicate q(row) closed\nrule r: ({body}){{bias: ?b=1}} -> q(X)\n")
-    for place in range(OPERANDS):
-        kb.tell(f"p{place}", {"row": names, "truth": truths[:, place]})
-    kb.label("q", {"row": names, "truth": labels})
+    kb = conjunction(*generated(size))
     epochs, moments = 30, []
     kb.fit(
         epochs=epochs,
