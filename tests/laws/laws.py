@@ -115,14 +115,15 @@ def stated_twice(program: Program) -> list[str] | None:
 def a_head_of_its_own(program: Program) -> list[str] | None:
     """A rule from something that the program says to a predicate that nothing else speaks of, which is asked for."""
     rng = _random(program)
-    bodies = [part for part in parts_of(program) if part[0] in NEURONS and _placed(part)]
+    said = replace(program, queries=[])  # entities of queries alone are none of the program
+    bodies = [part for part in parts_of(said) if part[0] in NEURONS and _placed(part)]
     if not bodies:
         return None
-    narrow = [part for part in _narrower_than_around(program) if part in bodies]
+    narrow = [part for part in _narrower_than_around(said) if part in bodies]
     body = rng.choice(narrow if narrow and rng.random() < 0.7 else bodies)
     left: Formula = ("not", body) if rng.random() < 0.3 else body
     others = [
-        part for part in parts_of(program) if part[0] == "atom" and {*free_variables(part)} <= {*free_variables(body)}
+        part for part in parts_of(said) if part[0] == "atom" and {*free_variables(part)} <= {*free_variables(body)}
     ]
     if others and rng.random() < 0.5:
         left = ("and", ((1.0, left), (1.0, rng.choice(others))), 1.0, None)
@@ -184,6 +185,18 @@ def told_later(program: Program) -> list[str] | None:
     )
 
 
+def _sorts(program: Program, formula: Formula) -> set[tuple[str, str]]:
+    """The variables in the atoms of a formula, each with the sorts of its places."""
+    sorts = {each.name: each.sorts for each in program.predicates}
+    return {
+        (name, sort)
+        for part in subformulas(formula)
+        if part[0] == "atom"
+        for (kind, name), sort in zip(part[2], sorts[part[1]] or ("",) * len(part[2]), strict=True)
+        if kind == "var"
+    }
+
+
 def heads_apart(program: Program) -> list[str] | None:
     """A rule with two heads, and two rules of one each: the same in Goedel logic, and of crisp programs in all."""
     rng = _random(program)
@@ -202,7 +215,9 @@ def heads_apart(program: Program) -> list[str] | None:
     closed = {each.name for each in program.predicates if each.closed}
     atoms = [part for part in parts_of(program) if part[0] == "atom" and part[1] not in closed and part != head]
     atoms = [part for part in atoms if {*free_variables(part)} <= {*free_variables(left[1])}]
-    if not atoms:
+    # A head that gives a variable another sort makes another rule.
+    atoms = [part for part in atoms if _sorts(program, part) <= _sorts(program, left[1])]
+    if not atoms or not {*free_variables(left[1])} <= {name for name, _ in _sorts(program, left[1])}:
         return None
     second = rng.choice(atoms)
     both: Formula = ("and", ((1.0, head), (1.0, second)), 1.0, None)
@@ -210,7 +225,8 @@ def heads_apart(program: Program) -> list[str] | None:
 
     def with_heads(*heads: Formula) -> Program:
         made = [rule._replace(formula=(kind, left, (1.0, each), *attributes)) for each in heads]
-        return replace(program, statements=[*others, *made])
+        # A query that is one of the two rules would be answered by what that rule states.
+        return replace(program, statements=[*others, *made], queries=of_all_atoms(program))
 
     one, two = with_heads(both), with_heads(head, second)
     wrong = _same(one, two)
