@@ -257,9 +257,15 @@ def _power(base: Number, exponent: Fraction) -> Number:
     return base ** int(exponent) if exponent.denominator == 1 else float(base) ** float(exponent)
 
 
+def _size(tree: Tree, numbers: Mapping[str, Number]) -> Number:
+    """The largest magnitude that the term passes through: what its rounding is relative to."""
+    inner = [part for part in tree[1:] if isinstance(part, tuple)]
+    return max([abs(value(tree, numbers)), *(_size(part, numbers) for part in inner)])
+
+
 def truth(tree: Tree, atoms: Mapping[str, float], numbers: Mapping[str, Number], near: float = _NEAR) -> bool | None:
-    """A formula at a point; None if it reads what is not there, or if both sides of a comparison are too ``near`` each
-    other to tell."""
+    """A formula at a point; None if it reads what is not there or is true in part, or if both sides of a comparison are
+    too ``near`` each other to tell."""
     match tree:
         case ("compare", relation, one, other):
             try:
@@ -268,7 +274,7 @@ def truth(tree: Tree, atoms: Mapping[str, float], numbers: Mapping[str, Number],
                 return False
             except KeyError:
                 return None
-            if near and abs(x - y) <= near * max(1, abs(x), abs(y)):
+            if near and abs(x - y) <= near * max(1, _size(one, numbers), _size(other, numbers)):
                 return None
             held = {">": x > y, ">=": x >= y, "<": x < y, "<=": x <= y, "=": x == y, "!=": x != y}[relation]
             return held
@@ -276,7 +282,7 @@ def truth(tree: Tree, atoms: Mapping[str, float], numbers: Mapping[str, Number],
             return argument == "anna"
         case ("atom", name, argument):
             found = atoms.get(name if argument is None else f"{name}({argument})")
-            return None if found is None else found > 0.5
+            return None if found is None or 0 < found < 1 else found == 1
         case ("not", inner):
             found = truth(inner, atoms, numbers, near)
             return None if found is None else not found
