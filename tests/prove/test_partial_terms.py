@@ -13,7 +13,7 @@ from tests.blocks import in_blocks
 from tests.prove.partial_terms import Case, Solved, draw, fits, points, truth, written
 
 z3 = pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 3000, 3, 100
+ALL, PLAIN, BLOCK = 1000, 3, 100
 SECONDS, MILLISECONDS = 6.0, 1500
 
 
