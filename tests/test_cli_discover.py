@@ -112,12 +112,10 @@ def test_few_rows_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out)["doubt"].startswith("6 rows")
 
 
-def test_decimal_commas_have_their_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "comma.csv"
-    path.write_text("id;x;y;z\na;1,5;3,0;1\nb;2,5;5,0;2\nc;3,5;7,0;3\n")
-    assert main(["discover", str(path), "--target", "y"]) == 1
-    assert 'hint: its numbers have decimal commas; write points, as pandas does: `pd.read_csv(..., decimal=",")`' in (
-        capsys.readouterr().err
-    )
-    assert main(["discover", str(path), "--target", "z", "--seconds", "0.1"]) == 0
-    assert "left out, without numbers: x (its numbers have decimal commas" in capsys.readouterr().err
+def test_decimal_commas_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "comma.csv", tmp_path / "out.lnn"
+    path.write_text("id;x;y\n" + "".join(f"r{n};{n},5;{2 * n + 1},0\n" for n in range(12)))
+    assert main(["discover", str(path), "--target", "y", "--seconds", "1", "-o", str(out)]) == 0
+    assert "2 * x" in capsys.readouterr().out
+    kb = lnnkit.load(out)
+    assert kb.ask("y(r3)")[0].lower == pytest.approx(7)

@@ -183,7 +183,7 @@ def _program(
     text = program_text(formula, [each.title for each in inputs], target.title)
     path = relative(table.path, base)
     if len(keys) == 1:
-        loads = "".join(load_text(each.title, table, path, keys, (each,)) + "\n" for each in read)
+        loads = "".join(load_text(each.title, table, path, keys, (each,), numeric=True) + "\n" for each in read)
     else:
         loads = _NO_ROWS
     return f"{head}{text}{loads}query {format_predicate(target.title)}(X)\n"

@@ -16,19 +16,29 @@ _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 
 @dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition on the column at ``position``, compared with that at ``other``, if with one."""
+
+    position: int
+    where: Where
+    other: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """Columns by position from 0. ``values`` has no column (true), one (exact) or two (lower and upper). ``named``
     means that a column was given by a name from the header, ``listed`` that the statement lists its columns."""
 
     keys: tuple[int, ...]
     values: tuple[int, ...]
-    where: tuple[tuple[int, Where], ...] = ()
+    where: tuple[Filter, ...] = ()
     named: bool = False
     listed: bool = False
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys((*self.keys, *self.values, *(column for column, _ in self.where))))
+        filtered = (place for each in self.where for place in (each.position, each.other) if place is not None)
+        return tuple(dict.fromkeys((*self.keys, *self.values, *filtered)))
 
 
 def choose(
@@ -47,7 +57,9 @@ def choose(
     were listed, so their number must fit exactly. A table with more columns is refused: an ignored column may contain
     the truth values, and a column that is read by accident may contain something else.
     """
-    filters = tuple((_position(each.column, sheet), _comparable(each, missing)) for each in where)
+    filters = tuple(
+        Filter(_position(each.column, sheet), _comparable(each, missing), _other(each, sheet)) for each in where
+    )
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
     if columns is not None:
         if len(columns) not in allowed:
@@ -63,7 +75,9 @@ def choose(
             raise Unreadable("wrong-columns", message, hint)
         if len(positions) not in allowed:
             raise _wrong_width(predicate, arity, numeric, sheet)
-    named = any(isinstance(column, str) for column in (*(columns or ()), *(each.column for each in where)))
+    named = any(
+        isinstance(column, str) for each in ((columns or ()), *(each.columns for each in where)) for column in each
+    )
     return Choice(positions[:arity], positions[arity:], filters, named, columns is not None)
 
 
@@ -115,6 +129,20 @@ def _quoted(column: str, sheet: Sheet) -> str | None:
     if sheet.format != "tsv" or f'"{column}"' not in sheet.names:
         return None
     return 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
+
+
+def _other(where: Where, sheet: Sheet) -> int | None:
+    """The place of the column that another one is compared with."""
+    if where.other is None:
+        return None
+    try:
+        return _position(where.other.name, sheet)
+    except Unreadable as problem:
+        text, fault = format_string(where.other.name), problem.fault
+        message = f"the value `{where.other.name}` needs quotes, or to be a column: {fault.message}"
+        raise Unreadable(
+            "unquoted-value", message, f"write {text} for a text; {fault.hint}", where.other.span
+        ) from None
 
 
 def _position(column: Column, sheet: Sheet) -> int:

@@ -29,7 +29,7 @@ from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.whole import is_many
 from lnnkit.syntax.ast import Cell, Where
-from lnnkit.syntax.dates import Instant, instant
+from lnnkit.syntax.dates import Instant, formats, instant
 from lnnkit.syntax.printer import format_cell, format_string
 
 if TYPE_CHECKING:
@@ -225,7 +225,8 @@ class _Compared:
         if moment is not None:
             return self._dates(relation, moment, plain)
         if is_other_date(cell) and (relation != "=" or has_dates(self._texts().names, cell)):
-            message = f"{self.title} is compared with {format_string(cell)}, a date in a form of its own"
+            what = "a date in a form of its own" if formats([cell]) else "which is no day of the calendar"
+            message = f"{self.title} is compared with {format_string(cell)}, {what}"
             raise Unreadable("bad-condition", message, as_date(cell))
         if plain is not None:
             return self.known(_mask(call_function(kernel, [plain, pa.scalar(cell)])) & ~self.missing())

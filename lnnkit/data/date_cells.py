@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.arrow import booleans, view
 from lnnkit.data.names import Names
+from lnnkit.data.numbers import NUMERAL
 from lnnkit.data.table_fault import Fault
 from lnnkit.syntax.dates import Instant, formats, instant, is_date
 from lnnkit.syntax.printer import format_string
@@ -98,6 +99,9 @@ def other_dates(names: Names, title: str) -> Callable[[str], Fault]:
         if not forms:
             forms.append(formats(list(islice((name for name in names if instant(name) is None), _SAMPLE))))
         found = forms[0] or formats([text])
+        if not found and NUMERAL.fullmatch(text):
+            hint = "a number compares with a number: write that without quotes"
+            return Fault("bad-date", f"{title} is {text!r}, not a date", hint)
         if not found:
             hint = f"write dates as 2024-01-15; if such a cell is empty, add `missing {format_string(text)}`"
             return Fault("bad-date", f"{title} is {text!r}, not a date", hint)

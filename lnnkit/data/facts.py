@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from lnnkit.data.choose import Choice
+from lnnkit.data.choose import Choice, Filter
+from lnnkit.data.column_pairs import Side, pair_verdict
 from lnnkit.data.conditions import Verdict, verdict
 from lnnkit.data.encode import are_floats
 from lnnkit.data.grid import Grid, Sheet
@@ -16,7 +17,6 @@ from lnnkit.data.numerals import UNSAID, meant, several_units
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together, without_fractions
-from lnnkit.syntax.ast import Where
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_column, format_condition, format_predicate, format_string
 from lnnkit.syntax.span import Span
@@ -28,6 +28,8 @@ TEXT_FORMATS = ("csv", "tsv")
 _SAMPLE = 100  # cells in which several units are looked for
 SHOWN = 5
 """The number of rows with one kind of fault in one column that are reported before the rest is counted."""
+_GAPS = frozenset(("na", "nan", "null", "none", "nil", "unknown", "missing"))
+"""Words for a missing cell; others beside truths stand for truths, as `ja`."""
 _FLOAT_KEYS = "holds floats that are all whole: they are read as whole numbers, 7.0 as 7"
 _AS_WHOLE = 'write whole numbers; in pandas, `column.astype("Int64")` keeps the gaps'
 UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
@@ -74,7 +76,7 @@ def facts(
         keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
         whole = [texts is not own for texts, own in zip(keys, written, strict=True)]
         keys = reunited(keys) if any(whole) else written
-        verdicts = [_verdict(grid, sheet, position, where) for position, where in choice.where]
+        verdicts = [_verdict(grid, sheet, each) for each in choice.where]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
@@ -100,12 +102,13 @@ def facts(
     found = _listed(grid, doubts, source, span, shown)
     if not choice.listed and choice.values and not numeric and sheet.format:
         found = [_unasked(each, sheet, choice) for each in found]
+    chosen = bool(found) or bool(keep.any())
     found += [
         Diagnostic("float-keys", f"{sheet.title(position)} {_FLOAT_KEYS}", _AS_WHOLE, span, "warning", source)
         for position, spelled in zip(choice.keys, whole, strict=True)
         if spelled or (total and are_floats(grid.columns[position]))
     ]
-    found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span)
+    found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span, chosen=chosen)
     return table, found
 
 
@@ -127,7 +130,13 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[Verdict], grid: Grid) -> 
     return found, live & ~bad
 
 
-def _verdict(grid: Grid, sheet: Sheet, position: int, where: Where) -> Verdict:
+def _verdict(grid: Grid, sheet: Sheet, condition: Filter) -> Verdict:
+    position, where = condition.position, condition.where
+    if condition.other is not None:
+        places = position, condition.other
+        sides = [Side(grid.columns[each], sheet.title(each)) for each in places]
+        return pair_verdict(where.operator, sides, lambda some: _texts(grid, sheet, [places[each] for each in some]))
+
     def texts() -> Texts:
         return _texts(grid, sheet, [position])[0]
 
@@ -163,7 +172,7 @@ def _bounds(
             ends.append(values)
             continue
         kind = "a number" if numeric else "a truth value"
-        fault = _value_fault(real, title, numeric, sheet, gaps)
+        fault = _value_fault(real, position, numeric, sheet, gaps)
         doubts.append(_Doubt(real.wrong, fault, f"where {title} is not {kind}"))
         values = np.where(real.missing, unknown[end], values)
         if numeric:
@@ -210,8 +219,10 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
     return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 
-def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], Fault]:
+def _value_fault(real: Reals, position: int, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], Fault]:
     import numpy as np
+
+    title = sheet.title(position)
 
     def fault(row: int) -> Fault:
         if row == 0 and not sheet.named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
@@ -220,11 +231,17 @@ def _value_fault(real: Reals, title: str, numeric: bool, sheet: Sheet, gaps: Gap
             return Fault(f"bad-{'number' if numeric else 'truth'}", f"{title} is {real.shown(row)}, not {what}", hint)
         shown = real.shown(row)
         plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
-        mark = f", or add `missing {format_string(shown[1:-1])}`" if plain else ""
+        word = shown[1:-1]
+        mark = f", or add `missing {format_string(word)}`" if plain else ""
         if numeric:
             hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
             return Fault("bad-number", f"{title} is {shown}, not a number", hint + (mark if hint == UNSAID else ""))
-        hint = f"write a number from 0 to 1, or true or false; {UNKNOWN if gaps == 'refused' else UNSAID + mark}"
+        rest = UNKNOWN if gaps == "refused" else UNSAID + mark
+        if plain and word.isalpha() and word.lower() not in _GAPS:  # as `ja`
+            column = format_column(sheet.names[position] if sheet.named else position + 1)
+            true = f"`where {column} = {format_string(word)}`"
+            rest = f"or take the column out of the list, and say of which rows it is true, as {true}"
+        hint = f"write a number from 0 to 1, or true or false; {rest}"
         return Fault("bad-truth", f"{title} is {shown}, not a truth value", hint)
 
     return fault
@@ -345,8 +362,11 @@ def _warnings(
     keep: np.ndarray,
     source: str,
     span: Span | None,
+    *,
+    chosen: bool,
 ) -> list[Diagnostic]:
-    """Warnings about valid tables that probably contain a slip."""
+    """Warnings about valid tables that probably contain a slip; ``chosen`` says whether a condition keeps any row, as
+    far as that is known."""
     import numpy as np
 
     found: list[Diagnostic] = []
@@ -358,8 +378,8 @@ def _warnings(
         warn("no-rows", "there is a header and no row below it", 'end the statement with "no header" if it is a row')
     elif not len(grid.rows) and not grid.lost and sheet.format == "parquet":
         warn("no-rows", "there are columns and no row", "")
-    elif len(grid.rows) and choice.where and not len(table) and not keep.any():
-        filters = " and ".join(format_condition(where, sheet.title(position)) for position, where in choice.where)
+    elif len(grid.rows) and choice.where and not len(table) and not chosen:
+        filters = " and ".join(format_condition(each.where, sheet.title(each.position)) for each in choice.where)
         warn("no-rows", f"no row has {filters}", "")
     if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
@@ -409,7 +429,7 @@ def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
         return False
     if any(NUMERAL.fullmatch(sheet.names[position]) for position in choice.values):
         return True
-    if any(sheet.names[position] in condition.values for position, condition in choice.where):
+    if any(sheet.names[each.position] in each.where.values for each in choice.where):
         return True
     return bool(keys) and all(
         bool(texts.equal(sheet.names[position]).any()) for texts, position in zip(keys, choice.keys, strict=True)

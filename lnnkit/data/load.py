@@ -21,6 +21,7 @@ STATEMENT_FAULTS = frozenset(
         "unknown-format",
         "wrong-columns",
         "unknown-column",
+        "unquoted-value",
         "ambiguous-column",
         "bad-condition",
         "bad-delimiter",
@@ -65,7 +66,8 @@ def read_table(
     except Unreadable as problem:
         fault = problem.fault
         in_file = span is None or fault.code not in STATEMENT_FAULTS
-        return None, [Diagnostic(fault.code, fault.message, fault.hint, span, file=source if in_file else None)]
+        at = problem.span or span
+        return None, [Diagnostic(fault.code, fault.message, fault.hint, at, file=source if in_file else None)]
     finally:
         if sheets is not None:
             sheets.done(table, base)

@@ -28,8 +28,11 @@ def meant_cells(grid: Grid, table: ast.Table, choice: Choice) -> Grid:
         grid = _changed(grid, {place: trimmed(column) for place, column in grid.columns.items()})
     grid = without_marks(grid, table.missing)
     if table.decimal == ",":
-        numbers = (*choice.values, *(place for place, where in choice.where if _is_number(where.values)))
-        grid = _changed(grid, {place: _pointed(grid.columns[place], place) for place in numbers})
+        compared = [each for each in choice.where if each.other is not None or _is_number(each.where.values)]
+        numbers = {*choice.values, *(place for each in compared for place in (each.position, each.other))} - {None}
+        grid = _changed(
+            grid, {place: with_points(grid.columns[place], place) for place in numbers if place is not None}
+        )
     return grid
 
 
@@ -47,7 +50,10 @@ def trimmed(column: Column) -> Column:
     return _mapped(column, lambda texts: [text.strip() for text in texts])
 
 
-def _pointed(column: Column, place: int) -> Column:
+def with_points(column: Column, place: int) -> Column:
+    """A column of texts whose numbers have decimal commas, with points; ``place`` is its position. Raises
+    ``Unreadable`` for a number with a point."""
+
     def points(texts: list[str]) -> list[str]:
         found = [pointed(text) for text in texts]
         wrong = next((text for text, number in zip(texts, found, strict=True) if number is None), None)

@@ -34,7 +34,7 @@ def pointed(text: str) -> str | None:
 
 def meant(text: str) -> str:
     """A hint for a value that is not a number, as written."""
-    text = text.strip("'\" ")
+    text = re.sub(r"\\(?:xa0|u202f)", " ", text.strip("'\" "))  # blanks that `repr` spells
     if _SEPARATED.fullmatch(text):
         return f"a number has no separators: write {re.sub(r'[^0-9.+-]', '', text)}"
     if (number := decimal_comma(text)) is not None:

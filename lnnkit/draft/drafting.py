@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lnnkit.draft.key_sorts import Sorts, stem_of
-from lnnkit.draft.keys import is_id, keys_of
+from lnnkit.draft.keys import keys_of
 from lnnkit.draft.naming import Naming
 from lnnkit.draft.survey import Survey, SurveyedColumn
 from lnnkit.syntax import ast
@@ -79,7 +79,7 @@ def _table(
     arguments = ", ".join(variables[: len(keys)])
     if len(keys) == len(table.columns):
         name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, ())]
+        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, (), numeric=False)]
         queries.append(f"query {format_predicate(name)}({arguments})")
     for column in table.columns:
         if any(column is key for key in keys):
@@ -91,7 +91,10 @@ def _table(
             continue
         name = naming.predicate(column.title, stem_of(table.path), numeric=numeric)
         signature = own if numeric or truth else [*own, sorts.of(column)]
-        statements = [declared_text(name, signature, numeric=numeric), load_text(name, table, path, keys, (column,))]
+        statements = [
+            declared_text(name, signature, numeric=numeric),
+            load_text(name, table, path, keys, (column,), numeric=numeric),
+        ]
         if why:
             left += [f"# {_title(column)}: {why}", *(f"# {statement}" for statement in statements)]
             continue
@@ -100,7 +103,7 @@ def _table(
         queries += _queries(name, column, table, arguments, numeric=numeric, truth=truth)
     if not queries:
         name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, ())]
+        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, (), numeric=False)]
         queries.append(f"query {format_predicate(name)}({arguments})")
     return _Written([*lines, *left], used, queries)
 
@@ -120,9 +123,7 @@ def _left_out(column: SurveyedColumn, table: Survey, sorts: Sorts) -> str | None
 
 def _refers(column: SurveyedColumn, sorts: Sorts) -> bool:
     """Whether a column names entities that are the rows of a table."""
-    if column.names is None or column.kind not in ("text", "number"):
-        return False
-    return (column.kind == "text" or is_id(column.title)) and sorts.reference(column) is not None
+    return column.names is not None and column.kind in ("text", "number") and sorts.reference(column) is not None
 
 
 def declared_text(name: str, signature: Sequence[str], *, numeric: bool) -> str:
@@ -131,12 +132,18 @@ def declared_text(name: str, signature: Sequence[str], *, numeric: bool) -> str:
 
 
 def load_text(
-    name: str, table: Survey, path: str, keys: Sequence[SurveyedColumn], values: Sequence[SurveyedColumn]
+    name: str,
+    table: Survey,
+    path: str,
+    keys: Sequence[SurveyedColumn],
+    values: Sequence[SurveyedColumn],
+    *,
+    numeric: bool,
 ) -> str:
     """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
     category."""
     columns = (*keys, *values)
-    needed = [*keys, *(column for column in values if column.kind != "number" or is_id(column.title))]
+    needed = [*keys, *([] if numeric else values)]
     where = [ast.Where(c.column, (), "is not null", span=_NOWHERE) for c in needed if c.missing]
     marks = dict.fromkeys(mark for column in columns for mark in column.marks)
     read = ast.Table(
@@ -146,6 +153,7 @@ def load_text(
         header=table.header,
         missing=tuple(marks),
         delimiter=table.delimiter,
+        decimal="," if any(column.commas for column in values) else ".",
         span=_NOWHERE,
     )
     return format_statement(ast.LoadStatement(name, read, span=_NOWHERE))

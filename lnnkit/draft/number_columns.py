@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lnnkit.data.marks import without_marks
+from lnnkit.data.marks import with_points, without_marks
 from lnnkit.data.numbers import reals_of
 from lnnkit.data.sheets import opened
 from lnnkit.data.source import read_source
@@ -27,7 +27,10 @@ def number_columns(table: Survey) -> tuple[tuple[SurveyedColumn, ...], np.ndarra
         if column.kind not in ("number", "truth"):
             continue
         grid = without_marks(sheet.read([position]), column.marks)
-        reals = reals_of(grid.columns[position], column.title, column.kind == "truth")
+        cells = grid.columns[position]
+        if column.commas:
+            cells = with_points(cells, position)
+        reals = reals_of(cells, column.title, column.kind == "truth")
         if reals.wrong.any() or len(reals.values) != table.rows:
             continue
         chosen.append(column)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lnnkit.data.encode import whole_floats
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.marks import without_marks
+from lnnkit.data.marks import with_points, without_marks
 from lnnkit.data.names import Names
 from lnnkit.data.numbers import reals_of
 from lnnkit.data.numerals import decimal_comma
@@ -41,7 +41,7 @@ _SURE = frozenset(("?", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan"))
 class SurveyedColumn:
     """A column: how ``load`` names it, its title, what it holds, and its ``codes``: for each row the index of its
     value, -1 if it is missing. ``names`` are its values as entities, if they can be names; ``reason`` says why it
-    cannot be read."""
+    cannot be read. The numbers of one with ``commas`` have decimal commas."""
 
     column: Column
     title: str
@@ -52,6 +52,7 @@ class SurveyedColumn:
     names: Names | None = None
     median: float = 0.0
     reason: str = ""
+    commas: bool = False
 
     @property
     def missing(self) -> int:
@@ -151,8 +152,10 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     if not known.any():
         return SurveyedColumn(column, title, "empty", texts.codes, 0, marks, texts.names)
     if values is None and _decimal_commas(texts.names):
-        reason = 'its numbers have decimal commas; write points, as pandas does: `pd.read_csv(..., decimal=",")`'
-        return SurveyedColumn(column, title, "unread", texts.codes, distinct, marks, reason=reason)
+        reals = reals_of(with_points(cells, position), title, False)
+        if not reals.wrong.any():
+            found = _described(column, title, texts.codes, distinct, marks, None, reals.values, known=known)
+            return replace(found, commas=True)
     if values is None:
         return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
     if not isinstance(cells, list) and pa.types.is_boolean(cells.type):  # one of them alone is a truth too

@@ -79,7 +79,7 @@ class RowScorer:
         for load in self.model.loads:
             if load.table.read is None:
                 return None
-            for column in (*load.table.read, *(where.column for where in load.table.where)):
+            for column in (*load.table.read, *(column for where in load.table.where for column in where.columns)):
                 if not isinstance(column, str):
                     return None
                 found[column] = None

@@ -289,12 +289,26 @@ Condition = Literal["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not nu
 
 
 @dataclass(frozen=True, slots=True)
+class NamedColumn(Node):
+    """A column that another one is compared with, by its name in the header."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Where(Node):
-    """``where column = "value"``. ``in`` has one or more values, ``is null`` and ``is not null`` have none."""
+    """``where column = "value"``, or ``where column < other``. ``in`` has one or more values, ``is null``, ``is not
+    null`` and a comparison with an ``other`` column have none."""
 
     column: Column
     values: tuple[Cell, ...]
     operator: Condition = "="
+    other: NamedColumn | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that it reads."""
+        return (self.column,) if self.other is None else (self.column, self.other.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +351,7 @@ class Table(Node):
     @property
     def numbered(self) -> bool:
         """Whether columns are listed, and all of them by number."""
-        picked = [*(self.read or ()), *(condition.column for condition in self.where)]
+        picked = [*(self.read or ()), *(column for condition in self.where for column in condition.columns)]
         return bool(picked) and all(isinstance(column, int) for column in picked)
 
 

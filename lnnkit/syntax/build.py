@@ -211,12 +211,24 @@ class Builder:
         if operator == "<?>":
             raise self._fault("bad-condition", "`<?>` is a relation to be learned", relation, "write one of = != < >")
         cells = [child for child in rest if isinstance(child, Tree)]
+        if cells and cells[0].data == "named_column":
+            other = self._other(cells[0], operator, relation)
+            return ast.Where(self._column(column), (), cast(ast.Condition, operator), other, span=self.span(branch))
         values = tuple([self._cell(cell) for cell in cells])
         if operator in ("<", "<=", ">", ">=") and isinstance(values[0], bool):
             message = f"`{self.text(cells[0])}` is a truth value, and `{word}` compares numbers or texts"
             raise self._fault("bad-condition", message, relation, f"write `= {self.text(cells[0])}`")
         span = self.span(branch)
         return ast.Where(span=span, column=self._column(column), values=values, operator=cast(ast.Condition, operator))
+
+    def _other(self, branch: Branch, operator: str, relation: Branch) -> ast.NamedColumn:
+        name = self._name(self._parts(branch)[0])
+        if name.lower() == "null":
+            instead = "is null" if operator == "=" else "is not null"
+            span = replace(self.span(branch), start=self.span(relation).start)
+            message = "no comparison with a missing cell holds"
+            raise Rejected(Diagnostic("bad-condition", message, f"write `{instead}`", span))
+        return ast.NamedColumn(name, span=self.span(branch))
 
     def _cell(self, branch: Branch) -> ast.Cell:
         *minus, token = cast("list[Token]", self._parts(branch))

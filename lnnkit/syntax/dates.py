@@ -34,7 +34,17 @@ DATE = re.compile(rf"(?<![\w.])(?P<day>{_DAY})(?:{_TIME})?(?![\w.])")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _DAY_FORMATS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
-_DAY_FORMATS += ("%d-%m-%y", "%m-%d-%y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y")
+_DAY_FORMATS += (
+    "%d-%m-%y",
+    "%m-%d-%y",
+    "%y-%m-%d",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+)
 _DAY_FORMATS += ("%b %d %Y", "%b %Y", "%B %Y", "%Y%m%d")
 _CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
 

@@ -328,6 +328,8 @@ def format_condition(where: ast.Where, title: str = "") -> str:
     column, cells = title or format_column(where.column), [format_cell(cell) for cell in where.values]
     if where.operator == "in":
         return f"{column} in ({', '.join(cells)})"
+    if where.other is not None:
+        cells = [where.other.name]
     return " ".join([column, where.operator, *cells])
 
 

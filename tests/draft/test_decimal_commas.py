@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import lnnkit
@@ -29,13 +28,9 @@ def test_what_is_none(text: str) -> None:
     assert decimal_comma(text) is None
 
 
-def test_init_says_what_to_do_and_that_works(tmp_path: Path) -> None:
+def test_init_loads_them(tmp_path: Path) -> None:
     path = tmp_path / "ward.csv"
     path.write_text(WARD)
-    text = draft([survey(path)], [path.name]).text
-    assert text.count('decimal commas; write points, as pandas does: `pd.read_csv(..., decimal=",")`') == 2
-    frame = pd.read_csv(path, sep=";", decimal=",")  # as the hint of a cell says
-    frame.to_csv(path, sep=";", index=False)
-    program = 'number temp(p)\nload temp from "ward.csv" (id, temp) delimiter ";"\n'
-    kb = lnnkit.loads(program, tmp_path)
+    kb = lnnkit.loads(draft([survey(path)], [path.name]).text, tmp_path)
     assert {each.bindings["X"]: each.lower for each in kb.ask("temp(X)")} == {"P1": 38.9, "P2": 36.6}
+    assert {each.bindings["X"]: each.lower for each in kb.ask("weight(X)")} == {"P1": 80, "P2": 81.5, "P3": 1079.25}

@@ -150,8 +150,18 @@ def _condition(operator: ast.Condition, least: int, most: int) -> st.SearchStrat
     return st.builds(ast.Where, span=st.just(HERE), column=columns, values=values, operator=st.just(operator))
 
 
+def _pair(operator: ast.Condition) -> st.SearchStrategy[ast.Where]:
+    other = st.builds(
+        ast.NamedColumn, span=st.just(HERE), name=variable_names.filter(lambda name: name.lower() != "null")
+    )
+    return st.builds(
+        ast.Where, span=st.just(HERE), column=columns, values=st.just(()), operator=st.just(operator), other=other
+    )
+
+
 conditions = st.one_of(
     *[_condition(operator, 1, 1) for operator in ("=", "!=", "<", "<=", ">", ">=")],
+    *[_pair(operator) for operator in ("=", "!=", "<", "<=", ">", ">=")],
     _condition("in", 1, 3),
     _condition("is null", 0, 0),
     _condition("is not null", 0, 0),
