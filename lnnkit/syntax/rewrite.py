@@ -7,6 +7,9 @@ import re
 from lnnkit.syntax.fault import Fault
 
 _ARROW = re.compile(r"->|→|=>|⇒|:-|<-")
+_LED = re.compile(r"(?P<truth>\d*\.?\d+)\s*(?P<colon>:{0,2})\s*(?=[~¬∀∃(\w])")
+_OPENING = re.compile(r"[~¬]?[\w-]+\([^()]*\)\s*(?:[&|,]|[-=]>|and\b|or\b|implies\b|$)")
+ARROW = re.compile(r"->|→|=>|⇒|(?<!\w)implies(?!\w)")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -102,3 +105,14 @@ def between(fault: Fault, place: int) -> str | None:
         if depth == 0 and text != "(":
             return None
     return None
+
+
+def truth_before(text: str) -> str | None:
+    """What `0.8: A -> B` means, written as `A -> B in [0.8, 1]`; None if the text is not a truth value before a
+    formula."""
+    led = _LED.match(text)
+    if led is None or not (led["colon"] or _OPENING.match(text, led.end())):
+        return None
+    formula = " ".join(text[led.end() :].split()).removesuffix(".")
+    lower = led["truth"] if float(led["truth"]) <= 1 else "l"
+    return f"{formula} in [{lower}, 1]" if ARROW.search(formula) and " in [" not in formula else None

@@ -58,3 +58,30 @@ def test_a_number_that_names_rows_of_another_table(tmp_path: Path) -> None:
     paths = ["kunden.csv", "rechnungen.csv"]
     kb = lnnkit.loads(draft([survey(tmp_path / path) for path in paths], paths).text, tmp_path)
     assert [each.bindings["X"] for each in kb.ask("Kunde(X, 7)")] == ["R2", "R3"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("number age(p)\nfact age(a) = 1\nfact age(b) in [3..5]", "write `in [3, 5]`"),
+        ('load P(X, Y) from "t.csv" (id, name)', 'write `load P from "t.csv" (id, name)`'),
+        ('number n(e)\nload n from "t.csv" (id, n) decimal comma', 'write ","'),
+        ("fact P(a)\nrule count{X: P(X)} > 2 -> Q", "aggregate before loading"),
+    ],
+)
+def test_what_is_said_of_statements(wrong: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,name,n\n1,anna,1\n")
+    assert told in findings(f"{wrong}\n", tmp_path)[0].hint
+
+
+@pytest.mark.parametrize(
+    ("test", "right"),
+    [("age > 2 * 9", ["1"]), ("year(born) = 1990", ["1"]), ("(age + 1) / 2 > 8.5", ["1", "2"])],
+)
+def test_a_calculation_in_a_condition_is_a_query(test: str, right: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "t.csv").write_text("id,age,born\n1,34,1990-05-01\n2,17,2001-01-01\n3,11,2020-01-01\n")
+    found = findings(f'load P from "t.csv" (id) where {test}\nquery P(X)\n', tmp_path)
+    instead = found[0].hint.removeprefix("write `").rpartition("`")[0]
+    kb = lnnkit.loads(f"{instead}\nquery P(X)", tmp_path)
+    assert [each.bindings["X"] for each in kb.ask("P(X)")] == right

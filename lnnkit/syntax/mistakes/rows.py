@@ -1,0 +1,198 @@
+"""The notation of the table of mistakes, and how a row of it is found.
+
+A table maps a heading, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, to patterns, each with its hint. In a pattern
+
+- a blank is ``\\s+``, ``(<name>`` opens a named group, and `MACROS` in capitals stand for what recurs;
+- ``⟦`` and ``⟧`` enclose what the finding points at (without them it is what the parser stopped at);
+- ``‸`` is where the parser stopped: the pattern is looked for there, what is left of the mark just before it. Without
+  ``‸`` it covers the whole statement after its keyword.
+
+Message and hint are filled in with the groups and with what `_Found` adds. A hint may be a function of them; where it
+returns None, the row does not hold. Conditions are those of `CONDITIONS`, or a terminal that the grammar expects there
+(``-NAME``: that it does not).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import Fault, visible
+from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIONS, UNITS, WORDS
+
+LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
+Hint = str | Callable[[dict[str, str], Fault], str | None]
+Table = Mapping[str, Mapping[str, Hint]]
+Recogniser = Callable[[Fault], Diagnostic | None]
+
+_KINDS = {
+    "rule": ("rule", "axiom"),
+    "fact": ("fact", "label"),
+    "query": ("query",),
+    "formula": ("rule", "axiom", "query"),
+    "load": ("load",),
+    "table": ("load", "label"),
+    "declaration": ("predicate", "number"),
+    "number": ("number",),
+    "sort": ("sort",),
+    "logic": ("logic",),
+    "line": (None,),  # a line that no keyword starts
+    "any": (*KEYWORDS, None),
+}
+NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
+ATOM = r"[~¬]?[^\W\d][\w-]*\([^()]*\)"
+SHARE = r"(?:0?\.\d+|[01](?:\.0+)?)"
+VALUE = r"-?\d+(?:\.\d+)?"
+ITEM = r"(?:\"(?:[^\"\\\n]|\\.)*\"|[^\W_][\w.:-]*)"
+PART = rf"(?:{ATOM}\s*[<>=!]+\s*{VALUE}|{ATOM})"
+CELL = rf"(?:\"(?:[^\"\\\n]|\\.)*\"|-?{NUMBER}|true|false)"
+MACROS = {
+    "ATOM": ATOM,
+    "SHARE": SHARE,
+    "VALUE": VALUE,
+    "PART": PART,
+    "ITEM": ITEM,
+    "CELL": CELL,
+    "START": r"(?:.*?[\s(&|~¬])?",
+    "ENTITY": r"(?:\"[^\"\n]*\"|[a-z0-9][\w-]*)",
+    "NAME": r"[^\W\d_]\w*(?:-\w+)*",
+    "NUMBER": NUMBER,
+    "DIGITS": r"(?:\d+(?:\.\d+)?|\.\d+)",
+    "BEHIND": rf"(?<![\w.])(?P<number>{NUMBER})",  # a number before the fault
+    "CALLED": "|".join(sorted(FUNCTIONS | UNITS)),
+    "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
+    "WORDS": "|".join(sorted(WORDS)),
+    "PROPERTY": "(?i:transitive|symmetric|asymmetric|irreflexive|functional|unique)",
+    "QUANTITY": r"(?:exactly|at\s+(?:least|most)|only)",
+    "COUNT": r"(?:\d+|one|two|three)",
+    "LEARNED": "confidence|conf|weight|probability|prob|truth|certainty",
+    "SMALL_WORD": "no|not|if|all|any|some|every|each|a|an|the|either|neither|both|exists|forall",
+    "VALUE_WORD": "true|false|yes|no|unknown|certain|sure|always|never|impossible|none|null|nan|na|n",
+    "THEN": r"(?i:implies\s+that|therefore|hence|thus|means(?:\s+that)?|causes|leads\s+to|results\s+in|yields|entails"
+    r"|so\s+that|so|must(?:\s+be)?|can\s+be|may\s+be|is\s+also|only\s+if|then)",
+    "METHOD": f"(?i:{'|'.join(sorted(TEXT_FUNCTIONS))})",
+    "PATH": r"(?:\"[^\"\n]+\"|[\w./-]+\.\w+)",
+}
+_MACRO = re.compile("|".join(sorted(MACROS, key=len, reverse=True)))
+
+
+def in_table(fault: Fault) -> bool:
+    """Whether the fault is after the path of a ``load`` or ``label ... from``."""
+    return fault.keyword in ("load", "label") and any(
+        word.text in ("from", "query", "table") and path.kind == "string"
+        for word, path in zip(fault.before, fault.before[1:], strict=False)
+    )
+
+
+CONDITIONS: dict[str, Callable[[Fault], bool]] = {
+    "arguments": lambda fault: fault.in_arguments,
+    "outside": lambda fault: not fault.in_arguments,
+    "junk": lambda fault: fault.token is None,  # no terminal of the grammar
+    "entity": lambda fault: fault.token in ("NAME", "ENTITY", "NUMBER", "STRING"),
+    "expression": lambda fault: fault.token in ("LPAR", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER"),
+    "divide": lambda fault: fault.token == "DIVIDE",
+    "bounds": lambda fault: fault.token == "IN",
+    "closer": lambda fault: fault.token in ("RPAR", "RSQB", "RBRACE"),
+    "glued": lambda fault: fault.token in (None, "ENTITY"),
+    "top": lambda fault: not fault.open,
+    "nested": lambda fault: bool(fault.open),
+    "in_table": in_table,
+    "clause": lambda fault: bool(fault.expected & {"HEADER", "LPAR", "WHERE"}),
+    "column": lambda fault: fault.expected == {"COMMA", "RPAR"},
+    "path": lambda fault: fault.expected - {"QUERY", "DATABASE"} == {"STRING"},
+    "from_only": lambda fault: fault.expected == {"FROM"},
+    "bound": lambda fault: bool(fault.before) and fault.quantified(len(fault.before) - 1),
+    "free": lambda fault: not fault.before or not fault.quantified(len(fault.before) - 1),
+    "word": lambda fault: fault.word is not None,
+    "name": lambda fault: bool(
+        fault.expected & {"NAME", "ENTITY", "STRING"} and not fault.expected & {"LEARNABLE", "LPAR"}
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One pattern. ``before`` is its part to the left of the fault; None where it covers a whole statement."""
+
+    keywords: frozenset[str | None]
+    conditions: tuple[str, ...]
+    code: str
+    message: str
+    before: re.Pattern[str] | None
+    pattern: re.Pattern[str]
+    hint: Hint
+
+    def __call__(self, fault: Fault) -> Diagnostic | None:
+        if fault.keyword not in self.keywords or not all(_holds(each, fault) for each in self.conditions):
+            return None
+        matches = self._covering(fault) if self.before is None else self._at_fault(self.before, fault)
+        if not matches:
+            return None
+        found = {name: value or "" for _, match in matches for name, value in match.groupdict().items()}
+        spans = {
+            name: (base + match.start(name), base + match.end(name))
+            for base, match in matches
+            for name in match.re.groupindex
+        }
+        start, end = spans.get("at") or (spans.get("from", (fault.start, 0))[0], spans.get("to", (0, fault.end))[1])
+        at = fault.source.text[start:end]
+        found |= {"keyword": fault.keyword or "rule", "at": visible(at), "lower": " ".join(at.lower().split())}
+        found |= {"there": fault.rest.strip(), "previous": fault.previous.text if fault.previous else ""}
+        hint = self.hint.format(**found) if isinstance(self.hint, str) else self.hint(found, fault)
+        return None if hint is None else fault.report(self.code, self.message.format(**found), hint, start, end)
+
+    def _covering(self, fault: Fault) -> list[tuple[int, re.Match[str]]]:
+        """The match of the statement after its keyword, with the offset of its positions."""
+        text, start, end = fault.source.text, fault.piece.start, fault.piece.end
+        head = re.compile(rf"\s*{fault.keyword}\s+" if fault.keyword else "").match(text, start, end)
+        if head is None or end - head.end() > LONGEST:
+            return []
+        match = self.pattern.fullmatch(text, head.end(), end)
+        return [(0, match)] if match else []
+
+    def _at_fault(self, before: re.Pattern[str], fault: Fault) -> list[tuple[int, re.Match[str]]]:
+        match = self.pattern.match(fault.source.text, fault.start, fault.piece.end)
+        if match is None:
+            return []
+        base = max(fault.piece.start, fault.start - LONGEST)
+        cut = "\0" if base > fault.piece.start else ""  # so that `\\A` is the start of the statement
+        left = before.search(cut + fault.source.text[base : fault.start])
+        return [(base - len(cut), left), (0, match)] if left else []
+
+
+def _holds(condition: str, fault: Fault) -> bool:
+    if condition.lstrip("-").isupper():
+        return (condition.lstrip("-") in fault.expected) != condition.startswith("-")
+    return CONDITIONS[condition](fault)
+
+
+def rows(table: Table) -> tuple[Row, ...]:
+    """The rows of a table, compiled."""
+    return tuple(
+        _row(heading, pattern, hint) for heading, patterns in table.items() for pattern, hint in patterns.items()
+    )
+
+
+_HEADING = re.compile(r"(?P<kinds>[a-z+]+) (?:\[(?P<conditions>[^\]]*)\] )?(?P<code>[a-z-]+): (?P<message>.*)")
+
+
+def _row(heading: str, pattern: str, hint: Hint) -> Row:
+    found = _HEADING.fullmatch(heading)
+    assert found, heading
+    keywords = frozenset(word for kind in found["kinds"].split("+") for word in _KINDS[kind])
+    conditions = tuple((found["conditions"] or "").split())
+    left, mark, right = pattern.rpartition("‸")
+    before = re.compile(_compiled(left) + r"\Z", re.DOTALL) if mark else None
+    whole = re.compile(_compiled(right) + ("" if mark else r"\s*"), re.DOTALL)
+    return Row(keywords, conditions, found["code"], found["message"], before, whole, hint)
+
+
+def _compiled(pattern: str) -> str:
+    """A pattern in the notation of `re`."""
+    if ("⟦" in pattern) == ("⟧" in pattern):
+        pattern = pattern.replace("⟦", "(<at>").replace("⟧", ")")
+    pattern = pattern.replace("⟦", "(<from>)").replace("⟧", "(<to>)")
+    pattern = pattern.replace(" ", r"\s+").replace("(<", "(?P<")
+    return f"(?:{_MACRO.sub(lambda match: MACROS[match[0]], pattern)})"

@@ -1,0 +1,136 @@
+"""The table of mistakes: signs, numbers and texts as other languages write them. See `rows` for the notation."""
+
+from __future__ import annotations
+
+import re
+
+from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.mistakes.rows import Table
+from lnnkit.syntax.rewrite import as_rule, truth_before
+
+# Text at the fault -> code, what to write instead. Longest first.
+_SYMBOLS = {
+    "==>": ("broken-arrow", "->"), "&&": ("double-and", "&"), "||": ("double-or", "|"), "==": ("double-equals", "="),
+    "=<": ("reversed-less-equal", "<="), "=>=": ("reversed-less-equal", ">="), "<>": ("chevron-unequal", "!="),
+    "\\=": ("backslash-unequal", "!="), "/\\": ("slash-and", "&"), "\\/": ("slash-or", "|"),
+    "\\+": ("backslash-not", "~"), "**": ("double-star", "^"), "≡": ("foreign-symbol", "<->"),
+    "⊃": ("foreign-symbol", "->"), "×": ("foreign-symbol", "*"), "·": ("foreign-symbol", "*"),
+    "÷": ("foreign-symbol", "/"),
+}  # fmt: skip
+_SEPARATORS = "a number has no separators"
+_UNIT = "write `{number}`, and put the unit into the name"
+
+
+def _digits(found: dict[str, str], _: Fault) -> str:
+    digits = re.sub(r"[.,_\s]", "", found["number"] + found["more"])
+    return f"write `{digits}`"
+
+
+def _forward(found: dict[str, str], fault: Fault) -> str:
+    if fault.first_on_line and found["at"] == ":-":  # a constraint, which has no head
+        body = re.sub(r"\),\s*", ") & ", " ".join(fault.rest[2:].split()).removesuffix("."))
+        return f"write `axiom {body} -> false`"
+    rule = as_rule(fault)
+    return f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
+
+
+def _directive(found: dict[str, str], _: Fault) -> str:
+    named = re.fullmatch(r"([^\W\d][\w-]*)\s*/\s*(\d)", found["about"])
+    if named is None:
+        return "remove the line: nothing has to be imported or switched on"
+    return f"remove the line, or write `predicate {named[1]}({', '.join(['entity'] * int(named[2]))})`"
+
+
+def _led(found: dict[str, str], fault: Fault) -> str | None:
+    truth = truth_before(found["truth"] + fault.source.text[fault.before[-1].end : fault.piece.end])
+    return None if truth is None else f"write `{found['head'].strip()} {truth}`"
+
+
+def _assigned(found: dict[str, str], fault: Fault) -> str:
+    stated = found["number"] or fault.keyword not in ("rule", "axiom", "query", None)
+    rule = None if stated else as_rule(fault)
+    return f"write `{rule}`" if rule else "write `=`"
+
+
+TEXTS: Table = {
+    "any [junk] unclosed-string: this text is never closed": {
+        r'‸⟦"[^\n]*?⟧[^\S\n]*(?:\n|\Z)': 'add a `"` where it ends',
+    },
+    "any [junk] single-quotes: a text is written in double quotes": {
+        r"‸⟦'(<text>[^'\n]*)'⟧": 'write "{text}"',
+        r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧": 'write "{text}"',
+    },
+}
+SPACED: Table = {
+    f"any thousands-separator: {_SEPARATORS}": {
+        r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])": _digits,
+    },
+}
+UNQUOTED: Table = {
+    "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes": {
+        r"\bdecimal\s*‸⟦[^\s(),\"'#]+⟧": 'write ","',
+        r"(?:[=<>(,]|\b(?:missing|delimiter|encoding))\s*‸⟦[^\s(),\"'#]+⟧": 'write "{at}"',
+    },
+}
+SIGNS: Table = {
+    "any [junk] unique-exists: `∃!` is not a quantifier": {
+        r"‸⟦∃!⟧": "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness",
+        r"(?:∃|\bexists)\s*‸!": "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness",
+    },
+    "any [junk] bang-negation: `!` is not the negation": {r"‸!\s*[\w(]": "write `~`"},
+    "any directive: `:- {word}` is a directive of Prolog": {
+        r"‸⟦:-⟧\s*(<word>dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module)\b\s*"
+        r"(<about>[^\n]*?)\.?\s*(?:\n|\Z)": _directive,
+    },
+    "any [junk] backward-arrow: `<-` is not an operator": {r"‸⟦<-⟧\s*(<number>\d[\d.]*)": "write `< -{number}`"},
+    "any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward": {r"‸⟦:-|<-⟧": _forward},
+    **{
+        f"any [junk] {code}: `{sign}` is not an operator here": {rf"‸⟦{re.escape(sign)}⟧": f"write `{instead}`"}
+        for sign, (code, instead) in _SYMBOLS.items()
+    },
+    "any slash-unequal: `/=` is not an operator": {r"⟦/‸=⟧(?![=<>])": "write `!=`"},
+    "any tilde-unequal: `{at}` is not an operator": {r"‸⟦[~¬]=⟧": "write `!=`"},
+    "any broken-arrow: `{at}` is not an operator": {r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)": "write `->`"},
+    "rule leading-truth: the truth of a statement is written at its end": {
+        r"\A(<head>\w+ (?:NAME\s*:\s*)?)⟦(<truth>NUMBER)⟧\s*‸": _led,
+    },
+    "any [outside] missing-space: `{number}-{name}` reads as one name": {
+        r"‸(<number>\d+(?:\.\d+)?)-(<name>[^\W\d_]\w*)\(": "write `{number} - {name}(...)`",
+    },
+    "any [outside glued] missing-operator: a product needs its `*`": {
+        r"‸⟦(<number>\d+(?:\.\d+)?)(<name>[^\W\d_]\w*)⟧\(": "write `{number} * {name}(...)`",
+    },
+    "any [outside] missing-operator: a product needs its `*`": {
+        r"BEHIND‸\(": "write `{number} * (...)`",
+        r"(?:[(&|~]|->|\A\w+)\s*BEHIND\s*‸⟦(<name>(?!(?:RESERVED)\()NAME)⟧\(": "write `{number} * {name}(...)`",
+    },
+    f"any thousands-separator: {_SEPARATORS}": {
+        r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)": _digits,
+        r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])": _digits,
+    },
+    f"any [outside] thousands-separator: {_SEPARATORS}": {
+        r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)": _digits,
+    },
+    "any [outside glued] number-base: numbers are decimal, not `{at}`": {
+        r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)": lambda found, _: f"write `{int(found['at'], 0)}`",
+    },
+    "any [outside] number-unit: a number has no unit: `{at}`": {
+        r"‸⟦[€$£¥]⟧\s*(<number>\d[\d.]*)": _UNIT,
+        r"BEHIND[^\S\n]*‸⟦[€$£¥]⟧": _UNIT,
+    },
+    "any [outside entity] number-unit: a number has no unit: `{at}`": {
+        r"BEHIND[^\S\n]*‸⟦(?!(?:RESERVED)(?![\w-]))NAME⟧(?!\w*[^\S\n]*\()": _UNIT,
+    },
+    "any [outside glued] number-unit: a number has no unit: `{at}`": {
+        r"‸(<number>\d+(?:\.\d+)?)⟦[^\W\d_]\w*⟧": _UNIT,
+    },
+    "any [outside] number-unit: a number cannot be followed by `%`": {
+        r"BEHIND[^\S\n]*‸%": lambda found, _: f"write `{float(found['number']) / 100:g}` for `{found['number']}%`",
+    },
+    "any decimal-comma: a number has a point, not a comma": {
+        r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])": lambda found, _: (
+            f"write `{found['number'].replace('.', '')}.{found['part']}`"
+        ),
+    },
+    "any [outside] assignment: `:=` is not an operator": {r"‸⟦:=⟧(<number>\s*-?[\d.])?": _assigned},
+}
