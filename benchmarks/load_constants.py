@@ -13,19 +13,13 @@ from types import ModuleType
 from unittest import mock
 
 import lnnkit
-from lnnkit.data import delimited, lines, ranked, whole
+from lnnkit.data import delimited, lines, whole
 
 ROWS = 300_000
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[float, ...]]] = {
     (delimited, "BLOCK"): ("texts", (1 << 18, 1 << 20, 1 << 22)),
     (delimited, "LARGE"): ("texts", (1 << 18, 8 << 20, 1 << 30)),
     (lines, "_BLOCK"): ("texts", (1 << 18, 1 << 20, 1 << 22)),
-    (ranked, "_BLOCK"): ("texts", (1 << 12, 1 << 15, 1 << 18)),
-    (ranked, "_SAMPLE"): ("texts", (1 << 13, 1 << 16, 1 << 19)),
-    (ranked, "_RUNS"): ("texts", (4, 16, 64)),
-    (ranked, "_REPEATED"): ("texts", (0.3, 0.7, 0.95)),
-    (ranked, "_LOOKED_AT"): ("texts", (8, 64, 512)),
-    (ranked, "_ROUNDS"): ("texts", (4, 16, 64)),
     (whole, "_SPREAD"): ("numbers", (1, 4, 16)),
     (whole, "_BLOCK"): ("numbers", (1 << 13, 1 << 16, 1 << 19)),
     (whole, "SMALL"): ("numbers", (1_000, 20_000, 400_000)),

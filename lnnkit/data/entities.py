@@ -127,11 +127,11 @@ def _within(numbers: np.ndarray, others: np.ndarray) -> bool:
 
 def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:
     """All texts, sorted, and the ranks of those of each sorted list; None for a list that has all of them, which can
-    then serve as the numbering itself. Short lists are merged, which is cheaper than looking them up."""
+    then serve as the numbering itself."""
     import numpy as np
 
     from lnnkit.data.arrow import concatenated, strings
-    from lnnkit.data.ranked import by_hashing, by_keys, keys_of
+    from lnnkit.data.ranked import ranked
 
     largest = max(lists, key=len)
     known = Names(largest)
@@ -140,13 +140,11 @@ def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.St
     if not missing and not others:
         return largest, [None] * len(lists)
     parts = [largest, *others, strings(missing)]
-    texts = concatenated(parts)
-    keys = keys_of(texts)
-    if keys is None and not missing and len(others) <= _FEW:
+    if not missing and len(others) <= _FEW:
         among = {id(each): _among(each, largest) for each in others}
         if all(place is not None for place in among.values()):
             return largest, [among.get(id(each)) for each in lists]
-    codes, values = by_hashing(texts) if keys is None else by_keys(texts, keys)
+    codes, values = ranked(concatenated(parts))
     own, *places, _ = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
     ready = {id(each): place for each, place in zip(others, places, strict=True)}
     return values, [ready.get(id(each), own) for each in lists]
