@@ -24,6 +24,7 @@ from lnnkit.syntax.span import Source, Span
 
 DEEPEST = 140
 _NOWHERE = Span(Source("<import>", ""), 0, 0)
+_MADE = {"not": ast.Not, "implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,9 @@ def _evaluated(formula: fol.Formula) -> fol.Formula:
             return fol.Constant(_text(left) == _text(right))
         return formula
     inner = tuple([_evaluated(part) for part in fol.parts(formula)])
-    if isinstance(formula, fol.Not) and isinstance(inner[0], fol.Constant):
+    if fol.negated(formula) and isinstance(inner[0], fol.Constant):
         return fol.Constant(not inner[0].value)
-    if isinstance(formula, fol.And):
+    if isinstance(formula, fol.Connective) and formula.sign == "and":
         inner = tuple([each for each in inner if each != fol.Constant(True)])
         if len(inner) < 2:
             return inner[0] if inner else fol.Constant(True)
@@ -183,7 +184,7 @@ def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
     """The entities that facts name."""
     for each in stated:
         for formula in conjuncts(each.formula) if each.role != "query" else ():
-            literal = formula.operand if isinstance(formula, fol.Not) else formula
+            literal = fol.negated(formula) or formula
             if isinstance(literal, fol.Atom) and not fol.free_variables(literal):
                 yield from (_text(term) for term in literal.arguments)
             elif _is_number_fact(formula):
@@ -241,12 +242,11 @@ class _Writer:
             yield format_statement(self._statement(formula, stated.name if not number else None), as_written=True)
 
     def _statement(self, formula: fol.Formula, name: str | None) -> ast.Statement:
-        negated = isinstance(formula, fol.Not)
-        literal = formula.operand if isinstance(formula, fol.Not) else formula
+        literal = fol.negated(formula) or formula
         if isinstance(literal, fol.Atom) and not fol.free_variables(literal):
             atom = self.expression(literal, {}, set())
             assert isinstance(atom, ast.Atom)
-            return ast.FactStatement(span=_NOWHERE, atom=atom, negated=negated)
+            return ast.FactStatement(span=_NOWHERE, atom=atom, negated=literal is not formula)
         if (stated := self._number_fact(formula)) is not None:
             return stated
         names: dict[str, str] = {}
@@ -305,24 +305,15 @@ class _Writer:
             case fol.Compare(operator, left, right):
                 operands = (self._term(left, names), self._term(right, names))
                 return ast.Comparison(span=_NOWHERE, operands=operands, operators=(operator,))  # type: ignore[arg-type]
-            case fol.Not(fol.Equal(left, right)):
+            case fol.Connective("not", (fol.Equal(left, right),)):
                 operands = (self._individual(left, names), self._individual(right, names))
                 return ast.Comparison(span=_NOWHERE, operands=operands, operators=("!=",))
             case fol.Quantified():
                 return self._quantified(formula, names, used)
-        inner = [self.expression(part, names, used) for part in fol.parts(formula)]
-        match formula:
-            case fol.Not():
-                return ast.Not(span=_NOWHERE, operand=inner[0])
-            case fol.And():
-                return ast.And(span=_NOWHERE, operands=tuple(inner))
-            case fol.Or():
-                return ast.Or(span=_NOWHERE, operands=tuple(inner))
-            case fol.Implies():
-                return ast.Implies(span=_NOWHERE, antecedent=inner[0], consequent=inner[1])
-            case fol.Iff():
-                return ast.Iff(span=_NOWHERE, left=inner[0], right=inner[1])
-        return ast.Xor(span=_NOWHERE, left=inner[0], right=inner[1])
+        inner = [self.expression(part, names, used) for part in formula.operands]
+        if formula.sign in ("and", "or"):
+            return (ast.And if formula.sign == "and" else ast.Or)(tuple(inner), span=_NOWHERE)
+        return _MADE[formula.sign](*inner, span=_NOWHERE)
 
     def _quantified(self, formula: fol.Quantified, names: Mapping[str, str], used: set[str]) -> ast.Expression:
         made = ast.Forall if formula.universal else ast.Exists
@@ -363,7 +354,7 @@ class _Writer:
 
 def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
     """The conjuncts of a formula, each under the universal quantifiers around it."""
-    if isinstance(formula, fol.And):
+    if isinstance(formula, fol.Connective) and formula.sign == "and":
         for each in formula.operands:
             yield from conjuncts(each)
     elif isinstance(formula, fol.Quantified) and formula.universal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from lnnkit.syntax.span import Span
 
@@ -91,37 +92,15 @@ class Compare:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
-    operand: Formula
+Sign = Literal["not", "and", "or", "implies", "iff", "xor"]
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class Connective:
+    """``not`` has one operand, ``and`` and ``or`` any number, the others two."""
+
+    sign: Sign
     operands: tuple[Formula, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    operands: tuple[Formula, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Implies:
-    antecedent: Formula
-    consequent: Formula
-
-
-@dataclass(frozen=True, slots=True)
-class Iff:
-    left: Formula
-    right: Formula
-
-
-@dataclass(frozen=True, slots=True)
-class Xor:
-    left: Formula
-    right: Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +112,7 @@ class Quantified:
     body: Formula
 
 
-Formula = Constant | Atom | Equal | Compare | Not | And | Or | Implies | Iff | Xor | Quantified
+Formula = Constant | Atom | Equal | Compare | Connective | Quantified
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +131,21 @@ class Stated:
 # --- parts ----------------------------------------------------------------------------------------------------------
 
 
+def joined(sign: Sign, *operands: Formula) -> Connective:
+    """A connective of these operands."""
+    return Connective(sign, operands)
+
+
+def negated(formula: Formula) -> Formula | None:
+    """What a negation denies; None for any other formula."""
+    return formula.operands[0] if isinstance(formula, Connective) and formula.sign == "not" else None
+
+
 def parts(formula: Formula) -> tuple[Formula, ...]:
     """The operands of a formula."""
-    match formula:
-        case Not(operand):
-            return (operand,)
-        case And(operands) | Or(operands):
-            return operands
-        case Implies(left, right) | Iff(left, right) | Xor(left, right):
-            return (left, right)
-        case Quantified(body=body):
-            return (body,)
-    return ()
+    if isinstance(formula, Connective):
+        return formula.operands
+    return (formula.body,) if isinstance(formula, Quantified) else ()
 
 
 def depth(formula: Formula) -> int:
@@ -187,22 +169,9 @@ def depth(formula: Formula) -> int:
 
 def rebuilt(formula: Formula, inner: tuple[Formula, ...]) -> Formula:
     """The formula with other operands."""
-    match formula:
-        case Not():
-            return Not(inner[0])
-        case And():
-            return And(inner)
-        case Or():
-            return Or(inner)
-        case Implies():
-            return Implies(*inner)
-        case Iff():
-            return Iff(*inner)
-        case Xor():
-            return Xor(*inner)
-        case Quantified():
-            return replace(formula, body=inner[0])
-    return formula
+    if isinstance(formula, Connective):
+        return replace(formula, operands=inner)
+    return replace(formula, body=inner[0]) if isinstance(formula, Quantified) else formula
 
 
 def leaves(formula: Formula) -> Iterator[Atom | Equal | Compare]:

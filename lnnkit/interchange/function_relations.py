@@ -58,8 +58,8 @@ def _laws(functions: Functions) -> Iterator[fol.Stated]:
         given = [fol.Variable(f"x{i + 1}") for i in range(arity)]
         one, two = fol.Variable("y"), fol.Variable("z")
         some = fol.Quantified(False, "y", fol.Atom(relation, (*given, one)))
-        both = fol.And((fol.Atom(relation, (*given, one)), fol.Atom(relation, (*given, two))))
-        same = fol.Quantified(True, "y", fol.Quantified(True, "z", fol.Implies(both, fol.Equal(one, two))))
+        both = fol.joined("and", fol.Atom(relation, (*given, one)), fol.Atom(relation, (*given, two)))
+        same = fol.Quantified(True, "y", fol.Quantified(True, "z", fol.joined("implies", both, fol.Equal(one, two))))
         for law, told in ((some, "a value"), (same, "one value at most")):
             for variable in reversed(given):
                 law = fol.Quantified(True, variable.name, law)
@@ -80,10 +80,10 @@ class _Rewriting:
         match formula:
             case fol.Atom() | fol.Equal() | fol.Compare():
                 return self._leaf(formula, positive)
-            case fol.Not(operand):
-                return fol.Not(self.formula(operand, not positive))
-            case fol.Implies(left, right):
-                return fol.Implies(self.formula(left, not positive), self.formula(right, positive))
+            case fol.Connective("not" | "implies" as sign, (first, *rest)):
+                return fol.joined(
+                    sign, self.formula(first, not positive), *[self.formula(each, positive) for each in rest]
+                )
         return fol.rebuilt(formula, tuple([self.formula(part, positive) for part in fol.parts(formula)]))
 
     def _leaf(self, leaf: fol.Atom | fol.Equal | fol.Compare, positive: bool) -> fol.Formula:
@@ -102,7 +102,7 @@ class _Rewriting:
 
     def _wrapped(self, formula: fol.Formula, given: list[tuple[fol.Variable, fol.Atom]], positive: bool) -> fol.Formula:
         for variable, atom in reversed(given):
-            inner = fol.Implies(atom, formula) if positive else fol.And((atom, formula))
+            inner = fol.joined("implies" if positive else "and", atom, formula)
             formula = fol.Quantified(positive, variable.name, inner)
         return formula
 

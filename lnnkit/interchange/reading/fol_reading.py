@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from typing import cast
 
 from lark import Token, Tree
 from lark.exceptions import UnexpectedToken
@@ -178,7 +180,7 @@ class _Builder:
                 return self.formula(_inner(node), bound)
             case "negation":
                 self._see_scope(node)
-                return fol.Not(self.formula(children[1], bound))
+                return fol.joined("not", self.formula(children[1], bound))
             case "quantified":
                 return self._quantified(node, bound)
             case "and" | "or" | "xor" | "implies" | "iff":
@@ -203,7 +205,7 @@ class _Builder:
             other = _fresh(variable, body, bound)
             renamed = fol.substituted(body, {variable: fol.Variable(other)})
             same = fol.Equal(fol.Variable(other), fol.Variable(variable), self.span(name))
-            body = fol.And((body, fol.Quantified(True, other, fol.Implies(renamed, same))))
+            body = fol.joined("and", body, fol.Quantified(True, other, fol.joined("implies", renamed, same)))
         elif variable not in fol.free_variables(body):
             message = f"`{variable}` is not used: its quantifier is left out"
             self.liberties.note("unused-variable", message, "", quantifier.start_pos or 0, name.end_pos or 0)
@@ -211,21 +213,13 @@ class _Builder:
         return fol.Quantified(_is_universal(quantifier), variable, body)
 
     def _connective(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
-        kind = str(node.data)
+        kind = cast(fol.Sign, str(node.data))
         operands = _inside(node, *_LINKS)
         self._note_precedence(node, kind, operands)
         built = [self.formula(each, bound) for each in operands]
-        match kind:
-            case "and":
-                return fol.And(tuple(built))
-            case "or":
-                return fol.Or(tuple(built))
-            case "implies":
-                return fol.Implies(*built)
-        whole = built[0]
-        for each in built[1:]:
-            whole = fol.Xor(whole, each) if kind == "xor" else fol.Iff(whole, each)
-        return whole
+        if kind in ("xor", "iff"):
+            return reduce(lambda whole, each: fol.joined(kind, whole, each), built)
+        return fol.joined(kind, *built)
 
     def _note_precedence(self, node: Tree[Token], kind: str, operands: list[Tree[Token] | Token]) -> None:
         """Note a formula that readers parse differently unless it has brackets."""
@@ -264,10 +258,10 @@ class _Builder:
             right, span = terms[place + 1], self.span(relation)
             if operator in ("=", "≠"):
                 same = fol.Equal(left, right, span)
-                links.append(same if operator == "=" else fol.Not(same))
+                links.append(same if operator == "=" else fol.joined("not", same))
             else:
                 links.append(fol.Compare(operator, left, right, span))
-        return links[0] if len(links) == 1 else fol.And(tuple(links))
+        return links[0] if len(links) == 1 else fol.joined("and", *links)
 
     def _atom(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
         name, *rest = _inside(node, "LPAR", "RPAR", "COMMA")

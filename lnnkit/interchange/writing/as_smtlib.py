@@ -13,6 +13,7 @@ from lnnkit.interchange.writing.classical_reading import ClassicalTheory
 from lnnkit.syntax.printer import one_line
 
 _UNIVERSE = "Entity"
+_SIGNS = {"implies": "=>", "iff": "="}
 _SIMPLE = re.compile(r"[A-Za-z~!@$%^&*_+=<>.?/-][A-Za-z0-9~!@$%^&*_+=<>.?/-]*")
 _RESERVED = frozenset(
     "and or not xor true false => = < <= > >= + - * / ite distinct let forall exists match par as _ ! Bool Real Int "
@@ -79,19 +80,8 @@ class _Writer:
             case fol.Quantified(universal, variable, body):
                 word = "forall" if universal else "exists"
                 return f"({word} (({self.names('variable', variable)} {_UNIVERSE})) {self.formula(body)})"
-        inner = " ".join([self.formula(part) for part in fol.parts(formula)])
-        match formula:
-            case fol.Not():
-                return f"(not {inner})"
-            case fol.And():
-                return f"(and {inner})"
-            case fol.Or():
-                return f"(or {inner})"
-            case fol.Implies():
-                return f"(=> {inner})"
-            case fol.Iff():
-                return f"(= {inner})"
-        return f"(xor {inner})"
+            case fol.Connective(sign, operands):
+                return f"({_SIGNS.get(sign, sign)} {' '.join(map(self.formula, operands))})"
 
     def term(self, term: fol.Term) -> str:
         match term:

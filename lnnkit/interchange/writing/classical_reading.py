@@ -13,12 +13,21 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from lnnkit.check.program import ENTITY, CheckedProgram, Predicate, Query, SameEntity
-from lnnkit.check.walk import nodes
+from lnnkit.check.walk import children, nodes
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.liberties import Unreadable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
+
+_SIGNS: dict[type, fol.Sign] = {
+    ast.Not: "not",
+    ast.And: "and",
+    ast.Or: "or",
+    ast.Implies: "implies",
+    ast.Iff: "iff",
+    ast.Xor: "xor",
+}
 
 
 @dataclass
@@ -119,7 +128,7 @@ class _Reader:
         if lower >= self.alpha:
             yield formula
         if upper <= 1 - self.alpha:
-            yield fol.Not(formula)
+            yield fol.joined("not", formula)
 
     def _seen(self, predicate: Predicate, arguments: Sequence[str]) -> None:
         for sort, each in zip(predicate.sorts, arguments, strict=True):
@@ -178,7 +187,7 @@ class _Reader:
             return fol.Quantified(universal, variable, body)
         self.guarding[sort] = None
         guard = fol.Atom(_guard(sort), (fol.Variable(variable),))
-        return fol.Quantified(universal, variable, fol.Implies(guard, body) if universal else fol.And((guard, body)))
+        return fol.Quantified(universal, variable, fol.joined("implies" if universal else "and", guard, body))
 
     def _is_open(self, sort: str) -> bool:
         return sort in self.program.sorts and self.program.sorts[sort].open
@@ -210,19 +219,9 @@ class _Reader:
     def _connective(self, node: object, names: Mapping[str, str]) -> fol.Formula:
         if getattr(node, "attributes", ()):
             self._drop(node, "attributes such as a bias are left out")
-        match node:
-            case ast.Not(operand=operand):
-                return fol.Not(self._formula(operand, names))
-            case ast.And(operands=operands):
-                return fol.And(tuple([self._formula(each, names) for each in operands]))
-            case ast.Or(operands=operands):
-                return fol.Or(tuple([self._formula(each, names) for each in operands]))
-            case ast.Implies(antecedent=left, consequent=right):
-                return fol.Implies(self._formula(left, names), self._formula(right, names))
-            case ast.Iff(left=left, right=right):
-                return fol.Iff(self._formula(left, names), self._formula(right, names))
-            case ast.Xor(left=left, right=right):
-                return fol.Xor(self._formula(left, names), self._formula(right, names))
+        sign = _SIGNS.get(type(node))
+        if sign is not None:
+            return fol.joined(sign, *[self._formula(each, names) for each in children(node)])  # type: ignore[arg-type]  # one of these types
         raise self._unsayable(node)
 
     def _drop(self, node: object, message: str) -> None:
@@ -240,8 +239,8 @@ class _Reader:
         links: list[fol.Formula] = []
         for place, operator in enumerate(node.operators):
             compared = fol.Compare("=" if operator == "!=" else operator, terms[place], terms[place + 1])
-            links.append(fol.Not(compared) if operator == "!=" else compared)
-        return links[0] if len(links) == 1 else fol.And(tuple(links))
+            links.append(fol.joined("not", compared) if operator == "!=" else compared)
+        return links[0] if len(links) == 1 else fol.joined("and", *links)
 
     def _term(self, node: ast.Expression, names: Mapping[str, str]) -> fol.Term:
         match node:
@@ -288,10 +287,10 @@ class _Reader:
                 self.theory.predicates[name] = predicate.arity
                 variables = [fol.Variable(f"V{next(self.variables)}") for _ in range(predicate.arity)]
                 rows = [_is_row(variables, row) for row in listed.get(name, {})]
-                body: fol.Formula = fol.Not(fol.Atom(name, tuple(variables)))
+                body: fol.Formula = fol.joined("not", fol.Atom(name, tuple(variables)))
                 if rows:
-                    some = rows[0] if len(rows) == 1 else fol.Or(tuple(rows))
-                    body = fol.Implies(fol.Atom(name, tuple(variables)), some)
+                    some = rows[0] if len(rows) == 1 else fol.joined("or", *rows)
+                    body = fol.joined("implies", fol.Atom(name, tuple(variables)), some)
                 for variable in reversed(variables):
                     body = fol.Quantified(True, variable.name, body)
                 self.theory.axioms.append(fol.Stated(body, shown=f"{name} is closed"))
@@ -309,8 +308,8 @@ class _Reader:
             same = [fol.Equal(variable, fol.Application(each)) for each in members]
             body: fol.Formula = fol.Constant(False)
             if same:
-                body = same[0] if len(same) == 1 else fol.Or(tuple(same))
-            defined = fol.Iff(fol.Atom(name, (variable,)), body)
+                body = same[0] if len(same) == 1 else fol.joined("or", *same)
+            defined = fol.joined("iff", fol.Atom(name, (variable,)), body)
             self.theory.axioms.append(
                 fol.Stated(fol.Quantified(True, variable.name, defined), shown=f"{shown}, closed")
             )
@@ -324,7 +323,7 @@ def _is_row(variables: Sequence[fol.Variable], row: Sequence[str]) -> fol.Formul
     parts = [fol.Equal(variable, fol.Application(each)) for variable, each in zip(variables, row, strict=True)]
     if not parts:
         return fol.Constant(True)
-    return parts[0] if len(parts) == 1 else fol.And(tuple(parts))
+    return parts[0] if len(parts) == 1 else fol.joined("and", *parts)
 
 
 def _value(value: object) -> float | None:
