@@ -9,19 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from lark.lexer import TerminalDef
 
 from lnnkit.highlighting.terminals import comment, expression, keyword, reachable, statements, terminals, words
 
-Style = Literal[
-    "comment", "string", "number", "keyword", "word", "operator", "constant", "function", "learnable",
-    "predicate", "argument", "variable", "sort", "label", "attribute", "name", "punctuation",
-]  # fmt: skip
-"""``word`` is an operator that is written as a word; ``argument`` a variable or an entity, as its first letter says."""
+STYLES = {
+    "comment": ("Comment.Single", "comment.line.number-sign"),
+    "string": ("String.Double", "string.quoted.double"),
+    "number": ("Number", "constant.numeric"),
+    "keyword": ("Keyword", "keyword.other"),
+    "word": ("Operator.Word", "keyword.operator.word"),  # an operator that is written as a word
+    "operator": ("Operator", "keyword.operator"),
+    "constant": ("Keyword.Constant", "constant.language"),
+    "function": ("Name.Builtin", "support.function"),
+    "learnable": ("Name.Variable.Global", "variable.other.readwrite"),
+    "predicate": ("Name.Function", "entity.name.function"),
+    "argument": ("Name.Constant", "constant.other.entity"),  # a variable or an entity, as its first letter says
+    "variable": ("Name.Variable", "variable.parameter"),
+    "sort": ("Name.Class", "entity.name.type"),
+    "label": ("Name.Label", "entity.name.label"),
+    "attribute": ("Name.Attribute", "entity.other.attribute-name"),
+    "name": ("Name", "variable.other"),
+    "punctuation": ("Punctuation", "punctuation"),
+}
+"""What is coloured, and how: as a token of Pygments, and as a scope of TextMate."""
 
-_STYLES: dict[str, Style] = {
+_STYLES = {
     "STRING": "string",
     "NUMBER": "number",
     "LEARNABLE": "learnable",
@@ -41,7 +55,7 @@ class Pattern:
     begins behind it."""
 
     regex: str
-    styles: tuple[Style | None, ...]
+    styles: tuple[str | None, ...]
     enters: str | None = None
 
 
@@ -103,7 +117,7 @@ def _beginning(kind: str, first: TerminalDef, known: dict[str, TerminalDef]) -> 
             return Pattern(word, ("keyword",), kind)
 
 
-_NAMES: dict[str, Style] = {
+_NAMES = {
     "logic_statement": "constant",
     "sort_statement": "sort",
     "predicate_statement": "sort",

@@ -7,41 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer, bygroups
-from pygments.token import (
-    Comment,
-    Keyword,
-    Name,
-    Number,
-    Operator,
-    Punctuation,
-    String,
-    Text,
-    Whitespace,
-    _TokenType,
-)
+from pygments.token import Punctuation, Text, Whitespace, _TokenType, string_to_tokentype
 
-from lnnkit.highlighting.contexts import Pattern, Style, highlighting
+from lnnkit.highlighting.contexts import STYLES, Pattern, highlighting
 from lnnkit.syntax.identifiers import shadow, starts_upper
 
-TOKENS: dict[Style, _TokenType] = {
-    "comment": Comment.Single,
-    "string": String.Double,
-    "number": Number,
-    "keyword": Keyword,
-    "word": Operator.Word,
-    "operator": Operator,
-    "constant": Keyword.Constant,
-    "function": Name.Builtin,
-    "learnable": Name.Variable.Global,
-    "predicate": Name.Function,
-    "argument": Name.Constant,
-    "variable": Name.Variable,
-    "sort": Name.Class,
-    "label": Name.Label,
-    "attribute": Name.Attribute,
-    "name": Name,
-    "punctuation": Punctuation,
-}
+TOKENS = {style: string_to_tokentype(token) for style, (token, _) in STYLES.items()}
 
 
 class LnnLexer(RegexLexer):

@@ -9,30 +9,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from lnnkit.highlighting.contexts import Context, Pattern, Style, highlighting
+from lnnkit.highlighting.contexts import STYLES, Context, Pattern, highlighting
 from lnnkit.syntax.grammar import grammar_file
 
 FILE = "lnn.tmLanguage.json"
-
-SCOPES: dict[Style, str] = {
-    "comment": "comment.line.number-sign",
-    "string": "string.quoted.double",
-    "number": "constant.numeric",
-    "keyword": "keyword.other",
-    "word": "keyword.operator.word",
-    "operator": "keyword.operator",
-    "constant": "constant.language",
-    "function": "support.function",
-    "learnable": "variable.other.readwrite",
-    "predicate": "entity.name.function",
-    "argument": "constant.other.entity",
-    "variable": "variable.parameter",
-    "sort": "entity.name.type",
-    "label": "entity.name.label",
-    "attribute": "entity.other.attribute-name",
-    "name": "variable.other",
-    "punctuation": "punctuation",
-}
 
 
 def textmate() -> dict[str, object]:
@@ -104,8 +84,8 @@ def _captures(pattern: Pattern) -> dict[str, object]:
     return {str(number): {"name": _scope(style)} for number, style in enumerate(pattern.styles, 1) if style is not None}
 
 
-def _scope(style: Style) -> str:
-    return f"{SCOPES[style]}.lnn"
+def _scope(style: str) -> str:
+    return f"{STYLES[style][1]}.lnn"
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ Scope = frozenset[str]
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _LEARNABLE = re.compile(r"\?\s*(?:([^\W\d_][\w-]*)(?:\s*=\s*(\S+))?|(\S+))?", re.DOTALL)
+_BINARY = {"implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}
 _RELATIONS = {"≤": "<=", "≥": ">=", "≠": "!="}
 _TRUTHS = {"true": True, "⊤": True, "false": False, "⊥": False}
 _UNIVERSAL = ("∀", "forall")
@@ -344,16 +345,10 @@ class Builder:
                 return self._unknown_function(tree, scope, depth)
         operands = tuple([self.expression(child, scope, depth) for child in children[::2]])
         match tree.data:
-            case "and":
-                return ast.And(span=span, operands=operands)
-            case "or":
-                return ast.Or(span=span, operands=operands)
-            case "implies":
-                return ast.Implies(span=span, antecedent=operands[0], consequent=operands[1])
-            case "iff":
-                return ast.Iff(span=span, left=operands[0], right=operands[1])
-            case "xor":
-                return ast.Xor(span=span, left=operands[0], right=operands[1])
+            case "and" | "or":
+                return (ast.And if tree.data == "and" else ast.Or)(span=span, operands=operands)
+            case "implies" | "iff" | "xor":
+                return _BINARY[tree.data](*operands, span=span)
             case "comparison":
                 relations = tuple(_RELATIONS.get(text := self.text(child), text) for child in children[1::2])
                 relations = cast("tuple[ast.ComparisonOperator, ...]", relations)
@@ -457,7 +452,7 @@ class Builder:
         values = self._attributes(attributes)
         taken = isinstance(inner, Tree) and inner.data == "group"
         if not taken and isinstance(node, ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison):
-            return _with_attributes(node, span, values)
+            return replace(node, span=span, attributes=values)
         raise self._fault(
             "misplaced-attributes",
             "attributes follow the parentheses of a connective or comparison, or a unit",
@@ -632,23 +627,3 @@ class Builder:
 
 
 _UNDERSCORE = "name the variable, or write `exists`"
-
-
-def _with_attributes(
-    node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison,
-    span: Span,
-    attributes: tuple[ast.Attribute, ...],
-) -> ast.Expression:
-    match node:
-        case ast.And(operands=operands):
-            return ast.And(span=span, operands=operands, attributes=attributes)
-        case ast.Or(operands=operands):
-            return ast.Or(span=span, operands=operands, attributes=attributes)
-        case ast.Implies(antecedent=left, consequent=right):
-            return ast.Implies(span=span, antecedent=left, consequent=right, attributes=attributes)
-        case ast.Iff(left=left, right=right):
-            return ast.Iff(span=span, left=left, right=right, attributes=attributes)
-        case ast.Xor(left=left, right=right):
-            return ast.Xor(span=span, left=left, right=right, attributes=attributes)
-        case ast.Comparison(operands=operands, operators=operators):
-            return ast.Comparison(span=span, operands=operands, operators=operators, attributes=attributes)

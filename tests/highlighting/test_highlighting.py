@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from pygments.token import Error, Keyword, Name, Number, Operator, Punctuation, _TokenType
 
 from lnnkit.cli import main
+from lnnkit.highlighting.contexts import STYLES
 from lnnkit.highlighting.pygments_lexer import TOKENS, LnnLexer
 from lnnkit.highlighting.terminals import terminals, words
-from lnnkit.highlighting.textmate import SCOPES, textmate, textmate_text
+from lnnkit.highlighting.textmate import textmate, textmate_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import grammar_file, grammar_text
 from lnnkit.syntax.parse import parse
@@ -64,7 +65,7 @@ def test_an_unknown_function_is_a_learnable_before_its_terms() -> None:
         (Name.Function, "b"),
         (Punctuation, "("),
     ]
-    assert ("?rate", f"{SCOPES['learnable']}.lnn") in scoped("rule age(X) = ?rate(b(X))\n")
+    assert ("?rate", f"{STYLES['learnable'][1]}.lnn") in scoped("rule age(X) = ?rate(b(X))\n")
 
 
 KINDS: dict[str, tuple[tuple[_TokenType, ...], str]] = {
@@ -91,7 +92,7 @@ def scoped(text: str) -> list[tuple[str, str]]:
 
 def styled(text: str) -> list[tuple[str, str]]:
     """The pieces of the text with the TextMate scopes of their Pygments tokens; white space left out."""
-    scopes = {token: SCOPES[style] for style, token in TOKENS.items()}
+    scopes = {token: STYLES[style][1] for style, token in TOKENS.items()}
     return [(value, f"{scopes[kind]}.lnn") for kind, value in coloured(text) if value.strip()]
 
 
