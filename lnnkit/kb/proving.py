@@ -34,7 +34,6 @@ from lnnkit.prove.decision.propagated_answer import propagated, unknown
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text
 from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
 from lnnkit.prove.ground.ground_reading import GroundReading
-from lnnkit.prove.ground.instance_search import Algebra
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import part_of, sorted_variables
 from lnnkit.prove.ground.predicate_component import component
@@ -345,7 +344,7 @@ def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Te
     classical = reading == "classical"
     known = KnownValues(fixpoint, rested.names, rested.program, world.origins, classical=classical)
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
-    found = GroundReading(known, Algebra(classical))
+    found = GroundReading(known)
     return Ground(world, lifted, found, StatementIndex(lifted, world), explainer.prove, whole, tell=tell)
 
 

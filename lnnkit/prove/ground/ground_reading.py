@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lnnkit.numeric import Comparison
-from lnnkit.prove.ground.instance_search import Algebra, assignments, guards_of, unified
+from lnnkit.prove.ground.instance_search import assignments, guards_of, unified
 from lnnkit.prove.ground.known_values import Key, KnownValues
 from lnnkit.prove.ground.parts import Assignment, Part, Stated
 from lnnkit.prove.ground.point_arithmetic import comparison_box
-from lnnkit.prove.ground.truth_functions import Box
+from lnnkit.prove.ground.truth_functions import Box, connective_box
 
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
@@ -36,11 +36,10 @@ class Instance:
 
 
 class GroundReading:
-    """Reads instances at ``known`` bounds, by an ``algebra``."""
+    """Reads instances at ``known`` bounds."""
 
-    def __init__(self, known: KnownValues, algebra: Algebra) -> None:
+    def __init__(self, known: KnownValues) -> None:
         self.known = known
-        self.algebra = algebra
 
     # --- truth ------------------------------------------------------------------------------------------------------
 
@@ -63,7 +62,8 @@ class GroundReading:
                 return self._comparison(part, bindings, read)
             case "forall" | "exists":
                 return self._quantifier(part, bindings, read)
-        return self.algebra.box(part, [self.box(operand, bindings, read) for operand in part.operands])
+        operands = [self.box(operand, bindings, read) for operand in part.operands]
+        return connective_box(part.kind, part.name, part.weights, part.bias, operands)
 
     def satisfied(self, instance: Instance) -> bool:
         """Whether an instance is satisfied at the known bounds."""
@@ -114,14 +114,14 @@ class GroundReading:
         if "body" not in quantifier.guards:
             exists = quantifier.kind == "exists"
             neutral: Callable[[Box], bool] = (lambda box: box[1] <= 0) if exists else (lambda box: box[0] >= 1)
-            quantifier.guards["body"] = guards_of(quantifier.operands[0], neutral, self.algebra)
+            quantifier.guards["body"] = guards_of(quantifier.operands[0], neutral)
         return quantifier.guards["body"]
 
     def guards(self, stated: Stated) -> tuple[Part, ...]:
         """The atoms of a statement without which an instance is satisfied."""
         if "whole" not in stated.part.guards:
             stated.part.guards["whole"] = guards_of(
-                stated.part, lambda box: box[0] >= stated.lower and box[1] <= stated.upper, self.algebra
+                stated.part, lambda box: box[0] >= stated.lower and box[1] <= stated.upper
             )
         return stated.part.guards["whole"]
 

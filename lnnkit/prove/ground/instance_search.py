@@ -8,39 +8,22 @@ binds range over their sorts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import Part
-from lnnkit.prove.ground.truth_functions import Box, classical_box, connective_box
+from lnnkit.prove.ground.truth_functions import Box, connective_box
 
 Neutral = Callable[[Box], bool]
 Rows = Callable[[Part, Mapping[int, str]], Iterable[tuple[str, ...]] | None]
 """The rows of an atom's predicate, some places fixed, outside which the atom is false; None if there is no such set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Algebra:
-    """The truth functions that bound connectives: those of the program's logics, or of classical logic."""
-
-    classical: bool
-
-    def box(self, part: Part, operands: Sequence[Box]) -> Box:
-        """The bounds of a connective from those of its operands."""
-        if part.kind == "not":
-            low, high = operands[0]
-            return 1 - high, 1 - low
-        if self.classical:
-            return classical_box(part.kind, operands)
-        return connective_box(part.kind, part.name, part.weights, part.bias, operands)
-
-
-def guards_of(part: Part, neutral: Neutral, algebra: Algebra) -> tuple[Part, ...]:
+def guards_of(part: Part, neutral: Neutral) -> tuple[Part, ...]:
     """The atoms and equalities of a formula that make it neutral where they are false."""
     found: list[Part] = []
     for leaf in _leaves(part):
-        if leaf.variables <= part.variables and leaf.variables and neutral(_without(part, leaf, algebra)):
+        if leaf.variables <= part.variables and leaf.variables and neutral(_without(part, leaf)):
             found.append(leaf)
     return tuple(found)
 
@@ -135,7 +118,7 @@ def _leaves(part: Part) -> Iterator[Part]:
             yield from _leaves(operand)
 
 
-def _without(part: Part, leaf: Part, algebra: Algebra) -> Box:
+def _without(part: Part, leaf: Part) -> Box:
     """The bounds of a formula in which one atom is false and all others are unknown."""
     if part is leaf:
         return 0.0, 0.0
@@ -143,9 +126,9 @@ def _without(part: Part, leaf: Part, algebra: Algebra) -> Box:
         return (1.0, 1.0) if part.kind == "true" else (0.0, 0.0)
     if not part.operands or part.arithmetic is not None:
         return 0.0, 1.0
-    boxes = [_without(operand, leaf, algebra) for operand in part.operands]
+    boxes = [_without(operand, leaf) for operand in part.operands]
     if part.kind == "forall":
         return boxes[0][0], 1.0
     if part.kind == "exists":
         return 0.0, boxes[0][1]
-    return algebra.box(part, boxes)
+    return connective_box(part.kind, part.name, part.weights, part.bias, boxes)

@@ -1,7 +1,7 @@
 """Connectives at points and over intervals, in plain floats, for pruning instances and checking models.
 
-The formulas are those of ``lnnkit.logic``. In the classical reading weights and biases are left out, and every logic is
-two-valued.
+The formulas are those of ``lnnkit.logic``. They are the same in the classical reading: there nothing has a weight or a
+bias, and without these every logic agrees with classical logic where truths are 0 or 1.
 """
 
 from __future__ import annotations
@@ -43,35 +43,18 @@ def connective_value(kind: str, logic: str, weights: Sequence[float], bias: floa
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
-    """Bounds of the truth over a box; exact except for ``iff`` and ``xor``, where they may be loose."""
-    if kind == "xor":
-        low, high = connective_box("iff", logic, weights, bias, x)
+    """Bounds of the truth of a connective, or of ``not``, over a box; exact except for ``iff`` and ``xor``, where they
+    may be loose."""
+    if kind in ("not", "xor"):
+        low, high = x[0] if kind == "not" else connective_box("iff", logic, weights, bias, x)
         return 1 - high, 1 - low
     if kind == "iff":
         there = connective_box("implies", logic, weights, bias, x)
         back = connective_box("implies", logic, weights[::-1], bias, x[::-1])
         return min(there[0], back[0]), min(there[1], back[1])
-    if kind == "implies":
-        low = connective_value(kind, logic, weights, bias, [x[0][1], x[1][0]])
-        return low, connective_value(kind, logic, weights, bias, [x[0][0], x[1][1]])
-    low, high = (connective_value(kind, logic, weights, bias, [each[end] for each in x]) for end in (0, 1))
+    ends = [x[0][::-1], x[1]] if kind == "implies" else x
+    low, high = (connective_value(kind, logic, weights, bias, [each[end] for each in ends]) for end in (0, 1))
     return low, high
-
-
-def classical_box(kind: str, x: Sequence[Box]) -> Box:
-    """The same in classical logic; ends are 0 or 1."""
-    match kind:
-        case "and":
-            return min(low for low, _ in x), min(high for _, high in x)
-        case "or":
-            return max(low for low, _ in x), max(high for _, high in x)
-        case "implies":
-            return max(1 - x[0][1], x[1][0]), max(1 - x[0][0], x[1][1])
-    known = x[0][0] == x[0][1] and x[1][0] == x[1][1]
-    if not known:
-        return 0.0, 1.0
-    equal = float((x[0][0] == x[1][0]) == (kind == "iff"))
-    return equal, equal
 
 
 def _clamp(value: float) -> float:

@@ -53,7 +53,7 @@ class LazyBounds(GradedDecision):
     def _translate(self) -> None:
         ground = self._ground
         self._values = WorldValues(ground.known)
-        self._reading = GroundReading(self._values, ground.reading.algebra)
+        self._reading = GroundReading(self._values)
         self._world_reading = self._reading
         self._touched = TouchedInstances(self._values, self._reading)
         self._statements = [_opened(each) for each in self._related.statements]

@@ -47,12 +47,12 @@ class LazyDecision:
         self.models: list[ShownWorld] = []
         self.left_open = False  # whether a world was found that may break what could not be encoded
         self.world = WorldValues(ground.known)
-        self.least = GroundReading(WorldValues(ground.known), ground.reading.algebra)
+        self.least = GroundReading(WorldValues(ground.known))
         self._ground = ground
         self._question = question
         self._deadline = deadline
         self._related = related
-        self._reading = GroundReading(self.world, ground.reading.algebra)
+        self._reading = GroundReading(self.world)
         self._touched = TouchedInstances(self.world, self._reading)
         arithmetic = ArithmeticEncoding(z3, self.context, ground.known, ground.whole, folded=True)
         self._added: set[object] = set()

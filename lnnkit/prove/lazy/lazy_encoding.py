@@ -232,7 +232,7 @@ class LazyEncoding(ClassicalEncoding):
         individuals, of entities with known atoms, of all entities."""
         bindings = dict(bindings)
         exists = part.kind == "exists"
-        world = GroundReading(self._world, self._reading.algebra)
+        world = GroundReading(self._world)
         for row in world.rows(part, bindings):
             self._pause()
             low, high = world.box(part.operands[0], row)

@@ -156,7 +156,7 @@ class LeastWorldJoin:
 
 
 def _connective(kind: str, x: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """`lnnkit.prove.ground.truth_functions.classical_box` over columns."""
+    """Bounds of a connective at truths of 0 and 1, over columns."""
     lows, highs = [low for low, _ in x], [high for _, high in x]
     match kind:
         case "and":
