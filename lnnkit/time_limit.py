@@ -28,6 +28,10 @@ class Deadline:
     def passed(self) -> bool:
         return self.left == 0.0
 
+    def capped(self, seconds: float) -> Deadline:
+        """This limit, or ``seconds`` from now if that is earlier."""
+        return Deadline(seconds if self.left is None else min(seconds, self.left))
+
     def share(self, parts: int) -> Deadline:
         """An equal part of the remaining time."""
         return Deadline(None if self.left is None else self.left / parts)

@@ -26,11 +26,11 @@ from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
 from lnnkit.kb.timed_inference import Raising, Timed
+from lnnkit.prove.decision.asked_question import propagated, unknown
 from lnnkit.prove.decision.classical_answer import prove_classically
 from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
 from lnnkit.prove.decision.minimal_core import declarations, member_of
-from lnnkit.prove.decision.propagated_answer import propagated, unknown
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text
 from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
 from lnnkit.prove.ground.ground_reading import GroundReading
@@ -363,7 +363,7 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
         part = part_of(bound, program.predicates)
         ends = (told.get(row) if part.total else None) or ground.reading.box(part, {})
-        yield row, Question(part, {}, bound_text(query.formula, bindings) if bindings else text, ends)
+        yield row, Question(part, bound_text(query.formula, bindings) if bindings else text, ends)
 
 
 def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:

@@ -136,7 +136,6 @@ class _Record:
     def _known(self, key: Key, end: int) -> int:
         """The bound of an atom or a number from inference, with its proof."""
         if key not in self._placed:
-            assert self._ground.explain is not None
             self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
         proof, places = self._placed[key]
         top = proof.upper if end else proof.lower

@@ -10,10 +10,9 @@ from fractions import Fraction
 
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.decision.shown_worlds import checked_world
-from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, GradedEncoding
+from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone
-from lnnkit.prove.solving import Z3, Status, checked, fraction, solver_module
+from lnnkit.prove.solving import Z3, Status, checked, fraction
 from lnnkit.prove.verdict.verdicts import ShownWorld
 from lnnkit.time_limit import Deadline, TimedOut
 
@@ -52,20 +51,16 @@ class GradedDecision:
         ends: Sequence[int] = (0, 1),
     ) -> None:
         self._ends = ends
-        self.z3 = solver_module()
-        self.context = self.z3.Context()
         self.cone = cone
         self._near = near
         self._ground = ground
-        self._world_reading = ground.reading
+        self._reading = ground.reading  # has the values that a model lacks
         self._question = question
         self._deadline = deadline
-        arithmetic = ArithmeticEncoding(self.z3, self.context, ground.known, frozenset(), folded=True)
-        self.encoding = GradedEncoding(self.z3, self.context, ground.reading, arithmetic, folded=True, slack=slack)
+        self.encoding = GradedEncoding(ground.reading, folded=True, slack=slack)
         self._said: list[Z3] = []
         self._given = 0  # how much of that the linear solver has
-        goal = self.encoding.truth(question.part, question.bindings)
-        self._goal = goal
+        self._goal = self.encoding.truth(question.part, {})
         self._translate()
 
     def bounds(self) -> Found:
@@ -101,18 +96,19 @@ class GradedDecision:
     # --- the solver -------------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
-        encoding = self.encoding
-        for count, item in enumerate((*self.cone.instances, *self.cone.definitions.values())):
+        for count, item in enumerate(self.cone.items):
             if count % _LOOKED == 0:
                 self.cone.pause()
-            said = encoding.held(item)
-            if said is not True:
-                self._said.append(self._lifted(said))
-        for key in self.cone.atoms:
-            low, high = self._ground.known.box(key)
+            self._say(item)
+        for low, high in map(self._ground.known.box, self.cone.atoms):
             if low > high + float(SLACK) * max(1.0, abs(low), abs(high)):  # arrested by its own facts
-                self._said.append(self._lifted(False))
-        self._said += encoding.arithmetic.asides
+                self._said.append(self.encoding.lifted(False))
+        self._said += self.encoding.drained()
+
+    def _say(self, item: Constraint) -> None:
+        said = self.encoding.held(item)
+        if said is not True:
+            self._said.append(self.encoding.lifted(said))
 
     def _violated(self, _model: Z3) -> list[Z3]:
         """What has not been said yet and a model violates; says it."""
@@ -121,14 +117,18 @@ class GradedDecision:
     def _checked(self, solver: Z3, deadline: Deadline) -> Status:
         """Whether there is a model that violates nothing."""
         while True:
-            status = checked(self.z3, solver, deadline)
+            status = checked(self.encoding.z3, solver, deadline)
             more = self._violated(solver.model()) if status == "sat" else []
             if not more:
                 return status
             solver.add(more)
 
     def _solver(self) -> Z3:
-        solver = self.z3.SolverFor("QF_NRA", ctx=self.context) if self._nonlinear else self.z3.Solver(ctx=self.context)
+        solver = (
+            self.encoding.z3.SolverFor("QF_NRA", ctx=self.encoding.context)
+            if self._nonlinear
+            else self.encoding.z3.Solver(ctx=self.encoding.context)
+        )
         return self._filled(solver)
 
     def _filled(self, solver: Z3, values: Sequence[tuple[Z3, Z3]] = ()) -> Z3:
@@ -137,7 +137,7 @@ class GradedDecision:
             if self._deadline.passed:
                 raise TimedOut
             said = self._said[start : start + _LOOKED]
-            solver.add([self.z3.substitute(each, *values) for each in said] if values else said)
+            solver.add([self.encoding.z3.substitute(each, *values) for each in said] if values else said)
         solver.add([each == value for each, value in values])
         return solver
 
@@ -145,24 +145,19 @@ class GradedDecision:
     def _nonlinear(self) -> bool:
         return self.encoding.nonlinear or self.encoding.arithmetic.nonlinear
 
-    def _lifted(self, said: Z3 | bool) -> Z3:
-        return self.z3.BoolVal(said, self.context) if isinstance(said, bool) else said
-
     def _value(self, model: Z3) -> Fraction:
         return fraction(model.eval(self._goal, model_completion=True))
 
     def _world(self, model: Z3) -> ShownWorld | None:
-        near = list(itertools.islice(self.cone.atoms, self._near))
+        near = itertools.islice(self.cone.atoms, self._near)
         truth = float(min(ONE, max(ZERO, self._value(model))))
-        ground, instances = self._ground, self.cone.instances
-        return checked_world(
-            self.z3, model, truth, ground, self._question, self.encoding, near, instances, self._world_reading
-        )
+        instances, reading = self.cone.instances, self._reading
+        return checked_world(model, truth, self._ground, self._question, self.encoding, near, instances, reading)
 
     def _extreme(self, end: int, seen: Z3, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The least (0) or the greatest (1) truth, with a model that attains it or nearly so; None if it is not
         settled. ``seen`` is a model."""
-        known = self._ground.reading.box(self._question.part, self._question.bindings)[end]
+        known = self._ground.reading.box(self._question.part, {})[end]
         reached, model = self._at_known(end, known, solver, deadline)
         if reached is not None:
             return reached, model
@@ -208,7 +203,7 @@ class GradedDecision:
         for _ in range(_TURNS):
             reached, at = self._value(model), model
             values = [(each, model.eval(each, model_completion=True)) for each in numbers]
-            if all(self.z3.is_rational_value(value) for _, value in values):
+            if all(self.encoding.z3.is_rational_value(value) for _, value in values):
                 reached, at = self._optimum(end, deadline, values)
             if reached is None:
                 return None, None
@@ -222,7 +217,7 @@ class GradedDecision:
     ) -> tuple[Fraction | None, Z3]:
         """The end by linear optimisation, where numbers have these ``values``; an infimum that no world attains
         counts."""
-        optimiser = self._filled(self.z3.Optimize(ctx=self.context), values)
+        optimiser = self._filled(self.encoding.z3.Optimize(ctx=self.encoding.context), values)
         handle = optimiser.maximize(self._goal) if end else optimiser.minimize(self._goal)
         if self._checked(optimiser, deadline) != "sat":
             return None, None

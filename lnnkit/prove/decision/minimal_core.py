@@ -7,27 +7,29 @@ replaced by the facts and instances of their proofs, and the whole set is minimi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.check.walk import nodes
 from lnnkit.explain.proof.proof import Given, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
-from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
+from lnnkit.prove.encoding.marked_solver import MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
+from lnnkit.prove.ground.predicate_component import names_in
 from lnnkit.prove.ground.unfounded import Loop
-from lnnkit.prove.solving import Z3, Interrupted, checked, solver_module
+from lnnkit.prove.solving import Z3, Interrupted
+from lnnkit.prove.verdict.proved import Proved
 from lnnkit.prove.verdict.verdicts import CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut
 
+SECONDS = 2.0  # time limit of the search for a core
 _LOOKED = 64  # after this many items the clock is read
 _MOST_STEPS = 5000  # steps of proofs examined at most
 
@@ -43,26 +45,7 @@ class KnownEnd:
     completed: bool = False
 
 
-Said = Instance | Definition | Loop | Blanket
-Item = Said | KnownEnd
-
-
-class Unfolded(Protocol):
-    """An encoding in which bounds known from inference are not constants."""
-
-    z3: Z3
-    context: Z3
-    atoms: dict[Key, Z3]
-    closed: set[str]
-    arithmetic: ArithmeticEncoding
-
-    def said(self, key: Key, end: int, value: float) -> Z3 | bool:
-        """The constraint that an atom's end is at least as tight as ``value``."""
-        ...
-
-    def held(self, item: Said) -> Z3 | bool:
-        """The constraint of an instance, a definition, or a loop formula."""
-        ...
+Item = Constraint | KnownEnd
 
 
 @dataclass(frozen=True)
@@ -78,83 +61,73 @@ class Core:
         """The core of a contradiction that inference met."""
         return Core(tuple(members), minimal, whole=minimal or bool(members))
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks on the list."""
-        if not self.whole:
-            return ("time ran out: the list may lack facts, and may not be minimal",)
-        return () if self.minimal else ("the list may not be minimal",)
+    def shown_by(self, answer: Proved) -> Proved:
+        """An answer with this core, and remarks on it."""
+        late = "time ran out: the list may lack facts, and may not be minimal"
+        notes = [] if self.minimal else ["the list may not be minimal" if self.whole else late]
+        return replace(answer, core=self.members, minimal=self.minimal, notes=(*answer.notes, *notes))
+
+
+Goal = Callable[[], Z3 | bool]  # encodes what is to be refuted
 
 
 def core_of(
-    ground: Ground,
-    encoding: Unfolded,
-    goals: Sequence[Z3 | bool],
-    used: Sequence[Said],
-    deadline: Deadline,
+    ground: Ground, encoding: GradedEncoding, goal: Goal, used: Iterable[Constraint], deadline: Deadline
 ) -> Core:
-    """A core that refutes each of the ``goals``, made from the items ``used`` and the known bounds of their atoms."""
-    finder = _Finder(ground, encoding, goals, deadline)
+    """A core that refutes a goal, made from the items ``used`` and the known bounds of their atoms."""
+    finder = _Finder(ground, encoding, deadline.capped(SECONDS))
     try:
-        return finder.found(used)
+        return finder.found(goal, used)
     except (TimedOut, TooWide, Interrupted):
         return finder.unfinished()
 
 
 def near_items(
-    ground: Ground,
-    encoding: Unfolded,
-    goal: Z3 | bool,
-    used: Sequence[Said],
-    deadline: Deadline,
+    ground: Ground, encoding: GradedEncoding, goal: Goal, used: Iterable[Constraint], deadline: Deadline
 ) -> Sequence[Item]:
     """A minimal set that refutes a goal, taken from the items ``used`` and the known bounds of their atoms; the whole
     set if time ran out."""
-    finder = _Finder(ground, encoding, [goal], deadline)
+    finder = _Finder(ground, encoding, deadline)
     try:
-        found = finder.near(used)
+        found = finder.near(goal, used)
         return finder.entered if found is None else found
     except (TimedOut, TooWide, Interrupted):
         return finder.entered
 
 
 class _Finder:
-    def __init__(self, ground: Ground, encoding: Unfolded, goals: Sequence[Z3 | bool], deadline: Deadline) -> None:
+    def __init__(self, ground: Ground, encoding: GradedEncoding, deadline: Deadline) -> None:
         self._ground = ground
         self._encoding = encoding
         self._deadline = deadline
-        self._z3 = solver_module()
-        self._solver = self._z3.Solver(ctx=encoding.context)
-        self._count = 0
-        self._goals = [self._mark(goal) for goal in goals]
-        self._marks: dict[Item, Z3] = {}
-        self._told = 0
+        self._solver = MarkedSolver[Item](encoding)
+        self._goal: Z3 | None = None
         self._enough: Sequence[Item] = ()
         self._whole = False
 
     @property
     def entered(self) -> Sequence[Item]:
-        """All assumptions used in refuting the goals."""
-        return list(self._marks)
+        """All assumptions used in refuting the goal."""
+        return list(self._solver.marks)
 
-    def near(self, used: Sequence[Said], *, paused: bool = False) -> list[Item] | None:
+    def near(self, goal: Goal, used: Iterable[Constraint], *, paused: bool = False) -> list[Item] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
         suffice. If ``paused``, raises `TimedOut` before all are entered."""
-        first: list[Item] = [*dict.fromkeys(used)]
-        self._enough = first
-        self._enter_all(first, paused=paused)
-        ends = [*self._ends(first)]
+        self._goal = self._solver.mark(goal())
+        self._enough = first = [*dict.fromkeys(used)]
+        self._enter(first, paused=paused)
+        ends = [*self._ends()]
         self._enough, self._whole = [*first, *ends], True
-        self._enter_all(ends, paused=paused)
-        return self._least([*first, *ends])
+        self._enter(ends, paused=paused)
+        return self._least(self._enough)
 
-    def found(self, used: Sequence[Said]) -> Core:
-        near = self.near(used, paused=True)
+    def found(self, goal: Goal, used: Iterable[Constraint]) -> Core:
+        near = self.near(goal, used, paused=True)
         if near is None:
             return Core(self._members(self.entered), minimal=False)
         self._enough = near
         wider = [*self._expanded(near)]
-        self._enter_all(wider, paused=True)
+        self._enter(wider, paused=True)
         least = self._least(wider)
         if least is None:
             return Core(self._members(wider), minimal=False)
@@ -166,73 +139,45 @@ class _Finder:
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
-    def _mark(self, said: Z3 | bool) -> Z3:
-        self._count += 1
-        mark = self._z3.Bool(f"?core {self._count}", self._encoding.context)
-        self._solver.add(self._z3.Implies(mark, self._lifted(said)))
-        return mark
-
-    def _lifted(self, said: Z3 | bool) -> Z3:
-        return self._z3.BoolVal(said, self._encoding.context) if isinstance(said, bool) else said
-
-    def _enter_all(self, items: Sequence[Item], *, paused: bool) -> None:
+    def _enter(self, items: Sequence[Item], *, paused: bool) -> None:
         for count, item in enumerate(items):
             if paused and count % _LOOKED == 0:
                 self._pause()
-            self._enter(item)
+            if item not in self._solver.marks:
+                self._solver.mark(self._said(item) if isinstance(item, KnownEnd) else self._encoding.held(item), item)
 
     def _pause(self) -> None:
         if self._deadline.passed:
             raise TimedOut
 
-    def _enter(self, item: Item) -> None:
-        if item in self._marks:
-            return
-        if isinstance(item, KnownEnd):
-            self._marks[item] = self._mark(self._said(item))
-        else:
-            self._marks[item] = self._mark(self._encoding.held(item))
-        asides = self._encoding.arithmetic.asides
-        for each in asides[self._told :]:
-            self._solver.add(each)
-        self._told = len(asides)
-
     def _said(self, item: KnownEnd) -> Z3 | bool:
-        value = self._value(item)
-        if self._ground.program.predicates[item.key[0]].numeric:
-            self._encoding.arithmetic.number(item.key)
-            made = self._encoding.arithmetic.at_end(item.key, item.end, value)
-            return self._z3.And([*made, self._z3.BoolVal(True, self._encoding.context)])
-        return self._encoding.said(item.key, item.end, value)
-
-    def _value(self, item: KnownEnd) -> float:
+        value = self._ground.known.box(item.key)[item.end]
         if item.given is not None:
-            return item.given.upper if item.end else item.given.lower
-        return self._ground.known.box(item.key)[item.end]
+            value = item.given.upper if item.end else item.given.lower
+        if not self._ground.program.predicates[item.key[0]].numeric:
+            return self._encoding.said(item.key, item.end, value)
+        self._encoding.arithmetic.number(item.key)
+        return self._encoding.arithmetic.at_end(item.key, item.end, value)
 
     def _refutes(self, items: Sequence[Item]) -> bool:
-        """Whether no goal is satisfiable under these assumptions; false once the time is over."""
+        """Whether the goal is unsatisfiable under these assumptions; false once the time is over."""
         if self._deadline.passed:
             return False
-        marks = [self._marks[item] for item in items]
-        return all(checked(self._z3, self._solver, self._deadline, goal, *marks) == "unsat" for goal in self._goals)
+        return (
+            self._solver.check(self._deadline, [self._goal, *(self._solver.marks[item] for item in items)]) == "unsat"
+        )
 
     def _least(self, items: Sequence[Item]) -> list[Item] | None:
-        """A minimal subset that refutes the goals; None if even all items do not, or if time runs out."""
+        """A minimal subset that refutes the goal; None if even all items do not, or if time runs out."""
         if not self._refutes(items):
             return None
-        marks = {self._marks[item].decl().name(): item for item in items}
-        kept: dict[Item, None] = {}
-        for goal in self._goals:
-            if checked(self._z3, self._solver, self._deadline, goal, *(self._marks[i] for i in items)) == "unsat":
-                names = [mark.decl().name() for mark in self._solver.unsat_core()]
-                kept |= dict.fromkeys(marks[name] for name in names if name in marks)
+        kept = {*self._solver.core()[1]}
         some = [item for item in items if item in kept]
         return minimal(some if self._refutes(some) else list(items), self._refutes)
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
-    def _ends(self, items: Sequence[Item]) -> Iterator[KnownEnd]:
+    def _ends(self) -> Iterator[KnownEnd]:
         """The known bounds of atoms that have become variables."""
         known = self._ground.known
         for key in [*self._encoding.atoms, *self._encoding.arithmetic.numbers]:
@@ -253,27 +198,21 @@ class _Finder:
         yield from sorted(found, key=lambda item: not isinstance(item, KnownEnd))
 
     def _behind(self, item: KnownEnd) -> Iterator[Item]:
-        """The facts and instances of the proof of a known end; the end itself if it has no proof."""
+        """The facts and instances of the proof of a known end; the end itself if that is too long."""
         value = self._ground.known.box(item.key)[item.end]
         for given in self._ground.known.origins.of(*item.key):
             if (given.upper <= value) if item.end else (given.lower >= value):
                 yield KnownEnd(item.key, item.end, given)
                 return
-        proof = self._proof(item.key)
-        if proof is None:
-            yield item
-            return
+        proof = self._ground.explain(item.key[0], list(item.key[1]))
         steps = [proof.steps[n] for n in reachable(proof, proof.upper if item.end else proof.lower)]
         if len(steps) > _MOST_STEPS:
             yield item
             return
         for step in steps:
-            yield from self._of_step(step, item)
+            yield from self._of_step(step)
 
-    def _proof(self, key: Key) -> Proof | None:
-        return None if self._ground.explain is None else self._ground.explain(key[0], list(key[1]))
-
-    def _of_step(self, step: Step, item: KnownEnd) -> Iterator[Item]:
+    def _of_step(self, step: Step) -> Iterator[Item]:
         conclusion = step.conclusion
         key = None
         if isinstance(conclusion, ast.Atom):
@@ -286,17 +225,13 @@ class _Finder:
             yield KnownEnd(key, side, completed=True)
         elif step.statement is not None:
             stated = self._stated(step.statement)
-            bindings = (
-                {name: step.bindings[name] for name, _ in stated.variables if name in step.bindings} if stated else {}
-            )
-            if stated is not None and len(bindings) == len(stated.variables):
-                yield Instance(stated, bindings)
+            if stated is not None and all(name in step.bindings for name, _ in stated.variables):
+                yield Instance(stated, {name: step.bindings[name] for name, _ in stated.variables})
             elif key is not None and self._ground.known.box(key)[side] == step.bound:
                 yield KnownEnd(key, side)
 
     def _stated(self, origin: Assertion) -> Stated | None:
-        names = {each.name for each in _atoms(origin)}
-        for name in sorted(names):
+        for name in sorted(names_in(origin.formula)):
             for stated in self._ground.index.mentioning(name):
                 if stated.origin is origin or stated.origin == origin:
                     return stated
@@ -352,9 +287,3 @@ def reachable(proof: Proof, top: int) -> list[int]:
                 met[premise.step] = None
                 stack.append(premise.step)
     return list(met)
-
-
-def _atoms(origin: Assertion) -> Iterator[ast.Atom]:
-    for node in nodes(origin.formula):  # pyright: ignore[reportArgumentType]  # equalities of entities have no operands
-        if isinstance(node, ast.Atom):
-            yield node

@@ -17,7 +17,7 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
-from lnnkit.prove.ground.parts import Part
+from lnnkit.prove.ground.parts import Part, Stated
 from lnnkit.prove.ground.statement_index import StatementIndex
 from lnnkit.prove.solving import Interrupted
 from lnnkit.prove.verdict.verdicts import CoreMember
@@ -37,10 +37,9 @@ WHOLE = 500
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``part`` about the entities in ``bindings``. ``text`` is its text, ``told`` its inferred bounds."""
+    """``part`` has no free variables. ``text`` is its text, ``told`` its inferred bounds."""
 
     part: Part
-    bindings: Mapping[str, str]
     text: str
     told: tuple[float, float] = (0.0, 1.0)
 
@@ -53,7 +52,7 @@ class Ground:
     lifted: LiftedGraph
     reading: GroundReading
     index: StatementIndex
-    explain: Callable[[str, list[str]], Proof] | None  # the proof of an atom's bounds; None if nothing was recorded
+    explain: Callable[[str, list[str]], Proof]  # the proof of an atom's bounds
     whole: frozenset[str] = frozenset()  # numbers that are integers
     conflict: Callable[[], tuple[Sequence[CoreMember], bool]] | None = None  # its members; whether none can be left out
     limit: int = INSTANCES
@@ -74,6 +73,24 @@ class Ground:
             if total > WHOLE:
                 break
         return self.index.count <= WHOLE and total <= WHOLE
+
+    def related(self, question: Question, *, open_only: bool = False) -> list[Stated]:
+        """The statements connected to a question by shared predicates, if ``open_only`` by those with unsettled atoms,
+        in the order of discovery; all statements of a small program."""
+        if self.small:
+            return self.index.every()
+        found: dict[Stated, None] = {}
+        names = {leaf.name for leaf in question.part.leaves}
+        waiting = sorted(names)
+        while waiting:
+            name = waiting.pop()
+            for stated in () if open_only and self.known.is_settled(name) else self.index.mentioning(name):
+                if stated not in found:
+                    found[stated] = None
+                    more = {leaf.name for leaf in stated.part.leaves} - names
+                    names |= more
+                    waiting += sorted(more)
+        return list(found)
 
     def cone(self, deadline: Deadline, most: int | None = None) -> Cone:
         """An empty cone with limits: ``most`` instances, and four times as many atoms."""

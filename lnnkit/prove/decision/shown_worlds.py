@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache
-from typing import Protocol, cast
+from itertools import islice
+from typing import cast
 
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.prove.decision.question import Ground, Question
-from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
+from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.ground.truth_functions import Box
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.prove.verdict.verdicts import ShownWorld
@@ -23,20 +23,14 @@ from lnnkit.syntax.printer import format_expression
 _EQUAL = 1e-9  # values closer than this, relative to them, are shown alike
 _ALGEBRAIC = Fraction(1, 10**18)  # error of an irrational number that is rounded
 _DIGITS = 12  # of a truth that is shown
-_OF_QUESTION = 200  # settled atoms of the question that are shown
+_OF_QUESTION = 200  # atoms of the question that are shown
 
 
 class BrokenWorld(Exception):
     """A model of the solver breaks a statement: a defect."""
 
 
-class _Encoding(Protocol):
-    atoms: dict[Key, Z3]
-    arithmetic: ArithmeticEncoding
-    loose: bool
-
-
-def world_of(z3: Z3, model: Z3, known: KnownValues, encoding: _Encoding) -> Callable[[Key], Box]:
+def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callable[[Key], Box]:
     """The world of a model: its truths up to rounding, its numbers in fractions, where it has none the known bounds."""
 
     @cache
@@ -49,25 +43,24 @@ def world_of(z3: Z3, model: Z3, known: KnownValues, encoding: _Encoding) -> Call
                 return low, high
             return _around(low)
         value = model.eval(made, model_completion=True)
-        if z3.is_bool(value):
-            return (1.0, 1.0) if z3.is_true(value) else (0.0, 0.0)
+        if encoding.z3.is_bool(value):
+            return (1.0, 1.0) if encoding.z3.is_true(value) else (0.0, 0.0)
         near = fraction(value)
         if not numeric:
             return _around(float(near))
-        gap = _ALGEBRAIC if z3.is_algebraic_value(value) else 0
+        gap = _ALGEBRAIC if encoding.z3.is_algebraic_value(value) else 0
         return cast("Box", (near - gap, near + gap))
 
     return read
 
 
 def checked_world(
-    z3: Z3,
     model: Z3,
     truth: float,
     ground: Ground,
     question: Question,
-    encoding: _Encoding,
-    near: Sequence[Key],
+    encoding: GradedEncoding,
+    near: Iterable[Key],
     instances: Iterable[Instance],
     reading: GroundReading | None = None,
 ) -> ShownWorld | None:
@@ -75,16 +68,16 @@ def checked_world(
     evaluated there, by a ``reading`` that has what the model lacks (default: known bounds). None if one may not hold
     because the encoding left something open. Raises `BrokenWorld`."""
     reading = reading or ground.reading
-    read = world_of(z3, model, reading.known, encoding)
+    read = world_of(model, reading.known, encoding)
     held = ((each.stated.part, each.bindings, (each.stated.lower, each.stated.upper)) for each in instances)
-    for part, bindings, bounds in ((question.part, question.bindings, (truth, truth)), *held):
+    for part, bindings, bounds in ((question.part, {}, (truth, truth)), *held):
         if reading.apart(part, bindings, bounds, read, maybe=encoding.loose):
             if encoding.loose:
                 return None
             raise BrokenWorld(f"a world for `{question.text}` breaks a statement")
     keys: dict[Key, None] = {}
     with suppress(TooWide):  # the time is over: those of them
-        for key in _keys(question.part, question.bindings, ground):
+        for key in islice(ground.reading.atoms(question.part, {}), _OF_QUESTION):
             keys[key] = None
     atoms: dict[Key, float] = {}
     numbers: dict[Key, float] = {}
@@ -137,23 +130,3 @@ def _texts(values: Mapping[Key, float]) -> tuple[tuple[str, float], ...]:
 def _around(truth: float) -> Box:
     """A truth with its rounding: in Goedel logic others jump where it meets one."""
     return (truth, truth) if truth in (0, 1) else (max(0.0, truth - _EQUAL), min(1.0, truth + _EQUAL))
-
-
-def _keys(part: Part, bindings: Assignment, ground: Ground) -> Iterator[Key]:
-    """The atoms of a question, up to a limit."""
-    stack: list[tuple[Part, Assignment]] = [(part, bindings)]
-    count = 0
-    while stack and count < _OF_QUESTION:
-        each, bound = stack.pop()
-        if each.kind == "atom":
-            key = ground.reading.key(each, bound)
-            if key is not None:
-                count += 1
-                yield key
-        elif each.kind in ("forall", "exists"):
-            for row in ground.reading.rows(each, bound):
-                stack.append((each.operands[0], row))
-                if len(stack) > _OF_QUESTION:
-                    break
-        else:
-            stack.extend((operand, bound) for operand in reversed(each.operands))

@@ -42,27 +42,25 @@ class ArithmeticEncoding:
         if self._folded and low == high:
             return rational(low)
         if key not in self.numbers:
-            text = f"{key[0]}({', '.join(key[1])})"
-            made = self._z3.Const(text, self.sort(key[0]))
-            self.numbers[key] = made
-            if self._folded:
-                self.asides += [*self.at_end(key, 0, low), *self.at_end(key, 1, high)]
+            self.numbers[key] = self._z3.Const(f"{key[0]}({', '.join(key[1])})", self.sort(key[0]))
+            ends = [self.at_end(key, 0, low), self.at_end(key, 1, high)] if self._folded else []
+            self.asides += [each for each in ends if each is not True]
         return self.numbers[key]
 
     def sort(self, name: str) -> Z3:
         """The sort of a number's values."""
         return (self._z3.IntSort if name in self._whole else self._z3.RealSort)(self._context)
 
-    def at_end(self, key: Key, end: int, value: float) -> list[Z3]:
-        """The constraint that a variable number is at least (0) or at most (1) ``value``; None if that is infinite."""
+    def at_end(self, key: Key, end: int, value: float) -> Z3 | bool:
+        """The constraint that a variable number is at least (0) or at most (1) ``value``, which may be infinite."""
         made = self.numbers[key]
         if not math.isfinite(value):
-            return []
+            return True
         if key[0] in self._whole:
             limit = self._z3.IntVal(math.floor(value) if end else math.ceil(value), self._context)
         else:
             limit = self.real(rational(value))
-        return [made <= limit if end else made >= limit]
+        return made <= limit if end else made >= limit
 
     def comparison(
         self, arithmetic: Comparison, values: Sequence[Fraction | Z3], *, bound: bool = False

@@ -8,20 +8,23 @@ an unknown within its bounds, which is sound but weaker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
+from typing import Any
 
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.ground.parts import Assignment, Blanket, Part
+from lnnkit.prove.ground.parts import Assignment, Blanket, Part, Stated
 from lnnkit.prove.ground.point_arithmetic import rational
 from lnnkit.prove.ground.unfounded import Loop, antecedent
-from lnnkit.prove.solving import Z3
+from lnnkit.prove.solving import Z3, solver_module
 
-Truth = Fraction | Z3
+Constraint = Instance | Definition | Loop | Blanket
+Truth = Any  # a constant (here a fraction, in the classical reading a bool), or an expression of Z3
 ZERO, ONE = Fraction(0), Fraction(1)
 _GRID = 9  # a bound within rounding of a number with this many decimals is read as that number
 _ROUNDED = 1e-13
@@ -30,25 +33,22 @@ _ROOT = 4  # the greatest denominator of an exponent
 
 
 class GradedEncoding:
-    """``folded``: settled bounds become constants; otherwise only closed-world defaults do. Every constraint is widened
-    by ``slack``, so that a program that is contradictory only by rounding stays satisfiable. ``asides`` of the
-    arithmetic hold definitions; ``loose`` says whether anything was left open."""
+    """Encodes formulas in a Z3 context of its own. ``folded``: settled bounds become constants; otherwise only
+    closed-world defaults do. Every constraint is widened by ``slack``, so that a program that is contradictory only by
+    rounding stays satisfiable. Numbers with ``whole`` names are integers. ``loose`` says whether anything was left
+    open."""
+
+    zero: Truth = ZERO
+    one: Truth = ONE
 
     def __init__(
-        self,
-        z3: Z3,
-        context: Z3,
-        reading: GroundReading,
-        arithmetic: ArithmeticEncoding,
-        *,
-        folded: bool,
-        slack: Fraction = ZERO,
+        self, reading: GroundReading, whole: Collection[str] = (), *, folded: bool, slack: Fraction = ZERO
     ) -> None:
-        self.z3 = z3
-        self.context = context
+        self.z3 = solver_module()
+        self.context = self.z3.Context()
         self.atoms: dict[Key, Z3] = {}
         self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
-        self.arithmetic = arithmetic
+        self.arithmetic = ArithmeticEncoding(self.z3, self.context, reading.known, whole, folded=folded)
         self.nonlinear = False
         self.loose = False
         self._reading = reading
@@ -56,44 +56,48 @@ class GradedEncoding:
         self._folded = folded
         self._slack = slack
         self._fresh = 0
+        self._drained = 0
 
     # --- what is asserted -------------------------------------------------------------------------------------------
 
-    def held(self, item: Instance | Definition | Loop | Blanket) -> Z3 | bool:
+    def held(self, item: Constraint) -> Z3 | bool:
         """The constraint that an instance of a statement, or the definition of a completed atom, holds."""
         if isinstance(item, Instance):
-            return self.within(item.stated.part, item.bindings, item.stated.lower, item.stated.upper)
-        if isinstance(item, Loop | Blanket):
-            return True
-        needs = [self._needed(rule, head) for rule, head in item.rules]
-        if any(need is None for need in needs):
-            self.loose = True
-            return True
-        found: Truth = ZERO
-        for need in needs:
-            found = self._greater(found, need)
-        return self._equal(self.atom(item.key), found)
-
-    def within(self, part: Part, bindings: Assignment, lower: float, upper: float) -> Z3 | bool:
-        """The constraint that the truth of a statement is in ``[lower, upper]``."""
-        said: list[Z3 | bool] = []
-        found = self._unclamped(part, bindings)
-        least, most = rational(lower) - self._slack, rational(upper) + self._slack
-        if least > 0:
-            said.append(self.at_least(found, least))
-        if most < 1:
-            said.append(self.at_most(found, most))
-        return self._all(said)
+            return self._within(item.stated, item.bindings)
+        return self._defined(item) if isinstance(item, Definition) else True
 
     def said(self, key: Key, end: int, value: float) -> Z3 | bool:
-        """The constraint that an atom's end is at least as tight as ``value``."""
+        """The constraint that an atom's lower (0) or upper (1) end is at least as tight as ``value``."""
         made = self.atom(key)
         return self.at_most(made, self.end(value, 1)) if end else self.at_least(made, self.end(value, 0))
 
-    def ends(self, key: Key) -> list[Z3 | bool]:
-        """The known bounds of an atom that is a variable, as constraints."""
-        low, high = self._known.box(key)
-        return [self.said(key, 0, low), self.said(key, 1, high)]
+    def drained(self) -> list[Z3]:
+        """The further constraints on what was encoded since the last call."""
+        found = self.arithmetic.asides[self._drained :]
+        self._drained += len(found)
+        return found
+
+    def lifted(self, said: Z3 | bool) -> Z3:
+        """A constraint as an expression."""
+        return self.z3.BoolVal(said, self.context) if isinstance(said, bool) else said
+
+    def _within(self, stated: Stated, bindings: Assignment) -> Z3 | bool:
+        """The constraint that the truth of a statement is within its bounds."""
+        found = self._unclamped(stated.part, bindings)
+        least, most = rational(stated.lower) - self._slack, rational(stated.upper) + self._slack
+        said = [self.at_least(found, least)] if least > 0 else []
+        said += [self.at_most(found, most)] if most < 1 else []
+        if any(each is False for each in said):
+            return False
+        open_ones = [each for each in said if each is not True]
+        return self.z3.And(open_ones) if open_ones else True
+
+    def _defined(self, definition: Definition) -> Z3 | bool:
+        needs = [self._needed(rule, head) for rule, head in definition.rules]
+        if any(need is None for need in needs):
+            self.loose = True
+            return True
+        return self._equal(self.atom(definition.key), self._greatest(needs))
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
@@ -101,10 +105,9 @@ class GradedEncoding:
         """The truth of a formula."""
         match part.kind:
             case "true" | "false":
-                return ONE if part.kind == "true" else ZERO
+                return self.one if part.kind == "true" else self.zero
             case "same":
-                one, other = part.arguments(bindings)
-                return ONE if one == other else ZERO
+                return self._same(*part.arguments(bindings))
             case "atom":
                 return self._atom(part, bindings)
             case "compare":
@@ -112,112 +115,35 @@ class GradedEncoding:
             case "forall" | "exists":
                 return self._quantifier(part, bindings)
             case "not":
-                return self._less(ONE, self.truth(part.operands[0], bindings))
-        return self._clamp_of(part, self._unclamped(part, bindings))
+                return self.negated(self.truth(part.operands[0], bindings))
+        return self._compound(part, bindings)
 
     def atom(self, key: Key) -> Truth:
-        """An atom about entities with names."""
+        """An atom about named entities."""
         if not self._folded and self._known.false_by_closure(key):
             self.closed.add(key[0])
-            return ZERO
-        if self._folded and self._known.settled(key):
-            exact = _on_grid(self._known.box(key)[0])
-            if exact is not None:
-                return exact
-        if key not in self.atoms:
-            made = self.z3.Real(f"{key[0]}({', '.join(key[1])})", self.context)
-            self.atoms[key] = made
-            self.arithmetic.asides += [made >= 0, made <= 1]
-            if self._folded:
-                self.arithmetic.asides += [each for each in self.ends(key) if each is not True]
-        return self.atoms[key]
+            return self.zero
+        settled = self._settled(key) if self._folded else None
+        if settled is None and key not in self.atoms:
+            self._declare(key, f"{key[0]}({', '.join(key[1])})")
+        return self.atoms[key] if settled is None else settled
 
-    # --- connectives ------------------------------------------------------------------------------------------------
+    def negated(self, truth: Truth) -> Truth:
+        """The truth of the negation."""
+        return self._less(ONE, truth)
 
-    def _unclamped(self, part: Part, bindings: Assignment) -> Truth:
-        """The truth of a formula before clamping: enough for bounds within (0, 1)."""
-        if part.kind not in ("and", "or", "implies", "iff", "xor"):
-            return self.truth(part, bindings)
-        x = [self.truth(operand, bindings) for operand in part.operands]
-        weights, bias = [rational(weight) for weight in part.weights], rational(part.bias)
-        if part.name == "lukasiewicz":
-            return self._lukasiewicz(part.kind, weights, bias, x)
-        combine = self._godel if part.name == "godel" else self._product
-        return combine(part, part.kind, weights, bias, x, bindings)
+    def _settled(self, key: Key) -> Truth | None:
+        """The truth of an atom as a constant, if inference has settled it."""
+        return _on_grid(self._known.box(key)[0]) if self._known.settled(key) else None
 
-    def _clamp_of(self, part: Part, value: Truth) -> Truth:
-        """The value clamped to [0, 1], on the sides where its weights make that necessary."""
-        if part.name != "lukasiewicz":
-            return value
-        if isinstance(value, Fraction):
-            return min(ONE, max(ZERO, value))
-        weights, bias = sum(map(rational, part.weights)), rational(part.bias)
-        named = self._named(value)
-        lowest = {"and": bias - weights, "or": 1 - bias, "implies": 1 - bias}.get(part.kind, Fraction(-1))
-        highest = {"and": bias, "or": 1 - bias + weights, "implies": 1 - bias + weights}.get(part.kind, Fraction(2))
-        z3, found = self.z3, named
-        if highest > 1:
-            found = z3.If(named > 1, self._number(ONE), found)
-        if lowest < 0:
-            found = z3.If(named < 0, self._number(ZERO), found)
-        return found
+    def _declare(self, key: Key, name: str) -> None:
+        made = self.atoms[key] = self.z3.Real(name, self.context)
+        self.arithmetic.asides += [made >= 0, made <= 1]
+        if self._folded:
+            self.arithmetic.asides += [self.said(key, end, each) for end, each in enumerate(self._known.box(key))]
 
-    def _lukasiewicz(self, kind: str, w: Sequence[Fraction], b: Fraction, x: Sequence[Truth]) -> Truth:
-        match kind:
-            case "and":
-                return self._sum(b - sum(w), [(weight, each) for weight, each in zip(w, x, strict=True)])
-            case "or":
-                return self._sum(1 - b, [(weight, each) for weight, each in zip(w, x, strict=True)])
-            case "implies":
-                return self._sum(1 - b + w[0], [(-w[0], x[0]), (w[1], x[1])])
-        there = self._sum(1 - b + w[0], [(-w[0], x[0]), (w[1], x[1])])
-        back = self._sum(1 - b + w[1], [(-w[1], x[1]), (w[0], x[0])])
-        least = self._smaller(there, back)
-        return least if kind == "iff" else self._less(ONE, least)
-
-    def _godel(
-        self, part: Part, kind: str, w: Sequence[Fraction], b: Fraction, x: Sequence[Truth], bindings: Assignment
-    ) -> Truth:
-        match kind:
-            case "and":
-                found: Truth = min(b, ONE)
-                for weight, each in zip(w, x, strict=True):
-                    found = self._smaller(found, self._sum(b - weight, [(weight, each)]))
-                return self._positive(found)
-            case "or":
-                return self._less(ONE, self._godel(part, "and", w, b, [self._less(ONE, each) for each in x], bindings))
-            case "implies":
-                left = self._cut(self._sum(b - w[0], [(w[0], x[0])]))
-                right = self._cut(self._sum(1 - w[1], [(w[1], x[1])]))
-                fallen = self._cut(self._sum(1 - b, [(ONE, right)]))
-                return self._if(self.at_most(left, right), ONE, fallen)
-        there = self._godel(part, "implies", w, b, x, bindings)
-        back = self._godel(part, "implies", w[::-1], b, x[::-1], bindings)
-        least = self._smaller(there, back)
-        return least if kind == "iff" else self._less(ONE, least)
-
-    def _product(
-        self, part: Part, kind: str, w: Sequence[Fraction], b: Fraction, x: Sequence[Truth], bindings: Assignment
-    ) -> Truth:
-        if b != 1 or any(weight.denominator > _ROOT or weight > 2 * _ROOT for weight in w):
-            return self._unknown(part, bindings)
-        match kind:
-            case "and":
-                found: Truth = ONE
-                for weight, each in zip(w, x, strict=True):
-                    found = self._times(found, self._power(each, weight))
-                return found
-            case "or":
-                complements = [self._less(ONE, each) for each in x]
-                return self._less(ONE, self._product(part, "and", w, b, complements, bindings))
-            case "implies":
-                return self._quotient(self._power(x[1], w[1]), self._power(x[0], w[0]))
-        there = self._product(part, "implies", w, b, x, bindings)
-        back = self._product(part, "implies", w[::-1], b, x[::-1], bindings)
-        least = self._smaller(there, back)
-        return least if kind == "iff" else self._less(ONE, least)
-
-    # --- other kinds ------------------------------------------------------------------------------------------------
+    def _same(self, one: object, other: object) -> Truth:
+        return self.one if one == other else self.zero
 
     def _atom(self, part: Part, bindings: Assignment) -> Truth:
         key = self._reading.key(part, bindings)
@@ -229,33 +155,93 @@ class GradedEncoding:
         values = [self.arithmetic.number(key) for key in keys if key is not None]
         assert isinstance(part.arithmetic, Comparison)
         found = self.arithmetic.comparison(part.arithmetic, values)
-        if found is None:
-            return self._unknown(part, bindings)
-        return self._if(found, ONE, ZERO)
+        return self._unknown(part, bindings) if found is None else self._if(found, ONE, ZERO)
 
     def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
-        """The minimum or the maximum of the rows; over an open sort, an unknown bounded by it."""
-        (body,) = part.operands
+        """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
         forall = part.kind == "forall"
-        found = ONE if forall else ZERO
+        decides = self.zero if forall else self.one
+        rows: list[Truth] = []
         for row in self._reading.rows(part, bindings):
-            own = self.truth(body, row)
-            found = self._smaller(found, own) if forall else self._greater(found, own)
+            rows.append(self.truth(part.operands[0], row))
+            if rows[-1] is decides:
+                return decides
+        self._note_closed(part)
+        rows += self._unnamed_rows(part, bindings)
+        return self._least(rows) if forall else self._greatest(rows)
+
+    def _unnamed_rows(self, part: Part, _bindings: Assignment) -> list[Truth]:
+        """The rows of a quantifier about unnamed individuals: one of unknown truth, if there may be any."""
+        if not any(self._known.is_open(sort) for _, sort in part.bound):
+            return []
+        self.loose = True
+        return [self._fresh_truth()]
+
+    def _note_closed(self, part: Part) -> None:
+        """Note that rows which a closed predicate does not list are left out."""
         guards = {guard.name for guard in part.guards.get("body", ()) if guard.kind == "atom"}
         self.closed |= {name for name in guards if self._known.program.predicates[name].closed}
-        if not any(self._known.is_open(sort) for _, sort in part.bound):
-            return found
-        self.loose = True
-        made = self._fresh_truth()
-        self.arithmetic.asides.append(self._lifted(self.at_most(made, found) if forall else self.at_least(made, found)))
-        return made
+
+    # --- connectives ------------------------------------------------------------------------------------------------
+
+    def _compound(self, part: Part, bindings: Assignment) -> Truth:
+        """The truth of a connective: clamped to [0, 1], on the sides where its weights make that necessary."""
+        value = self._unclamped(part, bindings)
+        if part.name != "lukasiewicz":
+            return value
+        if isinstance(value, Fraction):
+            return min(ONE, max(ZERO, value))
+        z3, weights, bias = self.z3, sum(map(rational, part.weights)), rational(part.bias)
+        found = named = self._fresh_real("sum")  # so that a clamp mentions the sum once
+        self.arithmetic.asides.append(named == value)
+        lowest = {"and": bias - weights, "or": 1 - bias, "implies": 1 - bias}.get(part.kind, Fraction(-1))
+        highest = {"and": bias, "or": 1 - bias + weights, "implies": 1 - bias + weights}.get(part.kind, Fraction(2))
+        if highest > 1:
+            found = z3.If(named > 1, self._expression(ONE), found)
+        return z3.If(named < 0, self._expression(ZERO), found) if lowest < 0 else found
+
+    def _unclamped(self, part: Part, bindings: Assignment) -> Truth:
+        """The truth of a formula before clamping: enough for bounds within (0, 1)."""
+        if part.kind not in ("and", "or", "implies", "iff", "xor"):
+            return self.truth(part, bindings)
+        weights, bias = [rational(weight) for weight in part.weights], rational(part.bias)
+        roots = any(weight.denominator > _ROOT or weight > 2 * _ROOT for weight in weights)
+        if part.name == "product" and (bias != 1 or roots):
+            return self._unknown(part, bindings)
+        x = [self.truth(operand, bindings) for operand in part.operands]
+        return self._connective(part.kind, part.name, weights, bias, x)
+
+    def _connective(self, kind: str, logic: str, w: Sequence[Fraction], b: Fraction, x: Sequence[Truth]) -> Truth:
+        match kind, logic:
+            case "or", "lukasiewicz":
+                return self._sum(1 - b, zip(w, x, strict=True))
+            case "or", _:
+                return self.negated(self._connective("and", logic, w, b, [self.negated(each) for each in x]))
+            case "iff", _:
+                there = self._connective("implies", logic, w, b, x)
+                return self._smaller(there, self._connective("implies", logic, w[::-1], b, x[::-1]))
+            case "xor", _:
+                return self.negated(self._connective("iff", logic, w, b, x))
+            case "and", "lukasiewicz":
+                return self._sum(b - sum(w), zip(w, x, strict=True))
+            case "implies", "lukasiewicz":
+                return self._sum(1 - b + w[0], [(-w[0], x[0]), (w[1], x[1])])
+            case "and", "godel":
+                ends = [self._sum(b - weight, [(weight, each)]) for weight, each in zip(w, x, strict=True)]
+                return self._positive(self._least([min(b, ONE), *ends]))
+            case "implies", "godel":
+                left = self._cut(self._sum(b - w[0], [(w[0], x[0])]))
+                right = self._cut(self._sum(1 - w[1], [(w[1], x[1])]))
+                return self._if(self.at_most(left, right), ONE, self._cut(self._sum(1 - b, [(ONE, right)])))
+            case "and", _:
+                return reduce(self._times, map(self._power, x, w), ONE)
+        return self._quotient(self._power(x[1], w[1]), self._power(x[0], w[0]))
 
     def _needed(self, rule: Instance, head: Part) -> Truth | None:
         """The least truth of the head for which a rule holds; None if it has no closed form here."""
         part, lower = rule.stated.part, rational(rule.stated.lower)
-        plain = part.bias == 1 and all(weight == 1 for weight in part.weights)
         weighted = part.name == "lukasiewicz" and part.operands[1].kind == "atom" and min(part.weights) > 0
-        if not (plain and _plain_conjunction(part.operands[1])) and not weighted:
+        if not (_plain(part) and _plain_conjunction(part.operands[1])) and not weighted:
             return None
         if lower <= 0:
             return ZERO
@@ -274,7 +260,7 @@ class GradedEncoding:
         low, high = self._reading.box(part, bindings)
         self.loose = True
         made = self._fresh_truth()
-        self.arithmetic.asides += [made >= self._number(self.end(low, 0)), made <= self._number(self.end(high, 1))]
+        self.arithmetic.asides += [self.at_least(made, self.end(low, 0)), self.at_most(made, self.end(high, 1))]
         return made
 
     # --- arithmetic -------------------------------------------------------------------------------------------------
@@ -287,42 +273,6 @@ class GradedEncoding:
         exact = rational(value) if exact is None else exact
         return min(ONE, exact + wider) if end else max(ZERO, exact - wider)
 
-    def _number(self, value: Fraction) -> Z3:
-        return self.arithmetic.real(value)
-
-    def _expression(self, value: Truth) -> Z3:
-        return self._number(value) if isinstance(value, Fraction) else value
-
-    def _lifted(self, value: Z3 | bool) -> Z3:
-        return self.z3.BoolVal(value, self.context) if isinstance(value, bool) else value
-
-    def _fresh_truth(self) -> Z3:
-        self._fresh += 1
-        made = self.z3.Real(f"?truth {self._fresh}", self.context)
-        self.arithmetic.asides += [made >= 0, made <= 1]
-        return made
-
-    def _named(self, value: Z3) -> Z3:
-        """A variable equal to a sum, so that a clamp mentions the sum once."""
-        self._fresh += 1
-        made = self.z3.Real(f"?sum {self._fresh}", self.context)
-        self.arithmetic.asides.append(made == value)
-        return made
-
-    def _sum(self, constant: Fraction, terms: Sequence[tuple[Fraction, Truth]]) -> Truth:
-        found: list[Z3] = []
-        for weight, each in terms:
-            if isinstance(each, Fraction):
-                constant += weight * each
-            elif weight:
-                found.append(each if weight == 1 else self._number(weight) * each)
-        if not found:
-            return constant
-        return self.z3.Sum([*found, self._number(constant)] if constant else found)
-
-    def _less(self, one: Fraction, other: Truth) -> Truth:
-        return one - other if isinstance(other, Fraction) else self._number(one) - other
-
     def at_least(self, one: Truth, other: Truth) -> Z3 | bool:
         """``one >= other``."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
@@ -333,24 +283,50 @@ class GradedEncoding:
         """``one <= other``."""
         return self.at_least(other, one)
 
+    def _expression(self, value: Truth) -> Z3:
+        return self.arithmetic.real(value) if isinstance(value, Fraction) else value
+
+    def _fresh_real(self, kind: str) -> Z3:
+        self._fresh += 1
+        return self.z3.Real(f"?{kind} {self._fresh}", self.context)
+
+    def _fresh_truth(self) -> Z3:
+        made = self._fresh_real("truth")
+        self.arithmetic.asides += [made >= 0, made <= 1]
+        return made
+
+    def _sum(self, constant: Fraction, terms: Iterable[tuple[Fraction, Truth]]) -> Truth:
+        found: list[Z3] = []
+        for weight, each in terms:
+            if isinstance(each, Fraction):
+                constant += weight * each
+            elif weight:
+                found.append(each if weight == 1 else self._expression(weight) * each)
+        if not found:
+            return constant
+        return self.z3.Sum([*found, self._expression(constant)] if constant else found)
+
+    def _less(self, one: Fraction, other: Truth) -> Truth:
+        return one - other if isinstance(other, Fraction) else self._expression(one) - other
+
     def _equal(self, one: Truth, other: Truth) -> Z3 | bool:
         """Equality up to the slack."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return abs(one - other) <= max(self._slack, rational(_WIDER))
-        if not self._slack:
-            return self._expression(one) == self._expression(other)
-        gap, slack = self._expression(one) - self._expression(other), self._number(self._slack)
-        return self.z3.And(gap <= slack, -gap <= slack)
+        gap, slack = self._expression(one) - self._expression(other), self._expression(self._slack)
+        return self.z3.And(gap <= slack, -gap <= slack) if self._slack else gap == 0
 
     def _smaller(self, one: Truth, other: Truth) -> Truth:
-        if isinstance(one, Fraction) and isinstance(other, Fraction):
-            return min(one, other)
         return self._if(self.at_most(one, other), one, other)
 
     def _greater(self, one: Truth, other: Truth) -> Truth:
-        if isinstance(one, Fraction) and isinstance(other, Fraction):
-            return max(one, other)
         return self._if(self.at_least(one, other), one, other)
+
+    def _least(self, values: Iterable[Truth]) -> Truth:
+        return reduce(self._smaller, values, self.one)
+
+    def _greatest(self, values: Iterable[Truth]) -> Truth:
+        return reduce(self._greater, values, self.zero)
 
     def _positive(self, value: Truth) -> Truth:
         return self._greater(value, ZERO)
@@ -363,50 +339,33 @@ class GradedEncoding:
             return one if condition else other
         return self.z3.If(condition, self._expression(one), self._expression(other))
 
-    def _all(self, said: Sequence[Z3 | bool]) -> Z3 | bool:
-        if any(each is False for each in said):
-            return False
-        found = [each for each in said if not isinstance(each, bool)]
-        return self.z3.And(found) if found else True
-
     def _times(self, one: Truth, other: Truth) -> Truth:
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return one * other
         for factor, rest in ((one, other), (other, one)):
             if isinstance(factor, Fraction):
-                return ZERO if factor == 0 else rest if factor == 1 else self._number(factor) * rest
+                return ZERO if factor == 0 else rest if factor == 1 else self._expression(factor) * rest
         self.nonlinear = True
         return one * other
 
     def _power(self, base: Truth, exponent: Fraction) -> Truth:
-        if exponent == 0:
-            return ONE
-        found: Truth = ONE
-        for _ in range(exponent.numerator):
-            found = self._times(found, base)
+        found = reduce(self._times, [base] * exponent.numerator, ONE)
         if exponent.denominator == 1:
             return found
         self.nonlinear = True
         root = self._fresh_truth()  # root ^ denominator = base ^ numerator
-        power: Truth = ONE
-        for _ in range(exponent.denominator):
-            power = self._times(power, root)
-        self.arithmetic.asides.append(self._expression(power) == self._expression(found))
+        power = reduce(self._times, [root] * exponent.denominator, ONE)
+        self.arithmetic.asides.append(power == self._expression(found))
         return root
 
     def _quotient(self, dividend: Truth, divisor: Truth) -> Truth:
         """``1`` where the dividend is no less than the divisor, else their quotient."""
-        if isinstance(dividend, Fraction) and isinstance(divisor, Fraction):
-            return ONE if dividend >= divisor else dividend / divisor
         if isinstance(divisor, Fraction):
-            if divisor == 0:
-                return ONE
-            return self._smaller(ONE, self._number(1 / divisor) * dividend)
+            return self._smaller(ONE, self._times(1 / divisor, dividend)) if divisor else ONE
         self.nonlinear = True
         made = self._fresh_truth()
-        reached = self._lifted(self.at_least(dividend, divisor))
-        quotient = made * divisor == self._expression(dividend)
-        self.arithmetic.asides.append(self.z3.If(reached, made == 1, quotient))
+        reached = self.lifted(self.at_least(dividend, divisor))
+        self.arithmetic.asides.append(self.z3.If(reached, made == 1, made * divisor == self._expression(dividend)))
         return made
 
 
@@ -416,9 +375,12 @@ def _on_grid(value: float) -> Fraction | None:
     return rational(near) if abs(near - value) <= _ROUNDED else None
 
 
+def _plain(part: Part) -> bool:
+    """Whether a connective has no weights and no bias."""
+    return part.bias == 1 and all(weight == 1 for weight in part.weights)
+
+
 def _plain_conjunction(part: Part) -> bool:
     """Whether a consequent is an atom, or a conjunction of atoms without weights."""
-    if part.kind == "atom":
-        return True
-    plain = part.kind == "and" and part.bias == 1 and all(weight == 1 for weight in part.weights)
-    return plain and all(_plain_conjunction(operand) for operand in part.operands)
+    plain = part.kind == "and" and _plain(part)
+    return part.kind == "atom" or (plain and all(map(_plain_conjunction, part.operands)))

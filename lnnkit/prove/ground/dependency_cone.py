@@ -47,15 +47,27 @@ class Cone:
     _waiting: list[Key] = field(default_factory=list)
 
     @property
+    def items(self) -> list[Instance | Definition]:
+        """The instances and definitions."""
+        return [*self.instances, *self.definitions.values()]
+
+    @property
     def too_wide(self) -> str:
         """The note for an answer whose cone was given up."""
         which = "time ran out: it" if self.deadline.passed else "it"
         return f"{which} depends on at least {len(self._seen):,} instances of statements; its bounds are from inference"
 
-    def grow(self, part: Part, bindings: Assignment) -> None:
-        """Add everything on which a formula can depend. Raises `TooWide`, `Interrupted`."""
-        self._wait(self.unsettled(part, bindings))
+    def grow(self, part: Part, *, whole: bool = False) -> int:
+        """Add everything on which a formula can depend, and if ``whole`` all of the program, on which its consistency
+        depends; returns how many atoms are near the formula. Raises `TooWide`, `Interrupted`."""
+        self._wait(self.unsettled(part, {}))
         self._finish()
+        near = len(self.atoms)
+        for stated in self.index.every() if whole else ():
+            for instance in self.reading.instances(stated, {}):
+                self.add(instance)
+        self._finish()
+        return near
 
     def _finish(self) -> None:
         while self._waiting:
@@ -64,13 +76,6 @@ class Cone:
                 self.add(instance)
                 if self.tell is not None and len(self._seen) % _TOLD == 0:
                     self.tell(len(self.instances), len(self.atoms))
-
-    def grow_whole(self) -> None:
-        """Add the whole program, on which its consistency depends. Raises as `grow` does."""
-        for stated in self.index.every():
-            for instance in self.reading.instances(stated, {}):
-                self.add(instance)
-        self._finish()
 
     def add(self, instance: Instance) -> None:
         """Add an instance, unless it is present already or satisfied at known bounds."""

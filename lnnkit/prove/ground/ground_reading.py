@@ -83,6 +83,16 @@ class GroundReading:
         arguments = part.arguments(bindings)
         return None if any(not isinstance(each, str) for each in arguments) else (part.name, tuple(map(str, arguments)))
 
+    def atoms(self, part: Part, bindings: Assignment) -> Iterator[Key]:
+        """The atoms and numbers of a formula, about named entities; within a quantifier those of its rows."""
+        if part.kind == "atom":
+            key = self.key(part, bindings)
+            if key is not None:
+                yield key
+        for row in self.rows(part, bindings) if part.bound else [bindings]:
+            for operand in part.operands:
+                yield from self.atoms(operand, row)
+
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:

@@ -43,8 +43,8 @@ class Component:
 
 def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component | None:
     """The part that the formulas share predicates with; None if it has more than half of the statements."""
-    names = [_names(each.formula) for each in program.assertions]
-    asked = frozenset[str]().union(*map(_names, formulas))
+    names = [names_in(each.formula) for each in program.assertions]
+    asked = frozenset[str]().union(*map(names_in, formulas))
     kept = _linked(program, names, asked)
     if 2 * len(kept) > len(names):
         return None
@@ -147,7 +147,7 @@ def _table(predicate: str, texts: Iterable[str]) -> FactTable:
     return FactTable(predicate, (column,), np.zeros(count), np.ones(count), np.arange(count), _NOWHERE)
 
 
-def _names(formula: Formula) -> frozenset[str]:
+def names_in(formula: Formula) -> frozenset[str]:
     """The predicates and numbers of a formula."""
     found = nodes(formula)  # pyright: ignore[reportArgumentType]  # equalities of entities have no operands
     return frozenset(node.name for node in found if isinstance(node, ast.Atom))

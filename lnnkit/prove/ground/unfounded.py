@@ -55,24 +55,10 @@ def unfounded(
 def _external(definition: Definition, within: frozenset[Key], reading: GroundReading) -> Iterable[Instance]:
     """The rules of a completed atom whose antecedents read no atom of the set ``within``."""
     for instance, _ in definition.rules:
-        if not any(key in within for key in _atoms(antecedent(instance), instance, reading)):
+        if not any(key in within for key in reading.atoms(antecedent(instance), instance.bindings)):
             yield instance
 
 
 def antecedent(instance: Instance) -> Part:
     """The antecedent of a rule instance."""
     return instance.stated.part.operands[0]
-
-
-def _atoms(part: Part, instance: Instance, reading: GroundReading) -> Iterable[Key]:
-    stack: list[tuple[Part, Mapping[str, object]]] = [(part, instance.bindings)]
-    while stack:
-        each, bindings = stack.pop()
-        if each.kind == "atom":
-            key = reading.key(each, bindings)
-            if key is not None:
-                yield key
-        elif each.kind in ("forall", "exists"):
-            stack.extend((each.operands[0], row) for row in reading.rows(each, bindings))
-        else:
-            stack.extend((operand, bindings) for operand in each.operands)

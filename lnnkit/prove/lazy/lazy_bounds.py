@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import cache
 
 from lnnkit.prove.decision.graded_decision import GradedDecision
-from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
@@ -38,28 +37,19 @@ class LazyBounds(GradedDecision):
     """As `GradedDecision`, with a cone that starts empty and gets the instances that are added."""
 
     def __init__(
-        self,
-        ground: Ground,
-        question: Question,
-        related: Related,
-        deadline: Deadline,
-        cone: Cone,
-        slack: Fraction,
-        ends: Sequence[int] = (0, 1),
+        self, related: Related, deadline: Deadline, cone: Cone, slack: Fraction, ends: Sequence[int] = (0, 1)
     ) -> None:
         self._related = related
-        super().__init__(ground, question, deadline, cone, _SHOWN, slack, ends)
+        super().__init__(related.ground, related.question, deadline, cone, _SHOWN, slack, ends)
 
     def _translate(self) -> None:
-        ground = self._ground
-        self._values = WorldValues(ground.known)
+        self._values = WorldValues(self._ground.known)
         self._reading = GroundReading(self._values)
-        self._world_reading = self._reading
         self._touched = TouchedInstances(self._values, self._reading)
         self._statements = [_opened(each) for each in self._related.statements]
         self._mentioning = cache(self._naming)
         self._begun = False
-        self._told = self._turns = 0
+        self._turns = 0
         self._added: set[Instance] = set()
         self._drain()
 
@@ -82,16 +72,13 @@ class LazyBounds(GradedDecision):
     def _add(self, instance: Instance) -> None:
         self._added.add(instance)
         self.cone.take(instance)
-        said = self.encoding.held(instance)
-        if said is not True:
-            self._said.append(self._lifted(said))
+        self._say(instance)
 
     def _add_all(self) -> None:
         """Add all that the question depends on, unless that is too much."""
-        ground = self._ground
-        whole = Cone(ground.reading, ground.index, ground.limit, self._deadline, ground.tell, ground.halted)
+        whole = self._ground.cone(self._deadline)
         try:
-            whole.grow(self._question.part, self._question.bindings)
+            whole.grow(self._question.part)
         except TooWide:
             self.cone.pause()  # not where the time is over
             return
@@ -123,9 +110,7 @@ class LazyBounds(GradedDecision):
             yield from self._touched.of(key, self._mentioning(key[0]))
 
     def _drain(self) -> None:
-        asides = self.encoding.arithmetic.asides
-        self._said += asides[self._told :]
-        self._told = len(asides)
+        self._said += self.encoding.drained()
         self.cone.atoms |= dict.fromkeys(self.encoding.atoms)
 
 

@@ -11,24 +11,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.shown_worlds import checked_world
-from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.encoding.classical_encoding import Truth
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.unfounded import antecedent
-from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Quantified
+from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Place, Quantified, Rows
 from lnnkit.prove.lazy.least_world_join import LeastWorldJoin
 from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.lazy.touched_instances import TouchedInstances
 from lnnkit.prove.lazy.world_values import WorldValues
-from lnnkit.prove.solving import Z3, Interrupted, Status, checked, solver_module, verdict_of
-from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
+from lnnkit.prove.solving import Z3, Interrupted, Status
+from lnnkit.prove.verdict.verdicts import ShownWorld
 from lnnkit.time_limit import Deadline
 
-Item = Instance | Definition
 _SHOWN = 60  # greatest number of atoms shown of a world
 # Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
 # 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
@@ -36,104 +33,56 @@ _TURNS = 100
 _LOOKED = 64  # after this many instances the clock is read
 
 
-class LazyDecision:
-    """``decide`` gives the verdict and sets ``used``, the items on which it depends. Raises `TooWide`,
-    `Interrupted`."""
+class LazyDecision(ClassicalDecision):
+    """A decision by lazy instantiation."""
 
-    def __init__(self, ground: Ground, question: Question, related: Related, deadline: Deadline) -> None:
-        self.z3 = z3 = solver_module()
-        self.context = z3.Context()
-        self.used: list[Item] = []
-        self.models: list[ShownWorld] = []
-        self.left_open = False  # whether a world was found that may break what could not be encoded
-        self.world = WorldValues(ground.known)
-        self.least = GroundReading(WorldValues(ground.known))
-        self._ground = ground
-        self._question = question
-        self._deadline = deadline
+    encoding: LazyEncoding
+
+    def __init__(self, related: Related, deadline: Deadline) -> None:
+        self._world = WorldValues(related.ground.known)
+        self._reading = GroundReading(self._world)
+        self._touched = TouchedInstances(self._world, self._reading)
         self._related = related
-        self._reading = GroundReading(self.world)
-        self._touched = TouchedInstances(self.world, self._reading)
-        arithmetic = ArithmeticEncoding(z3, self.context, ground.known, ground.whole, folded=True)
         self._added: set[object] = set()
-        self.encoding = LazyEncoding(
-            z3, self.context, ground.reading, arithmetic, self.world, self.least, folded=True, pause=self._pause
-        )
-        self._solver = z3.Solver(ctx=self.context)
-        self._solver.set("phase_selection", 0)  # false: as in the least world
-        self._marks: dict[str, Z3] = {}
-        self._items: dict[str, Item] = {}
-        self._asides = 0
-        self._goals = 0
         self._people: set[str] = set()
-        self._goal = self.encoding.truth(question.part, question.bindings)
         self._suspects: list[Instance] | None = None
-
-    @property
-    def count(self) -> int:
-        """The number of instances and definitions given to the solver."""
-        return len(self._added)
+        super().__init__(related.ground, related.question, deadline)
+        self._solver.prefer_false()  # as in the least world
 
     def replayed(self) -> LazyEncoding:
         """An encoding with the same rows of quantifiers, in which settled bounds are not constants."""
-        context = self.z3.Context()
-        arithmetic = ArithmeticEncoding(self.z3, context, self._ground.known, self._ground.whole, folded=False)
-        return LazyEncoding(
-            self.z3,
-            context,
-            self._ground.reading,
-            arithmetic,
-            self.world,
-            self.least,
-            dict(self.encoding.expanded),
-            folded=False,
-            pause=self._pause,
-        )
+        return self._encoding(folded=False, expanded=dict(self.encoding.expanded))
 
-    def decide(self) -> Verdict:
-        """Ask whether the question can be false, and whether it can be true."""
-        return verdict_of(lambda: self._can(self.encoding.negated(self._goal)), lambda: self._can(self._goal))
+    def _encoding(self, *, folded: bool, expanded: dict[Place, Rows] | None = None) -> LazyEncoding:
+        ground = self._ground
+        return LazyEncoding(ground.reading, ground.whole, self._world, expanded, folded=folded, pause=self._pause)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
-    def _can(self, goal: Truth) -> Status:
-        """Whether the goal is satisfiable, with a model or an unsatisfiable core."""
-        self._goals += 1
-        assumption = self.z3.Bool(f"?goal {self._goals}", self.context)
-        self._solver.add(self.z3.Implies(assumption, self._lifted(goal)))
+    def _asked(self, goal: Z3) -> Status:
         while True:
-            found, missing = self._checked(assumption, ())
-            if found == "unsat" and missing:
-                if self._refuted(assumption, missing):
-                    return found
-                for each in missing:
-                    self.encoding.expand(each)
-            elif found != "sat":
+            found, missing = self._checked(goal, ())
+            if not missing or self._refuted(goal, missing):
                 return found
-            elif not self._violated(self._solver.model()):
-                return self._shown(self._solver.model())
+            for each in missing:
+                self.encoding.expand(each)
 
-    def _checked(self, assumption: Z3, allowed: Collection[Quantified]) -> tuple[Status, list[Quantified]]:
+    def _checked(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[Status, list[Quantified]]:
         """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
         the other quantifiers whose missing rows it would need."""
-        self._drain()
-        lacks = {
-            lack.decl().name(): (self.z3.Not(lack), each)
-            for each in self.encoding.quantified.values()
-            if not each.rows.complete and each not in allowed
-            for lack in [self.encoding.lack(each)]
-        }
-        nots = [negated for negated, _ in lacks.values()]
-        found = checked(self.z3, self._solver, self._deadline, assumption, *self._marks.values(), *nots)
+        some = [each for each in self.encoding.quantified.values() if not each.rows.complete and each not in allowed]
+        lacks = {each: self.encoding.lack(each) for each in some}
+        nots = map(self.encoding.negated, lacks.values())
+        found = self._solver.check(self.deadline, [goal, *self._solver.marks.values(), *nots])
         if found != "unsat":
             return found, []
-        core = [(each.arg(0) if self.z3.is_not(each) else each).decl().name() for each in self._solver.unsat_core()]
-        missing = [lacks[name][1] for name in core if name in lacks]
+        names, items = self._solver.core()
+        missing = [each for each, lack in lacks.items() if lack.decl().name() in names]
         if not missing:
-            self.used = list(dict.fromkeys([*self.used, *(self._items[name] for name in core if name in self._items)]))
+            self.used |= dict.fromkeys(items)
         return found, missing
 
-    def _refuted(self, assumption: Z3, missing: Sequence[Quantified]) -> bool:
+    def _refuted(self, goal: Z3, missing: Sequence[Quantified]) -> bool:
         """Whether no individual at all can fill the missing rows of these quantifiers; each is tested once."""
         allowed: dict[Quantified, None] = {}
         wanted = [each for each in missing if each.rows.anyone is None]
@@ -141,25 +90,17 @@ class LazyDecision:
             allowed |= dict.fromkeys([*wanted, *missing])
             for each in wanted:
                 self.encoding.generalise(each)
-            found, missing = self._checked(assumption, allowed)
+            found, missing = self._checked(goal, allowed)
             wanted = [each for each in missing if each.rows.anyone is None]
             if found == "unsat" and not missing:
                 return True
-            if found == "unknown" or (found == "sat" and not self._violated(self._solver.model())):
+            if found == "unknown" or (found == "sat" and not self._extended(self._solver.model())):
                 return False
         return False
 
-    def _drain(self) -> None:
-        asides = self.encoding.arithmetic.asides
-        self._solver.add(asides[self._asides :])
-        self._asides = len(asides)
-
-    def _lifted(self, truth: Truth) -> Z3:
-        return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
-
     # --- what a model violates --------------------------------------------------------------------------------------
 
-    def _violated(self, model: Z3) -> bool:
+    def _extended(self, model: Z3) -> bool:
         """Lay a model over the world and add the instances that it violates; returns whether there are any."""
         self._pause()
         before = len(self._added), len(self.encoding.arithmetic.asides)
@@ -178,12 +119,12 @@ class LazyDecision:
         truths = {
             key: float(self._true(model, made))
             for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
-            if all(each in existing or not self.world.is_person(each) for each in key[1])
+            if all(each in existing or not self._world.is_person(each) for each in key[1])
         }
-        return self.world.say(truths, existing)
+        return self._world.say(truths, existing)
 
     def _true(self, model: Z3, made: Z3) -> bool:
-        return bool(self.z3.is_true(model.eval(made, model_completion=True)))
+        return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
 
     def _candidates(self, changed: Sequence[Key]) -> Iterator[Instance]:
         if self._suspects is None:
@@ -193,11 +134,11 @@ class LazyDecision:
             yield from self._suspects
         for key in changed:
             yield from self._touched.of(key, self._related.mentioning(key[0]))
-        for person in self.world.people():
+        for person in self._world.people():
             if person not in self._people:
-                sort = self.world.sort_of(person)
+                sort = self._world.sort_of(person)
                 yield from self._touched.about(person, sort, self._related.statements)
-        self._people = set(self.world.people())
+        self._people = set(self._world.people())
 
     def _violated_at_first(self) -> Iterator[Instance]:
         join, limit = LeastWorldJoin(self._ground.known), self._ground.limit
@@ -218,26 +159,21 @@ class LazyDecision:
     def _pause(self) -> None:
         if self._ground.halted is not None and self._ground.halted():
             raise Interrupted
-        if self._deadline.passed:
+        if self.deadline.passed:
             raise TooWide(f"time ran out after {len(self._added):,} instances of statements")
 
     def _look(self, instance: Instance) -> None:
         if instance.key not in self._added and not self._reading.satisfied(instance):
             self._add(instance)
 
-    def _add(self, item: Item) -> None:
+    def _add(self, item: Instance | Definition) -> None:
         self._added.add(item.key)
+        self.count = len(self._added)
         if len(self._added) > self._ground.limit:
             raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
         if len(self._added) % _LOOKED == 0:
             self._pause()
-        said = self.encoding.held(item)
-        if said is True:
-            return
-        mark = self.z3.Bool(f"?mark {len(self._added)}", self.context)
-        self._marks[mark.decl().name()] = mark
-        self._items[mark.decl().name()] = item
-        self._solver.add(self.z3.Implies(mark, self._lifted(said)))
+        self._mark(item)
 
     def _complete_rows(self, model: Z3) -> None:
         """Add rows that decide a quantifier in the world but not in the model."""
@@ -264,7 +200,7 @@ class LazyDecision:
                     found = (self._reading.key(head, instance.bindings) for head in defined)
                     heads |= dict.fromkeys(each for each in found if each is not None and known.completed(each))
         for key in heads:
-            if key not in self._added and self.world.box(key)[0] > 0 and not self._supported(key):
+            if key not in self._added and self._world.box(key)[0] > 0 and not self._supported(key):
                 yield key
 
     def _supported(self, key: Key) -> bool:
@@ -280,20 +216,11 @@ class LazyDecision:
     def _is_there(self, instance: Instance) -> bool:
         """Whether all individuals of an instance exist in the world; *anyone* stands for one that need not."""
         found = ((instance.bindings[name], sort) for name, sort in instance.stated.variables)
-        return all(self.world.has(sort, each) and not self.world.is_anyone(each) for each, sort in found)
+        return all(self._world.has(sort, each) and not self._world.is_anyone(each) for each, sort in found)
 
-    def _shown(self, model: Z3) -> Status:
-        goal = self._lifted(self._goal)
-        truth = float(self._true(model, goal))
-        known = self._ground.known
-        moved = (key for key in self.encoding.atoms if self.world.box(key)[0] != known.box(key)[0])
-        near: Iterable[Key] = islice(moved, _SHOWN)
-        added = [item for item in self._items.values() if isinstance(item, Instance) and self._is_there(item)]
-        shown = checked_world(
-            self.z3, model, truth, self._ground, self._question, self.encoding, list(near), added, self._reading
-        )
-        if shown is None:
-            self.left_open = True
-            return "unknown"
-        self.models.append(shown)
-        return "sat"
+    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
+        known, encoding = self._ground.known, self.encoding
+        moved = (key for key in encoding.atoms if self._world.box(key)[0] != known.box(key)[0])
+        added = (item for item in self._solver.marks if isinstance(item, Instance) and self._is_there(item))
+        near = islice(moved, _SHOWN)
+        return checked_world(model, truth, self._ground, self._question, encoding, near, added, self._reading)

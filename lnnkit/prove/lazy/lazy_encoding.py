@@ -13,17 +13,15 @@ is unsatisfiable, so is every row, and they need not be tested one by one (gener
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, Truth
-from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, subsets
+from lnnkit.prove.encoding.graded_encoding import Constraint, Truth
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.instance_search import assignments
 from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.ground.parts import Assignment, Blanket, Part
-from lnnkit.prove.ground.unfounded import Loop
+from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.lazy.world_values import WorldValues
 from lnnkit.prove.solving import Z3
 
@@ -59,39 +57,36 @@ class Quantified:
 
 
 class LazyEncoding(ClassicalEncoding):
-    """``world`` is the model, ``least`` the world of all lower ends, ``expanded`` the rows added by another encoding.
-    ``asides`` collects further assertions. ``pause`` is called for every row, and raises when time runs out."""
+    """``world`` is the model, ``expanded`` the rows added by another encoding. ``pause`` is called for every row, and
+    raises when time runs out."""
 
     def __init__(
         self,
-        z3: Z3,
-        context: Z3,
         reading: GroundReading,
-        arithmetic: ArithmeticEncoding,
+        whole: Collection[str],
         world: WorldValues,
-        least: GroundReading,
         expanded: dict[Place, Rows] | None = None,
         *,
         folded: bool,
         pause: Callable[[], None],
     ) -> None:
-        super().__init__(z3, context, reading, arithmetic, folded=folded)
+        super().__init__(reading, whole, folded=folded)
         self._pause = pause
         self.expanded: dict[Place, Rows] = {} if expanded is None else expanded
         self.quantified: dict[Place, Quantified] = {}
         self._replayed = expanded is not None
         self._world = world
-        self._least = least
+        self._lower_world = GroundReading(WorldValues(reading.known))  # in the world of all lower ends
         self._people: dict[Part, list[str]] = {}
         self.existing: dict[str, Z3] = {}
         self.of_anyone: dict[Key, Z3] = {}  # atoms of which nothing is known
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
-    def held(self, item: Instance | Definition | Loop | Blanket) -> Truth:
+    def held(self, item: Constraint) -> Z3 | bool:
         found = super().held(item)
         if isinstance(item, Instance):
-            return self._connective("implies", [self._there(item.bindings.values()), found])
+            return self._greatest([self.negated(self._there(item.bindings.values())), found])
         return found
 
     def exists(self, person: str) -> Z3:
@@ -104,7 +99,7 @@ class LazyEncoding(ClassicalEncoding):
         place = id(part), tuple(bindings[name] for name in sorted(part.variables))
         rows = self.expanded.get(place)
         if rows is None:
-            self.expanded[place] = rows = self._settled(part, bindings) or self._rows(part, bindings)
+            self.expanded[place] = rows = self._decided(part, bindings) or self._rows(part, bindings)
         if rows.decided and self._folded:
             return part.kind == "exists"
         if place not in self.quantified:
@@ -118,12 +113,12 @@ class LazyEncoding(ClassicalEncoding):
         some = self.quantified[place].some
         return some if part.kind == "exists" else self.z3.Not(some)
 
-    def _settled(self, part: Part, bindings: Assignment) -> Rows | None:
+    def _decided(self, part: Part, bindings: Assignment) -> Rows | None:
         """A quantifier decided by a settled row, with that row. Without such a row, no rows if another encoding is
         replayed, else None."""
         (body,) = part.operands
         exists = part.kind == "exists"
-        for row in self._least.rows(part, bindings):
+        for row in self._lower_world.rows(part, bindings):
             self._pause()
             low, high = self._reading.box(body, row)
             if low >= 1 if exists else high <= 0:
@@ -176,7 +171,7 @@ class LazyEncoding(ClassicalEncoding):
         rows = quantified.rows
         if rows.anyone is None or self.z3.is_false(quantified.rest):
             return
-        self._aside(self.z3.Implies(quantified.rest, self._lift(self._row(quantified, rows.anyone))))
+        self._aside(self.z3.Implies(quantified.rest, self.lifted(self._row(quantified, rows.anyone))))
 
     def _replay(self, quantified: Quantified) -> None:
         while quantified.turns < len(quantified.rows.added):
@@ -196,7 +191,7 @@ class LazyEncoding(ClassicalEncoding):
         else:
             self._fresh += 1
             quantified.rest = z3.Bool(f"?rest {self._fresh}", self.context)
-        self._aside(z3.Implies(before, self._lift(self._connective("or", [*truths, quantified.rest]))))
+        self._aside(z3.Implies(before, self.lifted(self._greatest([*truths, quantified.rest]))))
         self._generalised(quantified)
 
     def _single(self, quantified: Quantified) -> None:
@@ -208,19 +203,16 @@ class LazyEncoding(ClassicalEncoding):
         truth = self.truth(part.operands[0], row)
         if part.kind == "forall":
             truth = self.negated(truth)
-        truth = self._connective("and", [self._there(row[name] for name, _ in part.bound if name not in outer), truth])
-        self._aside(self._lift(self._connective("implies", [truth, quantified.some])))
+        truth = self._least([self._there(row[name] for name, _ in part.bound if name not in outer), truth])
+        self._aside(self.lifted(self._greatest([self.negated(truth), quantified.some])))
         return truth
 
     def _aside(self, said: Z3) -> None:
         self.arithmetic.asides.append(said)
 
-    def _lift(self, truth: Truth) -> Z3:
-        return self.z3.BoolVal(truth, self.context) if isinstance(truth, bool) else truth
-
     def _there(self, entities: Iterable[object]) -> Truth:
         people = [each for each in dict.fromkeys(entities) if isinstance(each, str) and self._world.is_person(each)]
-        return self._connective("and", [self.exists(each) for each in people])
+        return self._least(map(self.exists, people))
 
     # --- candidates -------------------------------------------------------------------------------------------------
 
@@ -247,14 +239,13 @@ class LazyEncoding(ClassicalEncoding):
         named = {name: text for name, text in bindings.items() if isinstance(text, str)}
         for guard in self._reading.row_guards(part):
             if guard.kind == "atom" and guard.variables & {name for name, _ in part.bound}:
-                known = self._least.known
-                for found in assignments(part.bound, named, [guard], self._least.upper_rows, known):
+                known = self._lower_world.known
+                for found in assignments(part.bound, named, [guard], self._lower_world.upper_rows, known):
                     yield {**bindings, **found}
         yield from self._reading.rows(part, bindings)
-        for chosen in range(1, (1 << len(opens)) - (len(opens) == len(part.bound))):
-            unnamed = [name for place, name in enumerate(opens) if chosen >> place & 1]
-            inner = {**bindings, **self._own(part, unnamed)}
-            yield from self._products([each for each in part.bound if each[0] not in unnamed], inner)
+        for unnamed in subsets(opens):
+            if len(unnamed) < len(part.bound):
+                yield from self._named_rows(part, {**bindings, **self._own(part, unnamed)})
 
     def _own(self, part: Part, names: Sequence[str]) -> dict[str, str]:
         sorts = dict(part.bound)

@@ -14,36 +14,20 @@ class Related:
     lazily."""
 
     def __init__(self, ground: Ground, question: Question) -> None:
-        self._ground = ground
-        self._question = question
+        self.ground = ground
+        self.question = question
         self._chosen: dict[str, list[Stated]] = {}
 
     @cached_property
     def statements(self) -> list[Stated]:
-        """The relevant statements in the order of discovery; all statements of a small program."""
-        ground = self._ground
-        if ground.small:
-            return ground.index.every()
-        found: dict[Stated, None] = {}
-        names = {leaf.name for leaf in self._question.part.leaves}
-        waiting = sorted(names)
-        while waiting:
-            name = waiting.pop()
-            if ground.known.is_settled(name):
-                continue
-            for stated in ground.index.mentioning(name):
-                if stated not in found:
-                    found[stated] = None
-                    more = {leaf.name for leaf in stated.part.leaves} - names
-                    names |= more
-                    waiting += sorted(more)
-        return list(found)
+        """The statements connected to the question by unsettled atoms."""
+        return self.ground.related(self.question, open_only=True)
 
     def mentioning(self, name: str) -> list[Stated]:
         """The relevant statements with a predicate."""
         if name not in self._chosen:
             related = set(self.statements)
-            self._chosen[name] = [each for each in self._ground.index.mentioning(name) if each in related]
+            self._chosen[name] = [each for each in self.ground.index.mentioning(name) if each in related]
         return self._chosen[name]
 
     @cached_property
@@ -51,7 +35,7 @@ class Related:
         """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
         defined by non-recursive rules alone."""
         parts = [(each.part, each.variables) for each in self.statements]
-        parts.append((self._question.part, ()))
+        parts.append((self.question.part, ()))
         if any(self._compares(part, dict(variables)) for part, variables in parts):
             return False
         if any(each.lower > 0 and each.upper < 1 for each in self.statements):
@@ -62,19 +46,17 @@ class Related:
     def without_completion(self) -> bool:
         """Whether no statement, nor the question, reads a completed predicate that is not settled, or whose rules read
         one that is not: its completion then bounds what they read."""
-        completed = frozenset[str]().union(*self._ground.program.strata)
+        completed = frozenset[str]().union(*self.ground.program.strata)
         parts = [each.part for each in self.statements]
-        names = {leaf.name for part in (*parts, self._question.part) for leaf in part.leaves} & completed
-        read = {leaf.name for name in names for stated in self._defining(name) for leaf in stated.part.leaves}
-        return all(map(self._ground.known.is_settled, names | read))
-
-    def _defining(self, name: str) -> Iterator[Stated]:
-        index = self._ground.index
-        return (each for each in index.mentioning(name) if name in {head.name for head in index.defined(each)})
+        names = {leaf.name for part in (*parts, self.question.part) for leaf in part.leaves} & completed
+        read = {
+            leaf.name for name in names for stated, _ in self.ground.index.defining(name) for leaf in stated.part.leaves
+        }
+        return all(map(self.ground.known.is_settled, names | read))
 
     def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
         if part.kind == "same":
-            return any(self._ground.known.is_open(sorts[name]) for name in part.variables)
+            return any(self.ground.known.is_open(sorts[name]) for name in part.variables)
         if part.arithmetic is not None:
             return False
         inner = {**sorts, **dict(part.bound)}
@@ -82,15 +64,15 @@ class Related:
 
     def _plainly_completed(self, stated: Stated) -> bool:
         """Whether a statement derives completed atoms only as their rule, and from other predicates."""
-        program, known = self._ground.program, self._ground.known
-        heads = {id(head) for head in self._ground.index.defined(stated)}
+        program, known = self.ground.program, self.ground.known
+        heads = {id(head) for head in self.ground.index.defined(stated)}
         completed = frozenset[str]().union(*program.strata)
         for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
             if leaf.name not in completed or known.is_settled(leaf.name) or id(leaf) in heads:
                 continue
             if sign >= 0:
                 return False
-            own = {head.name for head in self._ground.index.defined(stated)}
+            own = {head.name for head in self.ground.index.defined(stated)}
             if any(leaf.name in stratum and own & stratum for stratum in program.strata):
                 return False
         return True
