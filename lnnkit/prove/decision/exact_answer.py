@@ -22,6 +22,8 @@ from lnnkit.prove.solving import Z3
 from lnnkit.prove.verdict.proved import Proved
 from lnnkit.time_limit import Deadline
 
+_LEAST = Fraction(1, 10**30)  # less than any rounding of truths
+
 
 def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
     """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
@@ -102,13 +104,16 @@ def _unfolded(asked: Asked) -> GradedEncoding:
 
 
 def _found(asked: Asked) -> Found:
-    """The bounds. Contradictions that are due to rounding, which inference does not report, are resolved by widening
-    constraints by a tolerance."""
+    """The bounds. Contradictions that are due to rounding are resolved by widening constraints by a tolerance. Those
+    that even `_LEAST` resolves are none of rounding: a truth function jumps there."""
     decide = _decision(asked)
-    found = decide(ZERO).bounds()
-    if found.consistent is False and asked.ground.conflict is None:
-        asked.slack = SLACK
-        found = decide(SLACK).bounds()
+    found, cone = decide(ZERO).bounds(), asked.cone
+    if found.consistent is False:
+        wider = decide(SLACK).bounds()
+        if wider.consistent and decide(_LEAST, ()).bounds().consistent:
+            asked.cone = cone
+            return found
+        asked.slack, found = SLACK, wider
     if found.broken and found.consistent and found.upper is None and not asked.deadline.passed:
         with suppress(TooWide):  # in time: the lower bound stands
             upper = decide(asked.slack, (1,)).bounds()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -19,7 +20,8 @@ from lnnkit.time_limit import Deadline, TimedOut
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LOOKED = 64  # after this many instances or constraints the clock is read
 _TURNS = 100  # models whose numbers are tried before an end is sought by bisection
-_NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum
+_NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum,
+_LAST_SECONDS = 1.0  # and time to find that it is the truth of a world
 
 
 @dataclass(slots=True)
@@ -229,7 +231,8 @@ class GradedDecision:
     def _approached(
         self, end: int, known: float, seen: Fraction, solver: Z3, deadline: Deadline
     ) -> tuple[Fraction | None, Z3]:
-        """The end by bisection between the known bound and the worlds seen."""
+        """The end by bisection between the known bound and the worlds seen: the truth of the last one, if no other is
+        beyond it, else a bound near it."""
         proved, shown = self.encoding.end(known, end), seen
         model = None
         while abs(shown - proved) > _NEAR:
@@ -242,6 +245,9 @@ class GradedDecision:
             else:
                 model, shown = found, self._value(found)
                 shown = max(shown, middle) if end else min(shown, middle)
+        with suppress(TimedOut):  # then the bound stands
+            status, _ = self._beyond(end, shown, solver, deadline.capped(_LAST_SECONDS), strictly=True)
+            proved = shown if status == "unsat" else proved
         return proved, model
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from lnnkit.numeric import Comparison
 from lnnkit.prove.ground.instance_search import assignments, guards_of, unified
@@ -81,7 +82,10 @@ class GroundReading:
     def key(self, part: Part, bindings: Assignment) -> Key | None:
         """The atom of a leaf; None if an argument is not a named entity."""
         arguments = part.arguments(bindings)
-        return None if any(not isinstance(each, str) for each in arguments) else (part.name, tuple(map(str, arguments)))
+        for each in arguments:
+            if not isinstance(each, str):
+                return None
+        return part.name, cast("tuple[str, ...]", arguments)
 
     def atoms(self, part: Part, bindings: Assignment) -> Iterator[Key]:
         """The atoms and numbers of a formula, about named entities; within a quantifier those of its rows."""
