@@ -9,7 +9,7 @@ from __future__ import annotations
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.expected import plain
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes import misread, places, recognisers, tokens
+from lnnkit.syntax.mistakes import misread, places, recognisers, tokens, wordings
 from lnnkit.syntax.mistakes.clauses import CLAUSES, DECLARATIONS, EXPRESSIONS
 from lnnkit.syntax.mistakes.rows import Recogniser, rows
 from lnnkit.syntax.mistakes.statements import STATEMENTS
@@ -28,20 +28,17 @@ MISTAKES: tuple[Recogniser, ...] = (
     recognisers.date_in_table,
     *rows(tokens.UNQUOTED),
     *rows(tokens.SIGNS),
-    *rows(places.WORDS),
+    *rows(wordings.WORDS),
     *rows(DECLARATIONS),
-    recognisers.if_call,
-    recognisers.shouted,
-    recognisers.head_shouted,
+    *rows(places.CAPITALS),
     *rows(places.QUANTIFIERS),
-    recognisers.quantifier_list,
+    *rows(places.LISTED),
     recognisers.glued_quantifier,
     recognisers.foreign_function,
     *rows(places.ARGUMENTS),
-    recognisers.argument_expression,
+    *rows(places.EXPRESSIONS),
     *rows(places.BRACKETS),
-    recognisers.membership,
-    recognisers.open_interval,
+    *rows(places.IN),
     recognisers.unclosed_group,
     recognisers.interval_in_body,
     *rows(places.BOUNDS),

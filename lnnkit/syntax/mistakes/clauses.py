@@ -108,12 +108,12 @@ CLAUSES: Table = {
     "logic declaration: the name of the logic follows the word": {
         r"\A\w+\s*‸[=:]\s*(<name>\w+)": "write `logic {name}`",
     },
-    "declaration+table [divide] predicate-arity: the arity is not written as `{at}`": {
+    "declaration+table [=DIVIDE] predicate-arity: the arity is not written as `{at}`": {
         r"\S\s*‸⟦/\s*(<count>\d)⟧\b": _sorts
     },
 }
 EXPRESSIONS: Table = {
-    "load [in_table top expression] bad-condition: a condition compares a column with a value or another column": {
+    "load [in_table top calculated] bad-condition: a condition compares a column with a value or another column": {
         r"(<name>[\w-]+) from \"(<path>[^\"\n]+)\"\s*\((<columns>[\w\s,]+)\) where (<test>[^{}\[\]\\]*)": _selected,
     },
 }

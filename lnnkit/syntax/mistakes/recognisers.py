@@ -7,10 +7,9 @@ import re
 from lnnkit.syntax.dates import DATE, date_as_number, hours_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import END, Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, SHOUTED, is_name, unglued
-from lnnkit.syntax.mistakes.rows import ITEM, in_table
-from lnnkit.syntax.printer import format_string
-from lnnkit.syntax.rewrite import aggregate_message, between, by_cases, parts_of_call
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
+from lnnkit.syntax.mistakes.rows import in_table
+from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
 from lnnkit.syntax.span import Span
 
 _FORMULAS = ("rule", "axiom", "query", None)
@@ -66,85 +65,6 @@ def date_in_table(fault: Fault) -> Diagnostic | None:
     return None
 
 
-def shouted(fault: Fault) -> Diagnostic | None:
-    for lexeme in (fault.word, fault.previous):
-        if lexeme is None or lexeme.kind != "word" or fault.in_arguments:
-            continue
-        text = lexeme.text
-        if fault.keyword in ("fact", "label") and fault.previous is not None and fault.previous.text == "=":
-            return None  # a value
-        if text.upper() in ("IF", "THEN") and fault.keyword in _FORMULAS:
-            return fault.report_at(
-                lexeme, "if-then", f"`{text}` is not a word of the language", "write `P -> Q` for if P then Q"
-            )
-        if text.upper() == "ELSE" and fault.keyword in _FORMULAS:
-            hint = "end the statement before it, and write a second one: `~P -> Q` for else Q"
-            return fault.report_at(lexeme, "if-then", f"`{text}` is not a word of the language", hint)
-        if text in SHOUTED:
-            return fault.report_at(
-                lexeme, "capital-operator", f"`{text}` in capitals is not an operator", f"write `{text.lower()}`"
-            )
-        if text in ("And", "Or", "Not") and fault.word:
-            return fault.report_at(
-                lexeme, "capital-operator", f"`{text}` is not an operator", f"write `{text.lower()}`"
-            )
-    return None
-
-
-def if_call(fault: Fault) -> Diagnostic | None:
-    """`IF(A(X), B(X), C(X))`."""
-    for place in fault.open:
-        called = fault.before[place - 1] if place else None
-        if called is not None and called.text.upper() in ("IF", "IIF", "IFELSE", "IF_ELSE"):
-            call = fault.source.text[called.start : fault.piece.end]
-            return fault.report_at(called, "if-then", *no_if(called.text, call))
-    return None
-
-
-def no_if(name: str, call: str) -> tuple[str, str]:
-    """The message and the hint for a conditional written as a call."""
-    cases = by_cases(call)
-    hint = f"write `{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
-    return f"`{name}` is not a function", hint
-
-
-def head_shouted(fault: Fault) -> Diagnostic | None:
-    """`NOT(P(X))`, which parses as an atom named NOT."""
-    if not fault.in_arguments:
-        return None
-    head = fault.before[fault.open[-1] - 1]
-    if head.text in SHOUTED:
-        return fault.report_at(
-            head, "capital-operator", f"`{head.text}` in capitals is not an operator", f"write `{head.text.lower()}`"
-        )
-    return None
-
-
-def quantifier_list(fault: Fault) -> Diagnostic | None:
-    """`forall x y: P(x, y)`: `y` is parsed as the formula, so the fault comes after it."""
-    count = len(fault.before)
-    second: int | None = None
-    if fault.token == "COLON" and count > 2:
-        second = count - 1
-    elif (
-        fault.in_arguments
-        and fault.open[-1] > 1
-        and fault.before[fault.open[-1]].start > fault.before[fault.open[-1] - 1].end
-    ):
-        second = fault.open[-1] - 1
-    elif fault.token in ("NAME", "ENTITY") and count > 2:
-        second = count - 1
-    if second is None or fault.before[second].kind != "word" or not fault.quantified(second - 1):
-        return None
-    first, name = fault.before[second - 1], fault.before[second]
-    return fault.report_at(
-        name,
-        "quantifier-comma",
-        "variables of a quantifier are separated by commas",
-        f"write `{first.text}, {name.text}`",
-    )
-
-
 def glued_quantifier(fault: Fault) -> Diagnostic | None:
     """`∀xP(x, y)`, which parses as a variable `xP` before a group."""
     if fault.token != "COMMA" or not fault.open:
@@ -181,96 +101,9 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
     return None
 
 
-def argument_expression(fault: Fault) -> Diagnostic | None:
-    if not fault.in_arguments or fault.previous is None or fault.token in (END, "RSQB", "RBRACE", "STRING", "COLON"):
-        return None
-    head = fault.before[fault.open[-1] - 1]
-    if fault.token in ("AND", "OR", "XOR", "IMPLIES", "IFF", "NOT", "QUANTIFIER"):
-        sign = {"AND": "&", "OR": "|", "XOR": "xor", "IMPLIES": "->", "IFF": "<->"}.get(fault.token or "")
-        hint = f"join atoms instead: `{head.text}(...) {sign} {head.text}(...)`" if sign else "put it before the atom"
-        return fault.report("argument-formula", f"`{fault.text}` cannot be used in an argument of `{head.text}`", hint)
-    if fault.token == "LPAR":
-        inner = fault.previous
-        message = f"an argument is a variable or an entity, and `{inner.text}(` starts an expression"
-        hint = f"give it an atom or comparison of its own, and use a variable in `{head.text}`"
-        return fault.report_at(inner, "argument-expression", message, hint)
-    if fault.token in ("PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "COMPARE", "EQUALS"):
-        message = f"an argument is a variable or an entity, never an expression: `{fault.text}`"
-        hint = f"compute outside of `{head.text}`; an entity with such a character needs quotes"
-        return fault.report("argument-expression", message, hint)
-    if fault.token is None and fault.previous.kind in ("word", "number") and fault.touching:
-        start = max(fault.source.text.rfind(mark, 0, fault.start) for mark in "(,") + 1
-        inside = re.match(r"[^,()\n]*", fault.source.text[start : fault.piece.end])
-        entity = inside[0].strip() if inside else ""
-        message = f"`{fault.text}` cannot be part of an unquoted entity"
-        return fault.report("unquoted-entity", message, f'write "{entity}"')
-    return None
-
-
-_LISTED = re.compile(rf"in\s*[(\[{{]\s*({ITEM}(?:\s*,\s*{ITEM})*)\s*[)\]}}]")
-
-_NUMBER = re.compile(r"\d[\d.]*(?:[eE]-?\d+)?|inf")
-
-
-def membership(fault: Fault) -> Diagnostic | None:
-    """A list of entities after `in`."""
-    place = _place(fault)
-    if fault.keyword not in _FORMULAS or place < 1 or fault.quantified(place - 1):
-        return None
-    start = fault.before[place].start if place < len(fault.before) else fault.start
-    listed = _LISTED.match(fault.source.text, start, fault.piece.end)
-    items = re.findall(ITEM, listed[1]) if listed else []
-    if listed is None or any(_NUMBER.fullmatch(item) for item in items):
-        return None
-    entities = [item if item.startswith('"') or is_name(item) else format_string(item) for item in items]
-    held, last = between(fault, place), fault.before[place - 1]
-    if held and held.endswith(")"):
-        cases = [f"{held[:-1]}, {entity})" for entity in entities]
-    elif last.kind == "word":
-        cases = [f"{last.text} = {entity}" for entity in entities]
-    else:
-        return None
-    instead = " | ".join(cases)
-    hint = f"write `({instead})`" if len(cases) > 1 else f"write `{instead}`"
-    return fault.report("membership", "`in` gives bounds and does not test membership", hint, start, listed.end())
-
-
-def _place(fault: Fault) -> int:
-    """The index of the lexeme `in` that the fault belongs to, which is the fault itself or one before it; -1 if there
-    is none."""
-    if fault.token == "IN":
-        return len(fault.before)
-    words = [lexeme.text for lexeme in fault.before]
-    if words[-1:] == ["in"]:
-        return len(words) - 1
-    return len(words) - 2 if words[-2:-1] == ["in"] and words[-1] in "[({" else -1
-
-
 _UNIT = re.compile(r"0?\.\d+|[01](?:\.0*)?")
 
-_GOES_ON = re.compile(r"\s*(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)")
-
 _OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
-
-
-def open_interval(fault: Fault) -> Diagnostic | None:
-    words = [lexeme.text for lexeme in fault.before]
-    wrong_start = fault.token == "LPAR" and bool(words) and words[-1] == "in"
-    wrong_end = (
-        fault.token == "RPAR" and fault.open and fault.before[fault.open[-1]].text == "[" and words[-5:-4] == ["in"]
-    )
-    if not (wrong_start or wrong_end):
-        return None
-    match = re.match(r"\(\s*([^,()\[\]]+),\s*([^,()\[\]]+)[\])]", fault.rest) if wrong_start else None
-    ends = [match[1].strip(), match[2].strip()] if match else words[-3::2] if wrong_end else ["l", "u"]
-    within = match is not None and bool(_GOES_ON.match(fault.rest, match.end()))
-    operand = between(fault, len(fault.before) - 1) if within and fault.keyword in _FORMULAS else None
-    if operand and "(" in operand:  # a part of a formula: numbers, which are compared
-        closing = "<=" if match and match[0].endswith("]") else "<"
-        hint = f"a number is compared: `{ends[0]} < {operand} {closing} {ends[1]}`"
-        return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint)
-    hint = f"write `in [{', '.join(ends)}]`"
-    return fault.report("open-interval", "bounds are closed: both ends belong to them", hint)
 
 
 def interval_in_body(fault: Fault) -> Diagnostic | None:

@@ -9,7 +9,7 @@ A table maps a heading, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, to patterns, ea
 
 Message and hint are filled in with the groups and with what `_Found` adds. A hint may be a function of them; where it
 returns None, the row does not hold. Conditions are those of `CONDITIONS`, or a terminal that the grammar expects there
-(``-NAME``: that it does not).
+(``-NAME``: that it does not), or ``=ONE|OTHER``: the terminal that stands there.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ MACROS = {
     "BEHIND": rf"(?<![\w.])(?P<number>{NUMBER})",  # a number before the fault
     "CALLED": "|".join(sorted(FUNCTIONS | UNITS)),
     "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
+    "CAPITALS": "|".join(sorted(SHOUTED)),
     "WORDS": "|".join(sorted(WORDS)),
     "PROPERTY": "(?i:transitive|symmetric|asymmetric|irreflexive|functional|unique)",
     "QUANTITY": r"(?:exactly|at\s+(?:least|most)|only)",
@@ -90,11 +91,9 @@ CONDITIONS: dict[str, Callable[[Fault], bool]] = {
     "arguments": lambda fault: fault.in_arguments,
     "outside": lambda fault: not fault.in_arguments,
     "junk": lambda fault: fault.token is None,  # no terminal of the grammar
-    "entity": lambda fault: fault.token in ("NAME", "ENTITY", "NUMBER", "STRING"),
-    "expression": lambda fault: fault.token in ("LPAR", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER"),
-    "divide": lambda fault: fault.token == "DIVIDE",
-    "bounds": lambda fault: fault.token == "IN",
-    "closer": lambda fault: fault.token in ("RPAR", "RSQB", "RBRACE"),
+    "literal": lambda fault: fault.token in ("NAME", "ENTITY", "NUMBER", "STRING"),
+    "sign": lambda fault: fault.token in ("PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "COMPARE", "EQUALS"),
+    "calculated": lambda fault: fault.token in ("LPAR", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER"),
     "glued": lambda fault: fault.token in (None, "ENTITY"),
     "top": lambda fault: not fault.open,
     "nested": lambda fault: bool(fault.open),
@@ -139,7 +138,12 @@ class Row:
         start, end = spans.get("at") or (spans.get("from", (fault.start, 0))[0], spans.get("to", (0, fault.end))[1])
         at = fault.source.text[start:end]
         found |= {"keyword": fault.keyword or "rule", "at": visible(at), "lower": " ".join(at.lower().split())}
-        found |= {"there": fault.rest.strip(), "previous": fault.previous.text if fault.previous else ""}
+        applied = fault.before[fault.open[-1] - 1].text if fault.open and fault.open[-1] else ""
+        found |= {
+            "applied": applied,
+            "there": fault.rest.strip(),
+            "previous": fault.previous.text if fault.previous else "",
+        }
         hint = self.hint.format(**found) if isinstance(self.hint, str) else self.hint(found, fault)
         return None if hint is None else fault.report(self.code, self.message.format(**found), hint, start, end)
 
@@ -163,6 +167,8 @@ class Row:
 
 
 def _holds(condition: str, fault: Fault) -> bool:
+    if condition.startswith("="):
+        return fault.token in condition[1:].split("|")
     if condition.lstrip("-").isupper():
         return (condition.lstrip("-") in fault.expected) != condition.startswith("-")
     return CONDITIONS[condition](fault)

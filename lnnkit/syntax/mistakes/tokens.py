@@ -118,7 +118,7 @@ SIGNS: Table = {
         r"‸⟦[€$£¥]⟧\s*(<number>\d[\d.]*)": _UNIT,
         r"BEHIND[^\S\n]*‸⟦[€$£¥]⟧": _UNIT,
     },
-    "any [outside entity] number-unit: a number has no unit: `{at}`": {
+    "any [outside literal] number-unit: a number has no unit: `{at}`": {
         r"BEHIND[^\S\n]*‸⟦(?!(?:RESERVED)(?![\w-]))NAME⟧(?!\w*[^\S\n]*\()": _UNIT,
     },
     "any [outside glued] number-unit: a number has no unit: `{at}`": {
