@@ -40,8 +40,7 @@ from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.induction.hot_deck import donors
 from lnnkit.learn.induction.induced_rule import Induced
 from lnnkit.learn.induction.rule_induction import Limits, induce
-from lnnkit.learn.induction.rule_statements import declaration, statements
-from lnnkit.learn.induction.rule_text import rule_lines
+from lnnkit.learn.induction.rule_statements import declaration, rule_lines, statements
 from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order
 from lnnkit.learn.induction.table_literals import TableColumn, missing
 from lnnkit.learn.induction.time_budget import Clock

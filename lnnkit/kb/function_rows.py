@@ -14,8 +14,7 @@ from lnnkit.check.program import CheckedProgram, Fact, Query, Unknown
 from lnnkit.kb.asking import answers
 from lnnkit.kb.session import Session
 from lnnkit.kb.theory import Theory
-from lnnkit.learn.fitting.validation_split import split
-from lnnkit.learn.labels import labels
+from lnnkit.learn.labels import labels, split
 from lnnkit.learn.replay.recorded_inference import label_queries, mentioned
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast

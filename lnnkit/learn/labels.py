@@ -17,6 +17,8 @@ from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import Given
 from lnnkit.store.stated_facts import given_labels
 
+_LEAST = 20  # fewest labels of a predicate and a class of which a share is held out
+
 
 @dataclass(frozen=True, slots=True)
 class Labels:
@@ -144,3 +146,25 @@ def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tupl
             last[ended] = events.previous(last[ended])
         ends.append(last)
     return keys, (ends[0], ends[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Indices of labels, sorted."""
+
+    train: Tensor
+    validation: Tensor
+
+
+def split(own: Labels, share: float, seed: int) -> Split:
+    """Hold out a ``share`` of the labels, drawn by ``seed``, stratified by class for each predicate that has enough of
+    them. Repeated labels stay on one side."""
+    generator = torch.Generator().manual_seed(seed)
+    stratum = own.predicate * 2 + own.true
+    held = torch.zeros(len(own), dtype=torch.bool)
+    for each in torch.unique(stratum).tolist() if share > 0 else []:
+        mine = where_set(stratum == each)
+        if len(mine) >= _LEAST:
+            picked = torch.randperm(len(mine), generator=generator)[: min(round(share * len(mine)), len(mine) - 1)]
+            held[mine[picked]] = True
+    return Split(where_set(~held), where_set(held))

@@ -16,10 +16,14 @@ from torch import Tensor
 
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.number_terms import parameters as parameters_of
+from lnnkit.formula.unfolding import Formula
+from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.neuron_graph import NeuronGraph
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.learn.arithmetic.learned_terms import LearnedUnit, opened_terms
 from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term
 from lnnkit.numeric.relation import Fixed
+from lnnkit.trail.events import Trail
 
 # Of the spread of the differences, the scale at which a crisp comparison is softened first; _LESS where data placed it.
 # Accuracies of fitting/gradient_descent.py (0.730, 0.953): with _SHARE 0.15 and 1.5 0.725 and 0.738 of the former, with
@@ -207,3 +211,43 @@ def learned_comparison(
         weights = tuple(name or value for name, value in zip(names_of, given, strict=True))
     sign = relation.sign if isinstance(relation, Fixed) else "<?>"
     return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order), units, moved)
+
+
+def opened_comparisons(
+    lifted: LiftedGraph, grounding: Grounding, history: Trail, among: Collection[str], supplied: Collection[str]
+) -> dict[int, LearnedComparison]:
+    """By batch, the comparisons with parameters ``among``, and the comparisons of numbers that modules supply or that
+    the history derives from such numbers."""
+    formulas = {
+        number: batch.formula for number, batch in enumerate(grounding.batches) if batch.formula.auxiliary is not None
+    }
+    formulas = {number: formula for number, formula in formulas.items() if formula.compares}
+    moved = _resting(formulas, history.tellers, supplied) if supplied else frozenset[str]()
+    found: dict[int, LearnedComparison] = {}
+    for number, formula in formulas.items():
+        assert formula.auxiliary is not None
+        own = learned_comparison(lifted.graph, formula.auxiliary, among, moved=not moved.isdisjoint(_numbers(formula)))
+        if own is not None:
+            found[number] = own
+    return found
+
+
+def _numbers(formula: Formula) -> set[str]:
+    """The numbers that a comparison compares."""
+    return {formula.neurons[operand].source for operand in formula.neurons[formula.top].operands}
+
+
+def _resting(
+    formulas: Mapping[int, Formula], tellers: Set[tuple[int, int]], supplied: Collection[str]
+) -> frozenset[str]:
+    """The numbers ``supplied``, and those derived from them by comparisons."""
+    told = {
+        number: {formula.neurons[leaf].source for batch, leaf in tellers if batch == number and leaf >= 0}
+        for number, formula in formulas.items()
+    }
+    found = set(supplied)
+    while True:
+        more = {name for number in formulas if _numbers(formulas[number]) & found for name in told[number]} - found
+        if not more:
+            return frozenset(found)
+        found |= more

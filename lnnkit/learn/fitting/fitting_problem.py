@@ -17,14 +17,12 @@ from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.fitting.objective import Objective, decay
-from lnnkit.learn.fitting.validation_split import Split, split
-from lnnkit.learn.labels import Labels, Told, labels, told_of
+from lnnkit.learn.labels import Labels, Split, Told, labels, split, told_of
 from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
-from lnnkit.learn.replay.neural_predicates import Binding, bound
+from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
 from lnnkit.learn.replay.recorded_inference import Trace, label_queries, mentioned, trace
-from lnnkit.learn.replay.supplied_comparisons import comparison_queries
 from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solved_for
 from lnnkit.learn.starting.comparison_examples import nearest
 from lnnkit.learn.starting.threshold_starts import Start, starts

@@ -116,8 +116,8 @@ def best_conjunctions(
     one = Found(0.0)
     for unknown in ways:
         for each in ranked:
-            total, *cut = each.best(signed, unknown)
-            one = _better(one, total, unknown, (each, *cut))
+            total, place, wanted = each.best(signed, unknown)
+            one = _better(one, total, unknown, (each, place, wanted))
     two = one
     for unknown in ways if longest > 1 else ():
         for each in ranked:
@@ -147,9 +147,9 @@ def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: Found, unkn
             stop = min(start + step, end)
             sure, perhaps = one.covered(start, stop, wanted)
             inside = np.where(sure | (one.codes == 0) if unknown else sure, signed, np.where(perhaps, most, 0.0))
-            total, *cut = two.best(inside, unknown)
+            total, place, held = two.best(inside, unknown)
             if stop == start + 1:
-                found = _better(found, total, unknown, (one, start, wanted), (two, *cut))
+                found = _better(found, total, unknown, (one, start, wanted), (two, place, held))
             else:
                 heappush(waiting, (-total, at, wanted, start, stop))
     return found
@@ -196,9 +196,9 @@ def refined(
                     ranked[literal.column] = _ranks_of(literal.column, columns[literal.column])
                 inside = np.logical_and.reduce([rest, *masks[at][:place], *masks[at][place + 1 :]])
                 own = ranked[literal.column]
-                worth, *cut = own.best(np.where(inside, signed, 0.0), False)
+                worth, cut, held = own.best(np.where(inside, signed, 0.0), False)
                 if worth > float(signed[inside & masks[at][place]].sum()) + 1e-9:
-                    part[place] = own.cut(*cut)
+                    part[place] = own.cut(cut, held)
                     masks[at][place] = certain(*part[place], columns)
         if parts == before:
             break

@@ -1,24 +1,33 @@
-"""Neural predicates and numbers: a torch module computes the truth of a predicate's atoms, or a number, from inputs."""
+"""Neural predicates and numbers: a torch module computes the truth of a predicate's atoms, or a number, from inputs.
+
+A false crisp comparison of such numbers bounds nothing, so inference omits it; softened, it has the gradient from which
+the module learns. It is requested like a query, and its effect through rules is replayed by all supports
+(`lnnkit.learn.replay.soft_supports`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from lnnkit.arrays import all_set, where_set
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.check.walk import nodes
 from lnnkit.data.tell import told_table
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.atoms import Atoms
+from lnnkit.syntax import ast
 
 if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
+
+_MOST = 100_000  # tuples of entities for which a comparison is evaluated at most
 
 
 class NotFinite(Exception):
@@ -144,3 +153,45 @@ def _atom_rows(binding: Binding, found: Trace, atoms: Atoms) -> Tensor:
     classes = torch.tensor([found.entities[name] for name in binding.classes], dtype=torch.int32)
     pairs = [entities.repeat_interleave(len(classes)), classes.repeat(len(entities))]
     return torch.from_numpy(atoms.find(table, [each.numpy() for each in pairs], len(pairs[0])))
+
+
+def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> tuple[Query, ...]:
+    """A query for each comparison whose numbers modules supply, or may determine through other comparisons. Not
+    included: comparisons that are statements themselves, and those of too many tuples; these learn only from what
+    inference derives."""
+    found = {each.predicate for each in bindings if each.numeric}
+    if not found:
+        return ()
+    entities = max(len(each.entities) for each in bindings if each.numeric)
+    held = list(_comparisons(program))
+    mentioned = [_names(query.formula) for query in held]
+    stated = {id(assertion.formula) for assertion in program.assertions}
+    while more := {name for names in mentioned if names & found for name in names} - found:
+        found |= more
+    return tuple(
+        query
+        for query, names in zip(held, mentioned, strict=True)
+        if names & found and id(query.formula) not in stated and entities ** len(_variables(query.formula)) <= _MOST
+    )
+
+
+def _comparisons(program: CheckedProgram) -> Iterator[Query]:
+    for assertion in program.assertions:
+        for node in nodes(cast(ast.Expression, assertion.formula)):
+            if isinstance(node, ast.Comparison):
+                yield Query(node, node.span.text, assertion.logic, node.span)
+
+
+def _names(formula: object) -> set[str]:
+    """The numbers that a comparison mentions."""
+    return {node.name for node in nodes(cast(ast.Expression, formula)) if isinstance(node, ast.Atom)}
+
+
+def _variables(formula: object) -> set[str]:
+    return {
+        argument.name
+        for node in nodes(cast(ast.Expression, formula))
+        if isinstance(node, ast.Atom)
+        for argument in node.arguments
+        if isinstance(argument, ast.Variable)
+    }

@@ -18,8 +18,7 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.instances.unrolled import unroll
-from lnnkit.learn.arithmetic.learned_comparisons import Softness
-from lnnkit.learn.arithmetic.trained_comparisons import opened_comparisons
+from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
 from lnnkit.learn.replay.lukasiewicz_rules import Clause, End, clause_of
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.learn.replay.replay_events import EventIndex

@@ -8,16 +8,17 @@ predictive methods for model selection", 2017).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.tree import DecisionTreeRegressor
 
 from lnnkit.learn.induction.induced_rule import GRID, Induced
 from lnnkit.learn.induction.stratified_splits import Part
 from lnnkit.learn.induction.table_literals import UNIT, Conjunction, Literal, TableColumn, truths
 from lnnkit.learn.induction.time_budget import Clock
-from lnnkit.learn.induction.weighing.boosted_trees import Path, tree_paths
 from lnnkit.learn.induction.weighing.forward_selection import Sum, forward, sampled, without_idle
 from lnnkit.learn.induction.weighing.logistic_regression import PENALTIES, Reference, log_losses, sigmoid
 
@@ -31,6 +32,7 @@ _FEW = 10  # terms that are quick to read, if each is of a separate column; 1: 0
 _UNSAID = 0.003  # share of the best rule's gain on held-out rows that a shorter one may lose; 0.001: 0.776, 0.01: 0.775
 _SURE = 2.0  # standard errors by which a rule without weights must be better
 _ERRORS = 0.5  # standard errors by which a simpler way may be worse; 0: 0.776 with 12.8 terms, 1: 0.777 with 12.3
+Path = tuple[tuple[int, bool], ...]  # places of literals and their signs
 
 
 def weighed(
@@ -206,3 +208,40 @@ def no_worse(losses: np.ndarray, others: np.ndarray, weight: np.ndarray, errors:
     more = losses - others
     mean = float(weight @ more / weight.sum())
     return mean <= errors * float(np.sqrt((weight**2) @ (more - mean) ** 2)) / float(weight.sum())
+
+
+def tree_paths(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> list[Path]:
+    """The paths, longer than one literal, of boosted shallow trees over the truths (n, m) of literals, by decreasing
+    gain (Friedman and Popescu, "Predictive learning via rule ensembles", 2008). Empty without literals, or with a single
+    class."""
+    if not known.shape[1] or positive.all() or not positive.any():
+        return []
+    worth: dict[Path, float] = {}
+    model = GradientBoostingClassifier(
+        n_estimators=40,
+        learning_rate=0.3,
+        subsample=0.7,
+        min_samples_split=8,
+        random_state=int(rng.integers(2**31)),
+    )
+    for tree in model.fit(known, positive, weight).estimators_[:, 0]:
+        for path, gain in _paths(tree):
+            worth[path] = worth.get(path, 0.0) + gain
+    return sorted(worth, key=lambda path: (-worth[path], path))
+
+
+def _paths(tree: DecisionTreeRegressor) -> Iterator[tuple[Path, float]]:
+    """The paths of one tree with at least two literals, each with the gain of its last split."""
+    nodes = tree.tree_
+    loss = nodes.impurity * nodes.weighted_n_node_samples
+    waiting: list[tuple[int, Path]] = [(0, ())]
+    while waiting:
+        node, path = waiting.pop()
+        left, right = int(nodes.children_left[node]), int(nodes.children_right[node])
+        if left < 0:
+            continue
+        for child, wanted in ((left, False), (right, True)):
+            longer = tuple(sorted((*path, (int(nodes.feature[node]), wanted))))
+            if len(longer) > 1:
+                yield longer, float(loss[node] - loss[left] - loss[right])
+            waiting.append((child, longer))
