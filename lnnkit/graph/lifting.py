@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.stated import negated_ends
@@ -22,7 +23,7 @@ from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
-_UNSTATED = {"uses": 0, "shared": False, "defining": False, "stated": False, "asserted": False}
+_UNSTATED = {"uses": 0, "repeated": False, "shared": False, "defining": False, "stated": False, "asserted": False}
 
 
 @collection_paused()
@@ -38,6 +39,7 @@ def build(program: CheckedProgram) -> LiftedGraph:
             closed=predicate.closed,
             span=predicate.span,
             uses=0,
+            repeated=False,
             shared=False,
             defining=False,
             stated=True,
@@ -165,7 +167,7 @@ class _Builder:
     def _is_kept(self, node: str) -> bool:
         """Whether a neuron keeps its own bounds regardless of queries: other queries must not change an answer."""
         data = self.graph.nodes[node]
-        return data["shared"] and (data["kind"] == COMPARISON or data["uses"] >= 2)
+        return data["shared"] and (data["kind"] == COMPARISON or data["uses"] >= 2 or data["repeated"])
 
     def _is_opened(self, node: str) -> bool:
         """Whether a query evaluates the operands of a node that no statement uses."""
@@ -203,7 +205,7 @@ class _Builder:
             if data["kind"] in NEURONS:
                 fixed = not (data["defining"] or node in learned or self._trainable(node))
                 data["asserted"] = fixed and node in beneath
-                data["shared"] = data["kind"] == COMPARISON or (fixed and data["uses"] >= 2)
+                data["shared"] = data["kind"] == COMPARISON or (fixed and (data["uses"] >= 2 or data["repeated"]))
         for root in map(self._beneath_negations, statements):
             data = self.graph.nodes[root.reference.node]
             if data["kind"] in NEURONS:
@@ -321,8 +323,9 @@ class _Builder:
         if self.asked is not None:
             self.asked.add(name)
         elif kind != "not":
-            for operand, *_ in edges:
-                self._use(operand)
+            for operand, _, arguments in edges:
+                core = self._use(operand)
+                core["repeated"] |= len({a for a in arguments if isinstance(a, int)}) < free
         return name
 
     def _connect(self, node: str, edges: Sequence[_Edge]) -> None:
@@ -331,10 +334,13 @@ class _Builder:
             for operand, (weight, parameter), arguments in edges
         ]
 
-    def _use(self, node: str) -> None:
-        """Count a use. A use of a negation counts for what it negates, since a negation keeps no bounds."""
+    def _use(self, node: str) -> dict[str, Any]:
+        """Count a use. A use of a negation counts for what it negates, since a negation keeps no bounds: returns the
+        attributes of that."""
         _, core = self._negations(node)
-        self.graph.nodes[core]["uses"] += 1
+        data = self.graph.nodes[core]
+        data["uses"] += 1
+        return data
 
     def _negations(self, node: str) -> tuple[set[str], str]:
         """The leading negations of a formula, and the node below them."""

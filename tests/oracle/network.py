@@ -240,21 +240,22 @@ class Network:
             self._register(part)
 
     def _shared(self) -> dict[Key, Node]:
-        """Neurons with at least two uses, smallest first; never a defining root or its consequent.
+        """Neurons that several instances read: of at least two uses, or of fewer variables than the formula around;
+        smallest first; never a defining root or its consequent.
 
         A comparison is always one: what it says of its numbers rests on its own bounds.
         """
         uses: Counter[Key] = Counter()
 
-        def use(node: Node) -> None:
+        def use(node: Node, around: int = 0) -> None:
             while node.kind == "not":
                 node = node.operands[0]
             if node.key is not None:
-                uses[node.key] += 1
+                uses[node.key] += 2 if len(node.free) < around else 1
 
         for neuron in self.neurons.values():
             for part in neuron.operands:
-                use(part)
+                use(part, len(neuron.free))
         kept_apart = self.kept_apart
         for rule in self.rules:
             use(rule.root)
