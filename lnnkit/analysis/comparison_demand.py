@@ -41,13 +41,13 @@ def wanted(comparison: Formula, readers: Iterable[tuple[Formula, Needs]], tables
                 return None
             parameters = {argument: place for place, argument in enumerate(neuron.arguments)}
             for literals in _finding(formula, needs, neuron.block):
-                seen = [each for each in literals if each.table in tables]
+                seen = [each for each in literals if each.table in tables or each.table == formula.auxiliary]
                 chosen = _over(seen, parameters)
                 if not _connected(chosen, parameters) and _connected(seen, parameters):
                     chosen = _reached(seen, parameters)
                 if not chosen:
                     return None
-                found.append(existential.renamed(chosen, parameters, formula.sorts))
+                found.append(existential.renamed(chosen, parameters, formula.sorts + needs.existential))
     return Wanted(tuple(dict.fromkeys(found)), existential.sorts)
 
 

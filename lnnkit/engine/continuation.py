@@ -18,7 +18,7 @@ from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.delta import note
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.loop import run
-from lnnkit.engine.start.comparison_start import catch_up
+from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.join.instances.kept_instances import KeptInstances

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 
 import numpy as np
@@ -17,7 +17,7 @@ from lnnkit.engine.completing.unfinished import Unfinished
 from lnnkit.engine.contested import Flags, contested
 from lnnkit.engine.delta import changes
 from lnnkit.engine.loop import run
-from lnnkit.engine.start.comparison_start import catch_up, initialise_comparisons
+from lnnkit.engine.start.demanded_start import catch_up, initialise_comparisons, initialise_neuron
 from lnnkit.engine.start.prepare import initialise_shared, loosen_comparisons, prepare
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
@@ -181,7 +181,7 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
     _renew(space, loosen_comparisons(prepared))
     initialise_comparisons(space)
     catch_up(space, changes(complete(prepared, space, first=True, watch=watch), space.grounding.atoms))
-    begun = _renew(space, initialise_shared(prepared))
+    begun = _renew(space, initialise_shared(prepared, partial(initialise_neuron, space)))
     catch_up(space, changes(begun, space.grounding.atoms))
     changed = no_rows()
     pace = Pace()  # gains of rounds and completions together: their alternation may converge slowly too

@@ -14,7 +14,7 @@ from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.sweep import Dirty, moved, propose, reader, silent
 from lnnkit.engine.round import Round
-from lnnkit.engine.start.comparison_start import catch_up
+from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch, goes_on
 from lnnkit.engine.worklist import Worklist, gather, largest_gain
@@ -73,7 +73,7 @@ def _rounds(
         if not len(raised) and not len(lowered) and not now.arrested:
             progress.status = Status.CONVERGED
             return
-        if space.comparisons:
+        if space.demanded:
             space.extend()
             catch_up(space, delta)
         progress.rounds += 1

@@ -25,7 +25,7 @@ class Worklist:
         self._responses = responses
         self._listening: dict[tuple[str, int], list[int]] = {}
         self._fresh = {member for member, each in responses.items() if each.rule.fresh}
-        self._comparisons = [member for member, each in responses.items() if each.rule.formula.compares]
+        self._demanded = [member for member, each in responses.items() if each.rule.on_demand]
         self._due: dict[tuple[tuple[str, int], ...], list[RuleResponse]] = {}  # by the tables and sides that moved
         for member, each in responses.items():
             for where in each.rule.triggers:
@@ -34,16 +34,16 @@ class Worklist:
     @property
     def fresh(self) -> bool:
         """Whether a rule is due regardless of moves."""
-        if not self._comparisons:
+        if not self._demanded:
             return bool(self._fresh)
-        return bool(self._fresh) or any(self._responses[member].rule.fresh for member in self._comparisons)
+        return bool(self._fresh) or any(self._responses[member].rule.fresh for member in self._demanded)
 
     def due(self, delta: Delta) -> list[RuleResponse]:
         """The rules that are due, in canonical order."""
         if self.fresh:
             members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
             self._fresh = set()
-            members.update(member for member in self._comparisons if self._responses[member].rule.fresh)
+            members.update(member for member in self._demanded if self._responses[member].rule.fresh)
             return [self._responses[member] for member in sorted(members)]
         where = tuple(delta.where)
         due = self._due.get(where)

@@ -80,9 +80,21 @@ class Workspace:
         return flags
 
     @cached_property
-    def comparisons(self) -> tuple[RuleResponse, ...]:
-        """The definitions of comparisons."""
-        return tuple(response for response in self.responses.values() if response.rule.formula.compares)
+    def demanded(self) -> tuple[RuleResponse, ...]:
+        """The definitions of shared neurons that are worked out where they are needed: comparisons, then others,
+        operands first."""
+        rules = {each.rule.formula.auxiliary: each for each in self.responses.values() if each.rule.on_demand}
+        order = [name for name, each in rules.items() if each.rule.formula.compares]
+        stack = [name for name in rules if name not in order]
+        while stack:
+            formula = rules[stack[-1]].rule.formula
+            below = [formula.neurons[leaf].source for leaf in formula.leaves]
+            new = [name for name in below if name in rules and name not in order]
+            if new:
+                stack += new
+            elif (name := stack.pop()) not in order:
+                order.append(name)
+        return tuple(rules[name] for name in order)
 
     def responding(self, members: Sequence[int]) -> dict[int, RuleResponse]:
         """The ``members`` whose instances are not kept."""

@@ -16,14 +16,22 @@ from lnnkit.graph.describe import Description, describe
 from lnnkit.graph.initial_parameters import Parameters, starts
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations, instances
+from lnnkit.graph.match import arguments_within, below_negations, instances
 from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
-_UNSTATED = {"uses": 0, "repeated": False, "shared": False, "defining": False, "stated": False, "asserted": False}
+_UNSTATED = {
+    "uses": 0,
+    "repeated": False,
+    "shared": False,
+    "fixed": True,
+    "defining": False,
+    "stated": False,
+    "asserted": False,
+}
 
 
 @collection_paused()
@@ -110,7 +118,6 @@ class _Builder:
             for conjunction in (formula, *conjunctions(formula.consequent)):
                 if any(self.predicates[atom.name].closed for atom in conjuncts(conjunction)) or conjunction is formula:
                     self.graph.nodes[built[id(conjunction)].node]["defining"] = True
-        self._use(part.node)
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
 
@@ -203,14 +210,62 @@ class _Builder:
         for node, data in self.graph.nodes.items():
             data["stated"] = True
             if data["kind"] in NEURONS:
-                fixed = not (data["defining"] or node in learned or self._trainable(node))
-                data["asserted"] = fixed and node in beneath
-                data["shared"] = data["kind"] == COMPARISON or (fixed and (data["uses"] >= 2 or data["repeated"]))
+                data["fixed"] = not (data["defining"] or node in learned or self._trainable(node))
+                data["asserted"] = data["fixed"] and node in beneath
+        self._read_asserted()
+        roots = [root.reference.node for root in statements]
+        self._count(roots)
+        for data in self.graph.nodes.values():
+            if data["kind"] in NEURONS:
+                several = data["uses"] >= 2 or data["repeated"]
+                data["shared"] = data["kind"] == COMPARISON or (data["fixed"] and several)
         for root in map(self._beneath_negations, statements):
             data = self.graph.nodes[root.reference.node]
             if data["kind"] in NEURONS:
                 data["lower"] = max(data["lower"], root.lower)
                 data["upper"] = min(data["upper"], root.upper)
+
+    def _read_asserted(self) -> None:
+        """Make each part of a statement that is an instance of an asserted neuron read that neuron: it is one of its
+        instances, and what the program says of all of them it says of this."""
+        asserted: dict[str, list[str]] = {}
+        for node, data in self.graph.nodes.items():
+            if data["kind"] in NEURONS and data["kind"] != COMPARISON and data["asserted"]:
+                asserted.setdefault(data["kind"], []).append(node)
+        for node, data in self.graph.nodes.items():
+            if data["kind"] in NEURONS or data["kind"] == "not":
+                self._connect(node, [self._general(edge, asserted) for edge in self._edges(node)])
+        self.graph.sort()
+
+    def _general(self, edge: _Edge, asserted: Mapping[str, Sequence[str]]) -> _Edge:
+        """The edge, led to one of the ``asserted`` neurons of which the operand is an instance."""
+        operand, weight, arguments = edge
+        data = self.graph.nodes[operand]
+        if data["kind"] not in asserted or data["asserted"] or data["defining"]:
+            return edge
+        met = instances(self.graph, Reference(operand, arguments), asserted[data["kind"]])
+        if not met:
+            return edge
+        first = min(met, key=lambda each: arguments_within(self.graph, each.node))
+        return first.node, weight, first.arguments
+
+    def _count(self, roots: Sequence[str]) -> None:
+        """Count the uses of each neuron. A use of a negation counts for what it negates, since a negation keeps no
+        bounds. A part that compares entities has no one default that most of its instances would have, so it is not
+        repeated: it would be worked out for all of them."""
+        for node in roots:
+            self.graph.nodes[self._negations(node)[1]]["uses"] += 1
+        compares: dict[str, bool] = {}  # whether the node or one below it compares entities; operands come first
+        stated = self.graph.below(*roots)
+        for node, data in self.graph.nodes.items():
+            compares[node] = data["kind"] == "same" or any(compares[o] for o, _ in self.graph.operands[node])
+            if node not in stated:
+                continue
+            for operand, _, arguments in () if data["kind"] == "not" else self._edges(node):
+                core = self.graph.nodes[self._negations(operand)[1]]
+                core["uses"] += 1
+                fewer = len({a for a in arguments if isinstance(a, int)}) < len(data["sorts"])
+                core["repeated"] |= fewer and not compares[operand]
 
     def asserting(self, root: Root) -> Root:
         """A statement; if it negates a neuron that keeps bounds, rewritten as a statement about that neuron."""
@@ -322,10 +377,6 @@ class _Builder:
         self._connect(name, edges)
         if self.asked is not None:
             self.asked.add(name)
-        elif kind != "not":
-            for operand, _, arguments in edges:
-                core = self._use(operand)
-                core["repeated"] |= len({a for a in arguments if isinstance(a, int)}) < free
         return name
 
     def _connect(self, node: str, edges: Sequence[_Edge]) -> None:
@@ -333,14 +384,6 @@ class _Builder:
             (operand, {"weight": weight, "parameter": parameter, "arguments": arguments})
             for operand, (weight, parameter), arguments in edges
         ]
-
-    def _use(self, node: str) -> dict[str, Any]:
-        """Count a use. A use of a negation counts for what it negates, since a negation keeps no bounds: returns the
-        attributes of that."""
-        _, core = self._negations(node)
-        data = self.graph.nodes[core]
-        data["uses"] += 1
-        return data
 
     def _negations(self, node: str) -> tuple[set[str], str]:
         """The leading negations of a formula, and the node below them."""

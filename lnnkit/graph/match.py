@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lnnkit.graph.lifted import NEURONS, NUMBER, Reference
 from lnnkit.graph.neuron_graph import NeuronGraph, operands_about
@@ -20,20 +20,39 @@ def below_negations(graph: NeuronGraph, reference: Reference) -> tuple[Reference
     return reference, negated
 
 
-def instances(graph: NeuronGraph, query: Reference) -> list[Reference]:
-    """The program's neurons of which ``query`` is an instance, each with its substitution: a variable of the query, or
-    an entity, for each parameter."""
+def instances(graph: NeuronGraph, query: Reference, among: Iterable[str] | None = None) -> list[Reference]:
+    """The program's neurons, or those ``among`` them, of which ``query`` is an instance, each with its substitution: a
+    variable of the query, or an entity, for each parameter."""
     kind = graph.nodes[query.node]["kind"]
     if kind not in NEURONS:
         return []
     found = []
-    for node, data in graph.nodes.items():
+    for node in graph.nodes if among is None else among:
+        data = graph.nodes[node]
         if data["kind"] != kind or not data["stated"]:
             continue
         bindings: dict[int, int | str] = {}
         if _match(graph, query.node, query.arguments, node, tuple(range(len(data["sorts"]))), 0, bindings):
             found.append(Reference(node, tuple(bindings[i] for i in range(len(data["sorts"])))))
     return found
+
+
+def arguments_within(graph: NeuronGraph, node: str) -> tuple[str, ...]:
+    """The arguments of the atoms of a neuron in their order: free variables by number, constants by name, bound
+    variables alike. Neurons with an instance in common differ in these alone."""
+    found: list[str] = []
+    stack: list[tuple[str, tuple[int | str, ...]]] = [(node, tuple(range(len(graph.nodes[node]["sorts"]))))]
+    while stack:
+        node, given = stack.pop()
+        data = graph.nodes[node]
+        if data["kind"] == "same":
+            given = tuple(given[a] if isinstance(a, int) else a for a in data["arguments"])
+        if data["kind"] in ("predicate", NUMBER, "same"):
+            found += (f"\0{each}" if isinstance(each, int) else each for each in given)
+            continue
+        visible = given + ("",) * len(data.get("bound_sorts", ()))
+        stack += reversed(operands_about(graph, node, visible))
+    return tuple(found)
 
 
 def matched(

@@ -47,6 +47,19 @@ class NeuronGraph:
             stack += new
         return found
 
+    def sort(self) -> None:
+        """Have the operands of each node before it, and the nodes otherwise as they are."""
+        done: dict[str, None] = {}
+        for start in self.nodes:
+            stack = [start]
+            while stack:
+                new = [operand for operand, _ in self.operands[stack[-1]] if operand not in done]
+                if new:
+                    stack += reversed(new)
+                else:
+                    done.setdefault(stack.pop())
+        self.nodes = {node: self.nodes[node] for node in done}
+
     def networkx(self) -> nx.MultiDiGraph:
         """The same graph for users, frozen: an edge leads to each operand, and has its ``position``."""
         import networkx as nx

@@ -130,6 +130,11 @@ class DeltaRule:
         return self.atom(leaf) not in self._bare
 
     @property
+    def on_demand(self) -> bool:
+        """Whether it defines a comparison, or a neuron that is worked out only where other formulas need it."""
+        return self.formula.compares or (self.formula.auxiliary is not None and bool(self._wanted))
+
+    @property
     def fresh(self) -> bool:
         """Whether a join is due even if nothing moved."""
         return not self.started or bool(self._postponed)

@@ -104,16 +104,6 @@ def test_unconnected_literals() -> None:
     assert statement.instances == 6
 
 
-def test_unconnected_literals_around_a_quantifier() -> None:
-    """Such instances are kept: each side is joined by itself, then all pairs of the two are made."""
-    statement = only(
-        f"predicate G(n, n) closed\nfact G(a, a)\n{UNCONNECTED}"
-        "rule P(X) & E(X, Y) & R(U) & F(U, V) & (exists W: G(X, W)) -> Q(Y, V)\nquery Q(X, Y)\n"
-    )
-    assert ("all pairs of the two", 1, 2) in [step for join in steps(statement) for step in join]
-    assert statement.instances == 2
-
-
 def test_parts_of_a_join(monkeypatch: pytest.MonkeyPatch) -> None:
     """A join that gives much is made part by part: what it reads counts once."""
     facts = "".join(f"fact A(a{i})\n" for i in range(3)) + "".join(f"fact B(b{j})\n" for j in range(5))

@@ -57,15 +57,15 @@ def test_a_formula_that_is_larger_has_a_smaller_budget(monkeypatch: pytest.Monke
 
 def test_what_is_kept_has_a_smaller_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quantifier's instances are kept: with 7 neurons, 4 of them leaves, and an inner block each of the 400 takes
-    300 + 140 + 400 + 50 = 890 bytes, and so does each of the 40 rows within: the
-    one candidate of each X, and the others."""
-    text = PRODUCT.replace("P(X) &", "P(X) & (exists Z: E(X, Z)) &")
-    program = kb(20, "predicate E(x, x)\n" + text)
-    program.tell("E", [(f"e{i}", f"e{i}") for i in range(20)])
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 890 * 399))
-    with pytest.raises(lnnkit.BudgetError, match="400 instances; the budget is 399, what"):
+    300 + 140 + 400 + 50 = 890 bytes, and so does each of the 800 rows within: the
+    one candidate of each X and Y, and the others."""
+    text = PRODUCT.replace("P(X) &", "P(X) & (exists Z: E(X, Y, Z)) &")
+    program = kb(20, "predicate E(x, x, x)\n" + text)
+    program.tell("E", [(f"e{i}", f"e{j}", f"e{i}") for i in range(20) for j in range(20)])
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 890 * 799))
+    with pytest.raises(lnnkit.BudgetError, match="800 instances; the budget is 799, what"):
         program.infer()
-    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 890 * 400))
+    monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 890 * 800))
     program.infer()
 
 

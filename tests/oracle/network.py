@@ -29,6 +29,7 @@ from .program import (
     map_numbers,
     numbers,
     operands,
+    subformulas,
     weights,
 )
 from .reals import ALL, between
@@ -49,7 +50,7 @@ class Node:
     sorts: dict[str, str]  # of its variables, from the places where they stand in it
     key: Key | None = None  # for neurons
     head: bool = False  # a closed derived atom in the consequent of a defining statement
-    linked: Key | None = None  # of a part of a query: the shared neuron that it is an instance of
+    linked: Key | None = None  # of a part of a statement or a query: the shared neuron that it is an instance of
 
     @property
     def kind(self) -> str:
@@ -118,6 +119,12 @@ class Network:
         for rule in self.rules:
             self._register(rule.root)
         self.kept_apart: set[Key | None] = set()
+        for rule in self.rules:
+            if rule.heads:
+                self.kept_apart |= {rule.root.key, *self._consequents(rule.root.operands[1])}
+        asserted = {key: self.neurons[key] for key in self._asserted() if key not in self.kept_apart}
+        for rule in self.rules:
+            self._read_asserted(rule.root, asserted)
         self.asked_for: list[Key] = []  # neurons that parts of queries are instances of
         self.shared = self._shared()
         for query in self.queries:
@@ -240,33 +247,44 @@ class Network:
             self._register(part)
 
     def _shared(self) -> dict[Key, Node]:
-        """Neurons that several instances read: of at least two uses, or of fewer variables than the formula around;
-        smallest first; never a defining root or its consequent.
+        """Neurons that several instances read: of at least two uses, or of fewer variables than the formula around
+        (but for those that compare entities); smallest first; never a defining root or its consequent.
 
         A comparison is always one: what it says of its numbers rests on its own bounds.
         """
         uses: Counter[Key] = Counter()
+        seen: set[Key] = set()
 
         def use(node: Node, around: int = 0) -> None:
             while node.kind == "not":
                 node = node.operands[0]
-            if node.key is not None:
-                uses[node.key] += 2 if len(node.free) < around else 1
+            key = node.linked or node.key
+            if key is None:
+                return
+            fewer = len(node.free) < around and not any(part[0] == "eq" for part in subformulas(node.formula))
+            uses[key] += 2 if fewer else 1
+            if key not in seen:
+                seen.add(key)
+                for part in self.neurons[key].operands:
+                    use(part, len(self.neurons[key].free))
 
-        for neuron in self.neurons.values():
-            for part in neuron.operands:
-                use(part, len(neuron.free))
-        kept_apart = self.kept_apart
         for rule in self.rules:
             use(rule.root)
-            if rule.heads:
-                kept_apart |= {rule.root.key, *self._consequents(rule.root.operands[1])}
         chosen = [
             key
             for key, count in uses.items()
-            if ((count >= 2 or key in self.asked_for) and key not in kept_apart) or self.neurons[key].kind == "compare"
+            if ((count >= 2 or key in self.asked_for) and key not in self.kept_apart)
+            or self.neurons[key].kind == "compare"
         ]
         return {key: self.neurons[key] for key in sorted(chosen, key=lambda key: _depth(self.neurons[key]))}
+
+    def _read_asserted(self, node: Node, asserted: dict[Key, Node]) -> None:
+        """Parts of statements that are instances of asserted neurons read their bounds."""
+        for part in node.operands:
+            if part.key is not None and part.kind != "compare" and not {part.key} & {*asserted, *self.kept_apart}:
+                met = [key for key, neuron in asserted.items() if self.is_instance(part.formula, neuron.formula)]
+                part.linked = min(met, key=lambda key: _arguments_within(asserted[key].formula, {}), default=None)
+            self._read_asserted(part, asserted)
 
     def _link(self, query: Node) -> None:
         """Parts of a query that are instances of shared neurons read their bounds."""
@@ -460,6 +478,17 @@ def ground_term(formula: Formula, env: dict[str, str]) -> Formula:
 
 def _values(arguments: tuple[Argument, ...], env: dict[str, str]) -> tuple[str, ...]:
     return tuple(env[text] if kind == "var" else text for kind, text in arguments)
+
+
+def _arguments_within(formula: Formula, numbers: dict[str, int], bound: frozenset[str] = frozenset()) -> list[str]:
+    """The arguments of its leaves: free variables by number, constants by name, bound variables alike."""
+    if is_leaf(formula):
+        return [
+            "" if text in bound else f"\0{numbers.setdefault(text, len(numbers))}" if kind == "var" else text
+            for kind, text in leaf_arguments(formula)
+        ]
+    inner = bound | {*formula[1]} if formula[0] in QUANTIFIERS else bound
+    return [text for part in operands(formula) for text in _arguments_within(part, numbers, inner)]
 
 
 def _depth(node: Node) -> int:

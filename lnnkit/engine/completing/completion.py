@@ -21,7 +21,7 @@ from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing
 from lnnkit.engine.response.sweep import Dirty, moved, reader
 from lnnkit.engine.round import Round
-from lnnkit.engine.start.comparison_start import catch_up
+from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.start.prepare import completed
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
@@ -78,7 +78,7 @@ def complete(
             if pace is not None and len(moved_rows[-1]):
                 most = max(float(gain.max()) for gain in gains)
                 pace.note(most, (before[raised], before[lowered]), settled=known == len(atoms))
-        elif space.comparisons:
+        elif space.demanded:
             moved_rows.append(completed(prepared, predicates))
     return np.concatenate(moved_rows) if moved_rows else no_rows()
 
@@ -150,7 +150,7 @@ def _least_fixpoint(
             delta = rise(no_rows() if exact else spelled_out(raised), spelled_out(lifted), atoms, state, space.encoded)
         else:
             delta = new
-        if space.comparisons:
+        if space.demanded:
             space.extend()
             catch_up(space, delta)
         if batches:

@@ -104,16 +104,24 @@ def loosen_comparisons(prepared: Prepared) -> set[str | None]:
     """Loosen comparisons whose terms are undefined for the given numbers: they imply less than for unknown numbers, so
     such rows start from their own numbers. Returns the names of the tables."""
     tables = prepared.grounding.atoms.tables
-    return _initialise(
-        prepared,
-        lambda formula: _partial(formula) and tables[str(formula.auxiliary)].default != (0.0, 1.0),
-    )
+    partial = [each for each in prepared.shared.formulas if _partial(each)]
+    chosen = [formula for formula in partial if tables[str(formula.auxiliary)].default != (0.0, 1.0)]
+    for formula in chosen:
+        _initialise(prepared, formula)
+    return {formula.auxiliary for formula in chosen}
 
 
-def initialise_shared(prepared: Prepared) -> set[str | None]:
+def initialise_shared(prepared: Prepared, begin: Callable[[str], None]) -> set[str | None]:
     """Give shared neurons, operands first, the bounds that their operands imply before the first round; comparisons
-    have theirs already. Returns the names of the tables."""
-    return _initialise(prepared, lambda formula: not formula.compares)
+    have theirs already. ``begin`` does so for those that are restricted to what others need of them. Returns the names
+    of the tables."""
+    chosen = [formula for formula in prepared.shared.formulas if not formula.compares]
+    for formula in chosen:
+        if str(formula.auxiliary) in prepared.partly_known:
+            begin(str(formula.auxiliary))
+        else:
+            _initialise(prepared, formula)
+    return {formula.auxiliary for formula in chosen}
 
 
 def _partial(formula: Formula) -> bool:
@@ -121,24 +129,21 @@ def _partial(formula: Formula) -> bool:
     return isinstance(comparison, Comparison) and not comparison.total
 
 
-def _initialise(prepared: Prepared, wanted: Callable[[Formula], bool]) -> set[str | None]:
-    chosen = list(filter(wanted, prepared.shared.formulas))
-    for formula in chosen:
-        needs = prepared.finder(formula).initial()
-        initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
-    return {formula.auxiliary for formula in chosen}
+def _initialise(prepared: Prepared, formula: Formula) -> None:
+    needs = prepared.finder(formula).initial()
+    initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
 
 
 def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[tuple[Formula, Needs]]) -> list[Needs]:
-    """The needs of each formula. A comparison that is not queried, and that no statement asserts, is evaluated only if
-    another formula or a query may use it; laws of order pass on what is known anyway."""
+    """The needs of each formula. A shared neuron that is not queried, and that no statement asserts, is evaluated only
+    where another formula or a query may use it; laws of order pass on what is known anyway."""
     graph = prepared.lifted.graph
     found = [prepared.finder(each.formula, each).inference() for each in readings]
-    compared = [place for place, each in enumerate(readings) if each.formula.compares]
-    if not compared:
+    places = {each.formula.auxiliary: place for place, each in enumerate(readings)}
+    shared = [places[each.auxiliary] for each in reversed(prepared.shared.formulas) if len(each.blocks) == 1]
+    if not shared:
         return found
-    readers = [(each.formula, needs) for each, needs in zip(readings, found, strict=True) if not each.formula.is_law]
-    readers += completing
+    readers = [*completing]
     for root in positive_queries(prepared.lifted):
         formula = unfold(prepared.lifted, root, world=prepared.grounding.domain)
         if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
@@ -146,28 +151,37 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
             kin = comparing(prepared.lifted, prepared.grounding.domain, root.reference)
             readers.append((formula, query_needs(prepared, prepared.lifted, root, heard, kin)))
     by_source: dict[str, list[tuple[Formula, Needs]]] = {}
-    for reader in readers:
+
+    def read(reader: tuple[Formula, Needs]) -> None:
         for source in {reader[0].neurons[leaf].source for leaf in reader[0].leaves}:
             by_source.setdefault(source, []).append(reader)
+
+    for place, each in enumerate(readings):
+        if place not in shared and not each.formula.is_law:
+            read((each.formula, found[place]))
+    for reader in readers:
+        read(reader)
     tables = {*prepared.observers.values()}
     tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, COMPARISON}}
+    tables -= {str(readings[place].formula.auxiliary) for place in shared}
     alone = asked_alone(prepared.lifted, prepared.grounding.domain)
-    for place in compared:
+    for place in shared:  # what a neuron is a part of comes before it
         formula = readings[place].formula
         if not _matters_anyway(prepared, formula, alone):
             needed = wanted(formula, by_source.get(str(formula.auxiliary), ()), tables)
             if needed is not None:
                 found[place] = restricted(found[place], formula, needed)
                 prepared.partly_known.add(str(formula.auxiliary))
+        read((formula, found[place]))
     return found
 
 
 def _matters_anyway(prepared: Prepared, formula: Formula, alone: set[str]) -> bool:
-    """Whether a comparison is queried, or may bound its numbers further than they bound it."""
+    """Whether a shared neuron is queried, or may bound its operands further than they bound it."""
     table = prepared.grounding.atoms.tables[str(formula.auxiliary)]
     comparison = formula.neurons[formula.top].arithmetic
-    assert isinstance(comparison, Comparison)
-    return comparison.partial or table.name in alone or table.default != (0.0, 1.0)
+    partial = isinstance(comparison, Comparison) and comparison.partial
+    return partial or table.name in alone or table.default != (0.0, 1.0)
 
 
 def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
