@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.stated import negated_ends

@@ -136,8 +136,8 @@ def test_two_instances_that_cross_contradict_the_quantifier_alone() -> None:
 
 
 def test_what_crosses_in_a_quantifier_says_nothing_more() -> None:
-    """In Goedel logic `A -> B` is 1 or B's truth: asked for between, B must be that. x1 asks for 0.3 to 0.4. x2 asks for 0.6
-    at least: B(b) is that, or as true as A(b). Each can be met alone."""
+    """In Goedel logic `A -> B` is 1 or B's truth: asked for between, B must be that. x1 asks for 0.3 to 0.4.
+    x2 asks for 0.6 at least: B(b) is that, or as true as A(b). Each can be met alone."""
     program = """
 logic godel
 predicate A(thing)
