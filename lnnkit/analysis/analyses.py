@@ -47,7 +47,7 @@ class Analyses:
         vacant, doubtful = self._vacant(formula), self._doubtful(formula)
         key = (
             shape(formula, {}, ()),
-            self.defaults[formula.auxiliary] if formula.auxiliary is not None else None,
+            (self.defaults[formula.auxiliary], formula.lower, formula.upper) if formula.auxiliary is not None else None,
             tuple(self.defaults[formula.neurons[leaf].source] for leaf in formula.leaves),
             tuple(sorted(vacant.items())),
             doubtful,

@@ -89,10 +89,8 @@ class Analysis:
         """For each neuron, the bounds that may reach it from above."""
         demands: list[list[_Demand]] = [[] for _ in self.formula.neurons]
         top = demands[self.formula.top]
-        if self.formula.auxiliary is None:
-            lower, upper = self.formula.lower, self.formula.upper
-        else:
-            lower, upper = self.defaults[AUXILIARY]
+        lower, upper = self.formula.lower, self.formula.upper  # a default that operands alone imply tells them nothing
+        if self.formula.auxiliary is not None:
             top.append(_Demand("lower", 1.0, (frozenset({Element(AUXILIARY, "lower")}),)))
             top.append(_Demand("upper", 0.0, (frozenset({Element(AUXILIARY, "upper")}),)))
         if lower > _EPS:

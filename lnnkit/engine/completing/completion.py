@@ -113,8 +113,7 @@ def _least_fixpoint(
     worklist = Worklist(responses)
     batches = grounding.kept(members)
     for number in batches:
-        grounding.batches[number].swept = 0
-        grounding.batches[number].touched = True
+        grounding.batches[number].swept = [0] * len(grounding.batches[number].blocks)
     dirty, delta = Dirty(), Delta()
     pace = Pace()
     widened, since = 0, 0

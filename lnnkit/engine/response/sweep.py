@@ -67,30 +67,23 @@ def whole(batch: RuleShape) -> View:
 
 
 def moved(batch: RuleShape, dirty: Dirty) -> View | None:
-    """The rows that are new or read an atom that moved; None if there are none. A batch with inner blocks is evaluated
-    as a whole."""
-    root, *inner = batch.blocks
-    if inner:
-        touched = batch.touched or batch.swept < len(root)
-        for block in batch.blocks:
-            for index, column in block.columns.items():
-                if not touched:
-                    touched = any(any_set(flags) for flags in _moves(batch, index, column.values, dirty))
-        batch.touched, batch.swept = False, len(root)
-        return whole(batch) if touched else None
-    length, swept = len(root), batch.swept
-    if not length:
+    """The instances that are new or read an atom that moved, or with such rows inside; None if there are none."""
+    hit = np.zeros(len(batch.blocks[0]), dtype=bool)
+    for number, block in enumerate(batch.blocks):
+        flags = np.zeros(len(block), dtype=bool)
+        flags[batch.swept[number] :] = True
+        batch.swept[number] = len(block)
+        for index, column in block.columns.items():
+            for moves in _moves(batch, index, column.values, dirty):
+                flags |= moves
+        if any_set(flags):
+            hit |= batch.above(number, flags)
+    if not any_set(hit):
         return None
-    hit = np.zeros(swept, dtype=bool)
-    for index, column in root.columns.items():
-        for flags in _moves(batch, index, column.values[:swept], dirty):
-            hit |= flags
-    batch.swept = length
-    rows = where_set(hit & ~batch.arrested[:swept])
-    if swept < length:
-        new = np.arange(swept, length)
-        rows = np.concatenate([rows, new]) if len(rows) else new
-    return View(batch, (rows,), (None,)) if len(rows) else None
+    if all_set(hit):
+        return whole(batch)
+    groupings, rows = batch.groupings(where_set(hit))
+    return View(batch, tuple(rows), tuple(groupings))
 
 
 def _moves(batch: RuleShape, index: int, column: Array, dirty: Dirty) -> Iterator[Array]:

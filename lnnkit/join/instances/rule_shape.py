@@ -89,8 +89,7 @@ class RuleShape:
         )
         self._arrested = Growing(np.bool_)
         self.members: list[int] = []  # their numbers in the grounding
-        self.swept = 0  # rows of block 0 that a sweep has seen
-        self.touched = True  # inner rows were added since the last sweep
+        self.swept = [0] * len(self.blocks)  # rows of each block that a sweep has seen
 
     def append(
         self,
@@ -114,7 +113,6 @@ class RuleShape:
             own.group.append(group)
             own.virtual.append(virtual)
             own.stranger.append(stranger)
-            self.touched = True
         return numbers
 
     @property
@@ -174,12 +172,12 @@ class RuleShape:
             flags = hit.take(own.of.values) if grouped else hit
         return flags
 
-    def groupings(self) -> tuple[list[Grouping | None], list[Array | None]]:
+    def groupings(self, tops: Array | None = None) -> tuple[list[Grouping | None], list[Array | None]]:
         """The grouping of every block over its rows that are not retired, and the numbers of those rows; block 0 has
-        none."""
+        none. With ``tops``, only these rows of block 0 and what is within them."""
         groupings: list[Grouping | None] = [None]
-        kept: list[Array | None] = [None]
-        renumber: list[Array | None] = [None]
+        kept: list[Array | None] = [tops]
+        renumber: list[Array | None] = [None if tops is None else _numbered(tops, len(self.blocks[0]))]
         for index, block in enumerate(self.formula.blocks):
             if index == 0:
                 continue
@@ -189,15 +187,25 @@ class RuleShape:
             group, of = own.group.values.take(alive), None
             if block.grouped:
                 groups, of = own.groups, own.of.values if above is None else own.of.values.take(above)
+                if above is not None:
+                    wanted = np.zeros(groups, dtype=bool)
+                    wanted[of] = True
+                    some = wanted.take(group)
+                    alive, group = alive[some], group[some]
             else:
                 groups = len(self.blocks[0]) if above is None else len(above)
                 if parent is not None:
                     group = parent.take(group)
                     alive, group = alive[group >= 0], group[group >= 0]
-            numbers = np.full((len(own),), -1)
-            numbers[alive] = np.arange(len(alive))
             virtual = own.virtual.values.take(alive)
             groupings.append(Grouping(group, groups, of, virtual, own.stranger.values.take(alive)))
             kept.append(alive)
-            renumber.append(numbers)
+            renumber.append(_numbered(alive, len(own)))
         return groupings, kept
+
+
+def _numbered(rows: Array, count: int) -> Array:
+    """(count,) the place of each row among ``rows``; -1 for the others."""
+    numbers = np.full((count,), -1)
+    numbers[rows] = np.arange(len(rows))
+    return numbers
