@@ -81,13 +81,15 @@ class _Waiting:
 
 def decide(
     readings: Sequence[Reading],
+    stated: Collection[Side],
     given: Collection[Side],
     listed: Iterable[str],
     asked: Iterable[str],
     heads: Iterable[Side],
 ) -> Relevance:
-    """The closure of what can be produced from ``given`` sides, and of what matters to listed, asked and head atoms."""
-    senders, produced, derived, told = _produced(readings, given)
+    """The closure of what can be produced from sides that are ``stated`` or otherwise ``given``, and of what matters
+    to listed, asked and head atoms."""
+    senders, produced, derived, told = _produced(readings, stated, given)
     relevance = Relevance(produced, derived, {}, told)
     untold = {reading.table(AUXILIARY) for reading in readings if reading.formula.compares}
     untold -= {name for name, _ in told}
@@ -127,7 +129,7 @@ def decide(
 def _told(reading: Reading, element: Element) -> bool:
     """Whether an element counts only if another formula than the comparison's definition produces it: the definition
     waits for its own truth, a law of order for those of its comparisons."""
-    return reading.formula.is_law or (element.leaf == AUXILIARY and reading.formula.compares)
+    return reading.formula.is_law or element.leaf == AUXILIARY
 
 
 def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, int], None]) -> None:
@@ -137,16 +139,17 @@ def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, i
 
 
 def _produced(
-    readings: Sequence[Reading], given: Collection[Side]
+    readings: Sequence[Reading], stated: Collection[Side], given: Collection[Side]
 ) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
     """Which formulas can propose each side, the sides that can come to differ, those that some instance can set, and
     those of comparisons that are given or set by other formulas than their definitions."""
     # By side, and whether another formula must have produced it
     waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}
     senders: dict[Side, list[tuple[Reading, int]]] = {}
-    told: set[Side] = set(given)
-    produced: set[Side] = set(told)
-    queue: list[tuple[Side, bool]] = [(side, hears) for side in dict.fromkeys(given) for hears in (False, True)]
+    told: set[Side] = set(stated)
+    produced: set[Side] = {*given, *stated}
+    queue: list[tuple[Side, bool]] = [(side, False) for side in dict.fromkeys((*given, *stated))]
+    queue += [(side, True) for side in dict.fromkeys(stated)]
     fired: set[tuple[int, int, str]] = set()
 
     def fire(reading: Reading, leaf: int, name: str) -> None:
@@ -156,7 +159,7 @@ def _produced(
         side = (reading.table(leaf), name)
         senders.setdefault(side, []).append((reading, leaf))
         for known, hears in ((produced, False), (told, True)):
-            if side not in known and not (hears and leaf == AUXILIARY and reading.formula.compares):
+            if side not in known and not (hears and leaf == AUXILIARY):
                 known.add(side)
                 queue.append((side, hears))
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.analysis.analyses import Analyses, Known
-from lnnkit.analysis.relevance import ALL, SIDES, Reading, Relevance, Side, decide
+from lnnkit.analysis.relevance import ALL, SIDES, Reading, Relevance, decide
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.start.asked import consequents, positive_queries, reading
+from lnnkit.engine.start.asked import consequents, informed_sides, positive_queries, reading
 from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, of_strata, unfold
@@ -75,11 +75,12 @@ def needed(
     observers = add_observer_tables(lifted, grounding)
     readings = [reading(formula, analyses, observers) for formula in formulas]
     asked = _asked(lifted, world)
-    given = _given(lifted, atoms, supplied)
+    stated, given = informed_sides(lifted, atoms)
+    stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     heads = {side for each in readings for side in consequents(each.formula)} if every else ()
     defining = dict(zip(lifted.program.strata, of_strata(lifted), strict=True))
     while True:
-        relevance = decide(readings, given, supplied if every else (), asked, heads)
+        relevance = decide(readings, stated, given, supplied if every else (), asked, heads)
         own = [each for each in readings if _is_needed(each, relevance)]
         strata = [stratum for stratum in program.strata if every or stratum & (asked | _read(own))]
         completing = {name for stratum in strata for name in _antecedents(defining[stratum])}
@@ -119,15 +120,6 @@ def _constants_alone(lifted: LiftedGraph) -> Domain:
     asked = asked_constants(lifted, lifted.queries) - stated
     index = {text: place for place, text in enumerate(sorted(stated | asked))}
     return domain(lifted, index, [], {}, asked)
-
-
-def _given(lifted: LiftedGraph, atoms: Atoms, supplied: Collection[str]) -> set[Side]:
-    """The sides on which some atom may differ from its default before the first round."""
-    found: set[Side] = {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
-    for name, table in atoms.tables.items():
-        if name in lifted.graph.nodes and lifted.graph.nodes[name]["shared"]:
-            found |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
-    return found
 
 
 def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:

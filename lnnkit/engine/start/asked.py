@@ -15,6 +15,7 @@ from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import Grounding
+from lnnkit.store.atoms import Atoms
 from lnnkit.store.domain import Domain
 
 
@@ -86,16 +87,28 @@ def relevance(
 ) -> Relevance:
     """Decided before the first round, from what is given, listed, asked and stated as a consequent, and what may be
     assumed later."""
-    given: set[Side] = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES}
+    stated: set[Side] = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES}
     listed: set[str] = set()
     for name, table in grounding.atoms.tables.items():
-        given |= {(name, side) for side in SIDES if len(table.deviating[side])}
+        stated |= {(name, side) for side in SIDES if len(table.deviating[side])}
         if len(table.deviating["listed"]):
             listed.add(name)
-        if name in lifted.graph.nodes and lifted.graph.nodes[name]["shared"]:  # listed atoms may loosen its default
-            given |= {(name, side) for side, end in zip(SIDES, table.default, strict=True) if end != (side == "upper")}
+    said, given = informed_sides(lifted, grounding.atoms)
     heads = {side for each in readings for side in consequents(each.formula)}
-    return decide(readings, given, listed, asked, heads)
+    return decide(readings, stated | said, given, listed, asked, heads)
+
+
+def informed_sides(lifted: LiftedGraph, atoms: Atoms) -> tuple[set[Side], set[Side]]:
+    """The sides of shared neurons that statements bound for all entities, and those that have a default which listed
+    atoms may loosen."""
+
+    def informative(name: str, ends: tuple[float, float]) -> set[Side]:
+        return {(name, side) for side, end, free in zip(SIDES, ends, (0.0, 1.0), strict=True) if end != free}
+
+    nodes = [(name, lifted.graph.nodes.get(name, {}), table) for name, table in atoms.tables.items()]
+    shared = [each for each in nodes if each[1].get("shared")]
+    stated = set[Side]().union(*(informative(name, (data["lower"], data["upper"])) for name, data, _ in shared))
+    return stated, set[Side]().union(*(informative(name, table.default) for name, _, table in shared))
 
 
 def consequents(formula: Formula) -> set[Side]:
