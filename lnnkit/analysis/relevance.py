@@ -54,10 +54,11 @@ class Relevance(NamedTuple):
     derived: frozenset[Side]
     kept: Mapping[Side, int]
     told: frozenset[Side] = frozenset()
+    supplied: frozenset[str] = frozenset()  # tables of which facts list atoms: only of these a head is read
 
     def available(self, reading: Reading, support: Support) -> bool:
         """Whether each element can be present at all."""
-        return all(
+        return reads_heads(reading, support, self.supplied) and all(
             reading.needs_nothing(element.leaf)
             or any(
                 (reading.table(element.leaf), side) in (self.told if _told(reading, element) else self.produced)
@@ -68,6 +69,12 @@ class Relevance(NamedTuple):
 
     def mode(self, table: str, side: str) -> int:
         return self.kept.get((table, side), 0)
+
+
+def reads_heads(reading: Reading, support: Support, supplied: Collection[str]) -> bool:
+    """Whether facts may list the heads that a support reads: others are unknown to their own statement."""
+    heads = [element.leaf for element in support if element.leaf in reading.formula.heads]
+    return all(reading.table(head) in supplied for head in heads)
 
 
 @dataclass(slots=True)
@@ -83,14 +90,15 @@ def decide(
     readings: Sequence[Reading],
     stated: Collection[Side],
     given: Collection[Side],
+    supplied: Collection[str],
     listed: Iterable[str],
     asked: Iterable[str],
     heads: Iterable[Side],
 ) -> Relevance:
     """The closure of what can be produced from sides that are ``stated`` or otherwise ``given``, and of what matters
-    to listed, asked and head atoms."""
-    senders, produced, derived, told = _produced(readings, stated, given)
-    relevance = Relevance(produced, derived, {}, told)
+    to listed, asked and head atoms. ``supplied`` are the tables of which facts list atoms."""
+    senders, produced, derived, told = _produced(readings, stated, given, supplied)
+    relevance = Relevance(produced, derived, {}, told, frozenset(supplied))
     untold = {reading.table(AUXILIARY) for reading in readings if reading.formula.compares}
     untold -= {name for name, _ in told}
     kept: dict[Side, int] = {}
@@ -123,7 +131,7 @@ def decide(
             if (id(reading), leaf, side) not in done:
                 done.add((id(reading), leaf, side))
                 _keep(reading.analysis.polarity.reads(leaf, side), reading, keep)
-    return Relevance(produced, derived, kept, told)
+    return relevance._replace(kept=kept)
 
 
 def _told(reading: Reading, element: Element) -> bool:
@@ -139,7 +147,7 @@ def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, i
 
 
 def _produced(
-    readings: Sequence[Reading], stated: Collection[Side], given: Collection[Side]
+    readings: Sequence[Reading], stated: Collection[Side], given: Collection[Side], supplied: Collection[str]
 ) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
     """Which formulas can propose each side, the sides that can come to differ, those that some instance can set, and
     those of comparisons that are given or set by other formulas than their definitions."""
@@ -169,6 +177,8 @@ def _produced(
             if send.leaf in reading.formula.heads:
                 continue
             for support in send.supports:
+                if not reads_heads(reading, support, supplied):
+                    continue
                 missing = {e for e in support if not reading.needs_nothing(e.leaf)}
                 one = _Waiting(reading, (send.leaf, send.side), missing)
                 for element in missing:

@@ -80,7 +80,7 @@ def needed(
     heads = {side for each in readings for side in consequents(each.formula)} if every else ()
     defining = dict(zip(lifted.program.strata, of_strata(lifted), strict=True))
     while True:
-        relevance = decide(readings, stated, given, supplied if every else (), asked, heads)
+        relevance = decide(readings, stated, given, supplied, supplied if every else (), asked, heads)
         own = [each for each in readings if _is_needed(each, relevance)]
         strata = [stratum for stratum in program.strata if every or stratum & (asked | _read(own))]
         completing = {name for stratum in strata for name in _antecedents(defining[stratum])}

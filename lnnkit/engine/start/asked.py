@@ -89,13 +89,16 @@ def relevance(
     assumed later."""
     stated: set[Side] = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES}
     listed: set[str] = set()
+    supplied: set[str] = set(assumable)
     for name, table in grounding.atoms.tables.items():
         stated |= {(name, side) for side in SIDES if len(table.deviating[side])}
         if len(table.deviating["listed"]):
             listed.add(name)
+        if len(table.deviating["given"]):
+            supplied.add(name)
     said, given = informed_sides(lifted, grounding.atoms)
     heads = {side for each in readings for side in consequents(each.formula)}
-    return decide(readings, stated | said, given, listed, asked, heads)
+    return decide(readings, stated | said, given, supplied, listed, asked, heads)
 
 
 def informed_sides(lifted: LiftedGraph, atoms: Atoms) -> tuple[set[Side], set[Side]]:
