@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.data.whole import gapless, is_many, parted, united
+from lnnkit.data.whole import is_many, parted, united
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
 LIMIT = 2**31 - 1
-_FEW = 2  # up to this many lists of texts are looked up in the longest; more are sorted together
 _LOOKED_UP = 1000
 """Up to this many texts of a program are looked up one by one among those of its tables; with more, all are
 interned."""
@@ -90,39 +89,14 @@ def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.nd
     import numpy as np
 
     spelled, others = parted(named)
-    numbers, first = _numbers([held.numbers_in_numpy for held in lists], spelled)
+    numbers, (*first, _) = united([*(held.numbers_in_numpy for held in lists), np.array(spelled, np.int64)])
     texts, rest = _texts([held.texts_in_arrow for held in lists], others)
-    places: list[np.ndarray | None] = []
-    for held, one, two in zip(lists, first, rest, strict=True):
-        if one is None and two is None:
-            places.append(None)
-            continue
-        front = np.arange(len(held.numbers), dtype=np.int32) if one is None else one
-        behind = np.arange(len(held.texts), dtype=np.int32) if two is None else two
-        places.append(np.concatenate([front, behind + np.int32(len(numbers))]))
-    return Names(texts, numbers), places
-
-
-def _numbers(lists: Sequence[np.ndarray], named: Sequence[int]) -> tuple[np.ndarray, list[np.ndarray | None]]:
-    """All numbers, and the ranks of those of each list; None for a list that has all of them."""
-    import numpy as np
-
-    largest = max(lists, key=len)
-    mentioned = np.array(named, np.int64)
-    missing = mentioned[~np.isin(mentioned, largest)] if len(named) else mentioned
-    others = [each for each in lists if each is not largest and not np.array_equal(each, largest)]
-    if not len(missing) and all(_within(each, largest) for each in others):
-        ranks = {id(each): (each - largest[0]).astype(np.int32) for each in others}
-        return largest, [ranks.get(id(each)) for each in lists]
-    numbers, (own, *places, _) = united([largest, *others, missing])
-    own = None if len(numbers) == len(largest) else own
-    ready = {id(each): place for each, place in zip(others, places, strict=True)}
-    return numbers, [ready.get(id(each), own) for each in lists]
-
-
-def _within(numbers: np.ndarray, others: np.ndarray) -> bool:
-    """Whether ascending numbers are all among ``others``, which have no gap."""
-    return not len(numbers) or (gapless(others) and bool(others[0] <= numbers[0] and numbers[-1] <= others[-1]))
+    names, places = Names(texts, numbers), list[np.ndarray | None]()
+    for held, front, own in zip(lists, first, rest, strict=True):
+        behind = np.arange(len(held.texts), dtype=np.int32) if own is None else own
+        ranks = np.concatenate([front, behind + np.int32(len(numbers))])
+        places.append(None if len(held) == len(names) else ranks)
+    return names, places
 
 
 def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:
@@ -135,25 +109,10 @@ def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.St
 
     largest = max(lists, key=len)
     known = Names(largest)
-    missing = sorted(text for text in named if len(named) > _LOOKED_UP or text not in known)
-    others = [each for each in lists if each is not largest and not each.equals(largest)]
-    if not missing and not others:
+    same = all(each is largest or each.equals(largest) for each in lists)
+    if same and len(named) <= _LOOKED_UP and all(text in known for text in named):
         return largest, [None] * len(lists)
-    parts = [largest, *others, strings(missing)]
-    if not missing and len(others) <= _FEW:
-        among = {id(each): _among(each, largest) for each in others}
-        if all(place is not None for place in among.values()):
-            return largest, [among.get(id(each)) for each in lists]
+    parts = [*lists, strings(sorted(named))]
     codes, values = ranked(concatenated(parts))
-    own, *places, _ = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
-    ready = {id(each): place for each, place in zip(others, places, strict=True)}
-    return values, [ready.get(id(each), own) for each in lists]
-
-
-def _among(texts: pa.StringArray, all_texts: pa.StringArray) -> np.ndarray | None:
-    """The ranks of some texts among others; None if not all of them are there. Both are distinct and sorted."""
-    import numpy as np
-    from pyarrow.compute import SetLookupOptions, call_function
-
-    there = call_function("is_in", [all_texts], SetLookupOptions(texts))
-    return np.flatnonzero(there).astype(np.int32) if there.true_count == len(texts) else None
+    *places, _ = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
+    return values, list(places)
