@@ -114,14 +114,9 @@ def _renamed(formula: fol.Formula, names: Mapping[str, str]) -> fol.Formula:
 
 
 def _renamed_term(term: fol.Term, names: Mapping[str, str]) -> fol.Term:
-    match term:
-        case fol.Application(arguments=()):
-            return term if term.quoted else replace(term, name=names.get(term.name, term.name))
-        case fol.Application(arguments=inner) | fol.Attribute(arguments=inner):
-            return replace(term, arguments=tuple([_renamed_term(each, names) for each in inner]))
-        case fol.Sum(left=left, right=right):
-            return replace(term, left=_renamed_term(left, names), right=_renamed_term(right, names))
-    return term
+    if isinstance(term, fol.Application) and not term.arguments:
+        return term if term.quoted else replace(term, name=names.get(term.name, term.name))
+    return fol.with_subterms(term, lambda each: _renamed_term(each, names))
 
 
 def _note_functions(functions: Functions, liberties: Liberties) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -233,11 +233,13 @@ def substituted(formula: Formula, terms: Mapping[str, Term]) -> Formula:
 
 def within(term: Term, terms: Mapping[str, Term]) -> Term:
     """The term with terms substituted for its variables."""
-    match term:
-        case Variable(name=name):
-            return terms.get(name, term)
-        case Application(arguments=arguments) | Attribute(arguments=arguments):
-            return replace(term, arguments=tuple([within(each, terms) for each in arguments]))
-        case Sum(left=left, right=right):
-            return replace(term, left=within(left, terms), right=within(right, terms))
-    return term
+    if isinstance(term, Variable):
+        return terms.get(term.name, term)
+    return with_subterms(term, lambda each: within(each, terms))
+
+
+def with_subterms(term: Term, change: Callable[[Term], Term]) -> Term:
+    """The term with each of its direct subterms changed."""
+    if isinstance(term, Application | Attribute):
+        return replace(term, arguments=tuple([change(each) for each in term.arguments]))
+    return replace(term, left=change(term.left), right=change(term.right)) if isinstance(term, Sum) else term

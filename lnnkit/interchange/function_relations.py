@@ -109,17 +109,12 @@ class _Rewriting:
     def _term(self, term: fol.Term, given: list[tuple[fol.Variable, fol.Atom]]) -> fol.Term:
         """The term with variables in place of its functions. Their definitions are added to ``given``, inner ones
         first."""
-        if isinstance(term, fol.Sum):
-            left = self._term(term.left, given)
-            return replace(term, left=left, right=self._term(term.right, given))
-        if isinstance(term, fol.Attribute):
-            return replace(term, arguments=tuple([self._term(each, given) for each in term.arguments]))
+        term = fol.with_subterms(term, lambda each: self._term(each, given))
         if not _is_function(term):
             return term
-        arguments = [self._term(each, given) for each in term.arguments]
         variable = fol.Variable(next(n for i in itertools.count(1) if (n := f"v{i}") not in self.taken))
         self.taken.add(variable.name)
-        given.append((variable, fol.Atom(self._name(term), (*arguments, variable), term.span)))
+        given.append((variable, fol.Atom(self._name(term), (*term.arguments, variable), term.span)))
         return variable
 
     def _name(self, term: fol.Application) -> str:

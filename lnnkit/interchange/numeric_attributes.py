@@ -58,7 +58,7 @@ def _rewritten(formula: fol.Formula, found: set[_Symbol]) -> fol.Formula:
 
 def _number(term: fol.Term, found: set[_Symbol]) -> fol.Term:
     if isinstance(term, fol.Sum):
-        return replace(term, left=_number(term.left, found), right=_number(term.right, found))
+        return fol.with_subterms(term, lambda each: _number(each, found))
     if isinstance(term, fol.Application) and not term.quoted and _symbol(term) in found:
         return fol.Attribute(term.name, term.arguments, term.span)
     if not isinstance(term, fol.Number):
