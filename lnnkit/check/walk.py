@@ -106,6 +106,23 @@ def transform(root: ast.Expression, change: Callable[[ast.Expression], ast.Expre
     return done[0]
 
 
+def with_entities(formula: ast.Expression, entities: Mapping[str, str]) -> ast.Expression:
+    """A formula with entities in place of its free variables of these names."""
+
+    def bound(node: ast.Expression) -> ast.Expression:
+        if not isinstance(node, ast.Atom):
+            return node
+        arguments = tuple(
+            ast.Constant(entities[each.name], span=each.span)
+            if isinstance(each, ast.Variable) and each.name in entities
+            else each
+            for each in node.arguments
+        )
+        return replace(node, arguments=arguments)
+
+    return transform(formula, bound) if entities else formula
+
+
 def _with_children(node: ast.Expression, below: tuple[ast.Expression, ...]) -> ast.Expression:
     _, names = _OPERANDS[type(node)]
     values = (below,) if names == ("operands",) else below

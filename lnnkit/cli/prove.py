@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lnnkit.kb import KnowledgeBase
-    from lnnkit.prove.verdict.proved import Proved
+    from lnnkit.prove.verdict import Proved
 
 SUMMARY = "decide whether formulas follow from all statements together"
 DESCRIPTION = """\
@@ -135,6 +135,6 @@ def _write(results: Iterator[Proved], form: str) -> None:
         found = {"results": [each.as_dict() for each in results]}
         streams.write([json.dumps(found, ensure_ascii=False), "\n"])
         return
-    from lnnkit.prove.verdict.verdict_page import page
+    from lnnkit.prove.verdict import page
 
     streams.write([page(list(results))])

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from lnnkit.markup.html_table import Listing
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan
-    from lnnkit.prove.verdict.proved import Proved
-    from lnnkit.prove.verdict.verdicts import Reading
+    from lnnkit.prove.verdict import Proved, Reading
     from lnnkit.rows.scorer import RowScorer
 
 _ONE = {"predicates": "predicate", "facts": "fact", "rules": "rule", "axioms": "axiom", "queries": "query"}

@@ -40,8 +40,7 @@ from lnnkit.prove.ground.predicate_component import component
 from lnnkit.prove.ground.statement_index import StatementIndex
 from lnnkit.prove.ground.whole_numbers import whole_numbers
 from lnnkit.prove.solving import NoSolver, solver_module
-from lnnkit.prove.verdict.proved import Proved
-from lnnkit.prove.verdict.verdicts import CoreMember, Reading
+from lnnkit.prove.verdict import CoreMember, Proved, Reading
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.time_limit import Deadline, TimedOut, limited_to

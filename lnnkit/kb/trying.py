@@ -10,7 +10,7 @@ from itertools import islice
 
 from lnnkit.answers.query_rows import answer
 from lnnkit.check.program import Assertion, Fact, Query
-from lnnkit.check.walk import nodes, transform
+from lnnkit.check.walk import nodes, with_entities
 from lnnkit.engine.inference import Budget
 from lnnkit.errors import BudgetError
 from lnnkit.explain.missing.hypothetical_facts import ASSUMED
@@ -116,7 +116,7 @@ def _stated(
     axioms: list[Assertion] = []
     for each in missing:
         assert each.formula is not None
-        formula = _about(each.formula, free)
+        formula = with_entities(each.formula, free)
         lower, upper = (each.needed, 1.0) if each.side == "lower" else (0.0, each.needed)
         if isinstance(formula, ast.Atom):
             arguments = tuple(argument.text for argument in formula.arguments if isinstance(argument, ast.Constant))
@@ -162,20 +162,3 @@ def _new_contradiction(before: Rested, after: Rested) -> str | None:
         return None
     known = {each.atom for each in old[:_COMPARED]}
     return next((each.atom for each in new[:_COMPARED] if each.atom not in known), None)
-
-
-def _about(formula: ast.Expression, free: dict[str, str]) -> ast.Expression:
-    """The formula with entities in place of its free variables."""
-
-    def bound(node: ast.Expression) -> ast.Expression:
-        if not isinstance(node, ast.Atom):
-            return node
-        arguments = tuple(
-            ast.Constant(free[each.name], span=each.span)
-            if isinstance(each, ast.Variable) and each.name in free
-            else each
-            for each in node.arguments
-        )
-        return replace(node, arguments=arguments)
-
-    return transform(formula, bound) if free else formula

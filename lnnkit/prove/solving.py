@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal
 
-from lnnkit.prove.verdict.verdicts import Verdict
 from lnnkit.time_limit import Deadline, TimedOut
 
 Z3 = Any  # the module, its solvers and its expressions: they have no types
@@ -85,18 +83,3 @@ def fraction(value: Z3) -> Fraction:
     if hasattr(value, "approx"):
         return Fraction(value.approx(20).as_fraction())
     return Fraction(str(value))
-
-
-def verdict_of(can_fail: Callable[[], Status], can_hold: Callable[[], Status]) -> Verdict:
-    """The verdict, given whether the question can be false and whether it can be true."""
-    try:
-        fails, holds = can_fail(), can_hold()
-    except TimedOut:
-        return "timeout"
-    if fails == holds == "sat":
-        return "neither"
-    if fails == holds == "unsat":
-        return "inconsistent"
-    if fails == "unsat" and holds == "sat":
-        return "entailed"
-    return "refuted" if fails == "sat" and holds == "unsat" else "timeout"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import lnnkit
 from lnnkit.check import check as check_program
-from lnnkit.prove.verdict.verdicts import Decided
+from lnnkit.prove.verdict import Proved
 from tests.oracle import Formula
 from tests.programs import formula_text, to_text
 from tests.prove.graded_worlds import Case, draw
@@ -62,7 +62,7 @@ def compared(case: Case, seconds: float) -> Iterator[Compared]:
         yield Compared(text, *widths, settled, linear and settled, said)
 
 
-def _unsound(case: Case, question: Formula, proved: Decided) -> Iterator[str]:
+def _unsound(case: Case, question: Formula, proved: Proved) -> Iterator[str]:
     truth = float(case.truth(question))
     assert proved.lower is not None and proved.upper is not None
     if proved.verdict == "inconsistent" or not proved.lower - TOLERANCE <= truth <= proved.upper + TOLERANCE:

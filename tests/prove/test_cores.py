@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lnnkit
-from lnnkit.prove.verdict.verdicts import Decided, Reading
+from lnnkit.prove.verdict import Proved, Reading
 from tests.blocks import in_blocks
 from tests.programs import formula_text, to_text
 from tests.prove.cut_to_core import cut
@@ -15,7 +15,7 @@ pytest.importorskip("z3", reason="z3-solver is not installed")
 ALL, PLAIN, BLOCK = 1500, 3, 75
 
 
-def suffices(text: str, question: str, reading: Reading = "classical") -> Decided:
+def suffices(text: str, question: str, reading: Reading = "classical") -> Proved:
     found = lnnkit.loads(text).prove(question, reading=reading)
     if found.verdict in ("entailed", "refuted", "inconsistent"):
         less = cut(text, {member.line for member in found.core})

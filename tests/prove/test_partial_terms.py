@@ -8,7 +8,7 @@ import pytest
 
 import lnnkit
 from lnnkit.prove.decision import shown_worlds
-from lnnkit.prove.verdict.verdicts import Decided, Reading
+from lnnkit.prove.verdict import Proved, Reading
 from tests.blocks import in_blocks
 from tests.prove.partial_terms import Case, Solved, draw, fits, points, truth, written
 
@@ -56,7 +56,7 @@ def may_say(verdict: str, reading: Reading, loose: str | None, strict: str | Non
     return strict in (verdict, "inconsistent")
 
 
-def holds_in_its_worlds(found: Decided, case: Case, said: str) -> None:
+def holds_in_its_worlds(found: Proved, case: Case, said: str) -> None:
     for world in found.models:
         atoms, numbers = dict(world.atoms), dict(world.numbers)
         assert fits(case, numbers), said

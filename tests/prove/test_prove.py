@@ -16,7 +16,7 @@ from lnnkit import time_limit
 from lnnkit.cli import main
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
-from lnnkit.prove.verdict.verdicts import Reading
+from lnnkit.prove.verdict import Reading
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
 

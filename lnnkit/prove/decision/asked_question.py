@@ -9,8 +9,7 @@ from fractions import Fraction
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.solving import Interrupted
-from lnnkit.prove.verdict.proved import Proved
-from lnnkit.prove.verdict.verdicts import Reading, Verdict
+from lnnkit.prove.verdict import Proved, Reading, Verdict
 from lnnkit.time_limit import Deadline, TimedOut
 
 TOLERANCE = 1e-9  # tolerance of a truth
@@ -38,8 +37,8 @@ class Asked:
             try:
                 return decide(self)
             except (TooWide, TimedOut) as problem:
-                said = f"{problem}; these are the bounds of inference" if str(problem) else self.cone.too_wide
-                return self.propagated(said)
+                wide = self.cone.too_wide(late=self.deadline.passed)
+                return self.propagated(f"{problem}; these are the bounds of inference" if str(problem) else wide)
             except Interrupted:
                 note = "interrupted; these are the bounds that inference has found"
                 return replace(self.propagated(note), interrupted=True)

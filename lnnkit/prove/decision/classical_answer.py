@@ -13,8 +13,7 @@ from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.lazy.lazy_decision import LazyDecision
 from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.solving import Z3
-from lnnkit.prove.verdict.proved import Proved
-from lnnkit.prove.verdict.verdicts import Verdict
+from lnnkit.prove.verdict import Proved, Verdict
 from lnnkit.time_limit import Deadline
 
 _FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals

@@ -14,10 +14,17 @@ from lnnkit.prove.encoding.marked_solver import MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.ground.unfounded import loop_of, unfounded
-from lnnkit.prove.solving import Z3, Status, verdict_of
-from lnnkit.prove.verdict.verdicts import ShownWorld, Verdict
-from lnnkit.time_limit import Deadline
+from lnnkit.prove.solving import Z3, Status
+from lnnkit.prove.verdict import ShownWorld, Verdict
+from lnnkit.time_limit import Deadline, TimedOut
 
+# The verdict, given whether the question can be false and whether it can be true
+_VERDICTS: dict[tuple[Status, Status], Verdict] = {
+    ("sat", "sat"): "neither",
+    ("sat", "unsat"): "refuted",
+    ("unsat", "sat"): "entailed",
+    ("unsat", "unsat"): "inconsistent",
+}
 _LOOKED = 64  # after this many instances the clock is read
 _SHOWN = 30  # atoms of unnamed individuals shown
 _PATTERNS = 2000  # formulas about unnamed individuals beside named ones
@@ -46,7 +53,11 @@ class ClassicalDecision:
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
-        return verdict_of(lambda: self._can(truth=False), lambda: self._can(truth=True))
+        try:
+            ways = self._can(truth=False), self._can(truth=True)
+        except TimedOut:
+            return "timeout"
+        return _VERDICTS.get(ways, "timeout")
 
     def _encoding(self, *, folded: bool) -> ClassicalEncoding:
         return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=folded)

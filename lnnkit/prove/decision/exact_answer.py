@@ -19,7 +19,7 @@ from lnnkit.prove.ground.point_arithmetic import rational
 from lnnkit.prove.lazy.lazy_bounds import LazyBounds
 from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.solving import Z3
-from lnnkit.prove.verdict.proved import Proved
+from lnnkit.prove.verdict import Proved
 from lnnkit.time_limit import Deadline
 
 _LEAST = Fraction(1, 10**30)  # less than any rounding of truths

@@ -14,7 +14,7 @@ from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone
 from lnnkit.prove.solving import Z3, Status, checked, fraction
-from lnnkit.prove.verdict.verdicts import ShownWorld
+from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline, TimedOut
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
@@ -160,20 +160,15 @@ class GradedDecision:
         """The least (0) or the greatest (1) truth, with a model that attains it or nearly so; None if it is not
         settled. ``seen`` is a model."""
         known = self._ground.reading.box(self._question.part, {})[end]
-        reached, model = self._at_known(end, known, solver, deadline)
-        if reached is not None:
-            return reached, model
+        limit = self.encoding.end(known, end)
+        status, model = self._beyond(end, limit, solver, deadline)
+        if status == "sat":  # some world attains what inference found
+            return limit, model
         if not self._nonlinear:
             return self._optimum(end, deadline)
         if not self.encoding.nonlinear:
             return self._among_numbers(end, known, seen, solver, deadline)
         return self._approached(end, known, self._value(seen), solver, deadline)
-
-    def _at_known(self, end: int, known: float, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
-        """The end that inference found, if some world attains it."""
-        limit = self.encoding.end(known, end)
-        status, model = self._beyond(end, limit, solver, deadline)
-        return (limit, model) if status == "sat" else (None, None)
 
     def _beyond(
         self, end: int, limit: Fraction, solver: Z3, deadline: Deadline, *, strictly: bool = False

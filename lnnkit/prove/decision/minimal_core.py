@@ -23,8 +23,7 @@ from lnnkit.prove.ground.parts import Blanket, Stated
 from lnnkit.prove.ground.predicate_component import names_in
 from lnnkit.prove.ground.unfounded import Loop
 from lnnkit.prove.solving import Z3, Interrupted
-from lnnkit.prove.verdict.proved import Proved
-from lnnkit.prove.verdict.verdicts import CoreMember
+from lnnkit.prove.verdict import CoreMember, Proved
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
-from lnnkit.check.walk import transform
+from lnnkit.check.walk import transform, with_entities
 from lnnkit.explain.checker.proof_checker import World
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.graph.lifted import LiftedGraph
@@ -20,7 +20,7 @@ from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import Part, Stated
 from lnnkit.prove.ground.statement_index import StatementIndex
 from lnnkit.prove.solving import Interrupted
-from lnnkit.prove.verdict.verdicts import CoreMember
+from lnnkit.prove.verdict import CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.time_limit import Deadline, limited_to
@@ -96,7 +96,14 @@ class Ground:
         """An empty cone with limits: ``most`` instances, and four times as many atoms."""
         limit = self.limit if most is None else min(self.limit, most)
         atoms = None if most is None else 4 * most
-        return Cone(self.reading, self.index, limit, deadline, self.tell, self.halted, atoms)
+        return Cone(self.reading, self.index, limit, partial(self.pause, deadline), self.tell, atoms)
+
+    def pause(self, deadline: Deadline, late: str = "") -> None:
+        """Stop where the time is over, or after Ctrl-C: raises `TooWide`, which may say ``late``, and `Interrupted`."""
+        if self.halted is not None and self.halted():
+            raise Interrupted
+        if deadline.passed:
+            raise TooWide(late)
 
     @property
     def known(self) -> KnownValues:
@@ -106,14 +113,7 @@ class Ground:
     def limited(self, deadline: Deadline) -> Iterator[None]:
         """A context in which searches among rows raise `TooWide` when the time is over, and `Interrupted` after
         Ctrl-C; reading a statement raises `TimedOut`."""
-
-        def pause() -> None:
-            if self.halted is not None and self.halted():
-                raise Interrupted
-            if deadline.passed:
-                raise TooWide
-
-        before, self.known.pause = self.known.pause, pause
+        before, self.known.pause = self.known.pause, partial(self.pause, deadline)
         try:
             with limited_to(deadline):
                 yield
@@ -129,21 +129,13 @@ def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]
 def bound_formula(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> ast.Expression:
     """A formula with entities in place of its free variables."""
 
-    def bound(node: ast.Expression | SameEntity) -> ast.Expression:
-        if isinstance(node, SameEntity):
-            sides = tuple(ast.Entity(_text(each, bindings), span=node.span) for each in (node.left, node.right))
-            return ast.Comparison(sides, ("=",), span=node.span)
-        if not isinstance(node, ast.Atom):
+    def written(node: ast.Expression | SameEntity) -> ast.Expression:
+        if not isinstance(node, SameEntity):
             return node
-        arguments = tuple(
-            ast.Constant(bindings[each.name], span=each.span)
-            if isinstance(each, ast.Variable) and each.name in bindings
-            else each
-            for each in node.arguments
-        )
-        return replace(node, arguments=arguments)
+        sides = tuple(ast.Entity(_text(each, bindings), span=node.span) for each in (node.left, node.right))
+        return ast.Comparison(sides, ("=",), span=node.span)
 
-    return transform(cast("ast.Expression", formula), bound)
+    return with_entities(transform(cast("ast.Expression", formula), written), bindings)
 
 
 def _text(argument: ast.Argument, bindings: Mapping[str, str]) -> str:

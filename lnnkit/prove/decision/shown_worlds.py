@@ -17,7 +17,7 @@ from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key, KnownValues
 from lnnkit.prove.ground.truth_functions import Box
 from lnnkit.prove.solving import Z3, fraction
-from lnnkit.prove.verdict.verdicts import ShownWorld
+from lnnkit.prove.verdict import ShownWorld
 from lnnkit.syntax.printer import format_expression
 
 _EQUAL = 1e-9  # values closer than this, relative to them, are shown alike

@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
+from functools import partial
 
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
+from lnnkit.numeric import Comparison, Fixed
 from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.point_arithmetic import RELATIONS, Inexact, NoValue, applied, comparable, rational
+from lnnkit.prove.ground.point_arithmetic import RELATIONS, Inexact, NoValue, applied, comparable, folded, rational
 from lnnkit.prove.solving import Z3
 
 _GREATEST_POWER = 16  # of powers and of roots
@@ -72,7 +73,8 @@ class ArithmeticEncoding:
         there: list[Z3] = []
         self._bound = bound
         try:
-            left, right = (self._term(side, values, there) for side in (arithmetic.left, arithmetic.right))
+            apply = partial(self._applied, there)
+            left, right = (folded(side, values, apply) for side in (arithmetic.left, arithmetic.right))
         except NoValue:
             return False
         except _Unsupported:
@@ -94,20 +96,8 @@ class ArithmeticEncoding:
             return value
         return self._z3.IntVal(int(value), self._context) if value.denominator == 1 else self.real(value)
 
-    def _term(self, term: Term, values: Sequence[Fraction | Z3], there: list[Z3]) -> Fraction | Z3:
-        """The value of a term where all of ``there`` holds. Raises `NoValue`, `_Unsupported`."""
-        built: list[Fraction | Z3] = []
-        for step in term.steps:
-            match step:
-                case Number():
-                    built.append(values[step.index])
-                case Constant():
-                    built.append(rational(step.value))
-                case Apply():
-                    built.append(self._applied(step.operation, [built[place] for place in step.operands], there))
-        return built[-1]
-
-    def _applied(self, operation: object, operands: Sequence[Fraction | Z3], there: list[Z3]) -> Fraction | Z3:
+    def _applied(self, there: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
+        """The value of an operation where all of ``there`` holds. Raises `NoValue`, `_Unsupported`."""
         known = [each for each in operands if isinstance(each, Fraction)]
         if len(known) == len(operands):
             try:

@@ -246,15 +246,10 @@ class GradedEncoding:
         if lower <= 0:
             return ZERO
         x = self.truth(antecedent(rule), rule.bindings)
-        if weighted:  # 1 - bias + w (1 - x) + v head >= lower
+        if part.name == "lukasiewicz":  # 1 - bias + w (1 - x) + v head >= lower
             w, v = map(rational, part.weights)
             return self._positive(self._sum((lower - 1 + rational(part.bias) - w) / v, [(w / v, x)]))
-        match part.name:
-            case "lukasiewicz":
-                return self._positive(self._sum(lower - 1, [(ONE, x)]))
-            case "godel":
-                return self._smaller(x, lower)
-        return self._times(lower, x)
+        return self._smaller(x, lower) if part.name == "godel" else self._times(lower, x)
 
     def _unknown(self, part: Part, bindings: Assignment) -> Truth:
         low, high = self._reading.box(part, bindings)

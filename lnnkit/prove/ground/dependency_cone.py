@@ -9,8 +9,6 @@ from lnnkit.prove.ground.ground_reading import SLACK, GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.ground.statement_index import StatementIndex
-from lnnkit.prove.solving import Interrupted
-from lnnkit.time_limit import Deadline
 
 _TOLD = 1000  # progress is reported each time after this many instances,
 _LOOKED = 64  # and the clock is read after this many
@@ -36,9 +34,8 @@ class Cone:
     reading: GroundReading
     index: StatementIndex
     limit: int
-    deadline: Deadline
+    pause: Callable[[], None]  # raises `TooWide`, `Interrupted` where time ran out or Ctrl-C was pressed
     tell: Callable[[int, int], None] | None = None  # is told how many instances and atoms there are
-    halted: Callable[[], bool] | None = None
     most_atoms: int | None = None
     instances: list[Instance] = field(default_factory=list)
     definitions: dict[Key, Definition] = field(default_factory=dict)
@@ -51,10 +48,9 @@ class Cone:
         """The instances and definitions."""
         return [*self.instances, *self.definitions.values()]
 
-    @property
-    def too_wide(self) -> str:
-        """The note for an answer whose cone was given up."""
-        which = "time ran out: it" if self.deadline.passed else "it"
+    def too_wide(self, *, late: bool) -> str:
+        """The note for an answer whose cone was given up, or whose time ran out."""
+        which = "time ran out: it" if late else "it"
         return f"{which} depends on at least {len(self._seen):,} instances of statements; its bounds are from inference"
 
     def grow(self, part: Part, *, whole: bool = False) -> int:
@@ -98,13 +94,6 @@ class Cone:
         if len(self._seen) > self.limit:
             raise TooWide
         self.instances.append(instance)
-
-    def pause(self) -> None:
-        """Stop where time ran out or Ctrl-C was pressed: raises `TooWide`, `Interrupted`."""
-        if self.halted is not None and self.halted():
-            raise Interrupted
-        if self.deadline.passed:
-            raise TooWide
 
     def unsettled(self, part: Part, bindings: Assignment) -> Iterable[Key]:
         """The unsettled atoms and numbers of a formula on which its truth can depend."""

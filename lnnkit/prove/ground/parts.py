@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from lnnkit.check.program import ENTITY, Assertion, Predicate
+from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
@@ -96,8 +96,3 @@ def _part(
     operands = tuple(_part(operand, predicates, scope, numbers) for operand in form.operands)
     name = "" if form.arithmetic is not None else form.name
     return Part(form.kind, name, terms, operands, form.weights, form.bias, arithmetic=form.arithmetic)
-
-
-def sort_of(leaf: Part, place: int, predicates: Mapping[str, Predicate]) -> str:
-    """The sort of an atom's argument position."""
-    return predicates[leaf.name].sorts[place] if leaf.kind == "atom" else ENTITY

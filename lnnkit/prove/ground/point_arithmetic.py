@@ -51,15 +51,15 @@ def holds(arithmetic: Comparison, values: Sequence[Fraction]) -> bool:
     """Whether a crisp comparison holds: not if one of its terms has no value. Raises `Inexact`."""
     assert isinstance(arithmetic.relation, Fixed)
     try:
-        left, right = (value(side, values) for side in (arithmetic.left, arithmetic.right))
+        left, right = (folded(side, values, applied) for side in (arithmetic.left, arithmetic.right))
     except NoValue:
         return False
     return RELATIONS[arithmetic.relation.sign](left, right)
 
 
-def value(term: Term, values: Sequence[Fraction]) -> Fraction:
-    """The value of a term. Raises `Inexact`, `NoValue`."""
-    built: list[Fraction] = []
+def folded(term: Term, values: Sequence[Any], apply: Callable[[object, Sequence[Any]], Any]) -> Any:
+    """The value of a term, from those of its numbers and what ``apply`` makes of an operation's operands."""
+    built: list[Any] = []
     for step in term.steps:
         match step:
             case Number():
@@ -67,7 +67,7 @@ def value(term: Term, values: Sequence[Fraction]) -> Fraction:
             case Constant():
                 built.append(rational(step.value))
             case Apply():
-                built.append(applied(step.operation, [built[place] for place in step.operands]))
+                built.append(apply(step.operation, [built[place] for place in step.operands]))
     return built[-1]
 
 

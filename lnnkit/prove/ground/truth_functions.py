@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import mul
 
 Box = tuple[float, float]
 
@@ -15,10 +16,12 @@ Box = tuple[float, float]
 def connective_value(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[float]) -> float:
     """The truth of ``and``, ``or``, ``implies``, ``iff`` or ``xor`` at a point, weighted."""
     match kind:
+        case "or" if logic == "lukasiewicz":
+            return _clamp(1 - bias + sum(map(mul, weights, x)))
+        case "and" if logic == "lukasiewicz":
+            return _clamp(bias - sum(map(mul, weights, [1 - each for each in x])))
         case "or":
             return 1 - connective_value("and", logic, weights, bias, [1 - each for each in x])
-        case "and" if logic == "lukasiewicz":
-            return _clamp(bias - sum(w * (1 - each) for w, each in zip(weights, x, strict=True)))
         case "and" if logic == "product":
             found = math.exp(bias - 1)
             for w, each in zip(weights, x, strict=True):
@@ -52,13 +55,13 @@ def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float,
         there = connective_box("implies", logic, weights, bias, x)
         back = connective_box("implies", logic, weights[::-1], bias, x[::-1])
         return min(there[0], back[0]), min(there[1], back[1])
-    ends = [x[0][::-1], x[1]] if kind == "implies" else x
-    low, high = (connective_value(kind, logic, weights, bias, [each[end] for each in ends]) for end in (0, 1))
-    return low, high
+    least, most = zip(*([x[0][::-1], x[1]] if kind == "implies" else x), strict=True)
+    low = connective_value(kind, logic, weights, bias, least)
+    return low, low if least == most else connective_value(kind, logic, weights, bias, most)
 
 
 def _clamp(value: float) -> float:
-    return max(0.0, min(1.0, value))
+    return 0.0 if value < 0.0 else 1.0 if value > 1.0 else value
 
 
 def _power(base: float, exponent: float) -> float:

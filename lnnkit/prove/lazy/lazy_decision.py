@@ -22,8 +22,8 @@ from lnnkit.prove.lazy.least_world_join import LeastWorldJoin
 from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.lazy.touched_instances import TouchedInstances
 from lnnkit.prove.lazy.world_values import WorldValues
-from lnnkit.prove.solving import Z3, Interrupted, Status
-from lnnkit.prove.verdict.verdicts import ShownWorld
+from lnnkit.prove.solving import Z3, Status
+from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline
 
 _SHOWN = 60  # greatest number of atoms shown of a world
@@ -157,10 +157,7 @@ class LazyDecision(ClassicalDecision):
         }
 
     def _pause(self) -> None:
-        if self._ground.halted is not None and self._ground.halted():
-            raise Interrupted
-        if self.deadline.passed:
-            raise TooWide(f"time ran out after {len(self._added):,} instances of statements")
+        self._ground.pause(self.deadline, f"time ran out after {len(self._added):,} instances of statements")
 
     def _look(self, instance: Instance) -> None:
         if instance.key not in self._added and not self._reading.satisfied(instance):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lnnkit.prove.ground.parts import Part, Stated
@@ -16,80 +16,53 @@ class Way:
     """Atoms that are true if a statement fails in this way. ``variables`` (names and sorts) are those of the statement
     and of the quantifiers that need a row."""
 
-    atoms: tuple[Part, ...]
-    variables: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class _Literals:
     atoms: tuple[Part, ...] = ()
-    bound: tuple[tuple[str, str], ...] = ()
-
-    def with_(self, other: _Literals) -> _Literals:
-        return _Literals((*self.atoms, *other.atoms), (*self.bound, *other.bound))
-
-
-class _TooMany(Exception):
-    pass
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 def ways(stated: Stated) -> list[Way]:
     """The ways in which a statement can fail in a world where every atom is true or false. A statement that demands an
     intermediate truth fails everywhere."""
-    try:
-        never = stated.lower > 0 and stated.upper < 1
-        found = [_Literals()] if never else _ways(stated.part, wanted=stated.lower <= 0)
-    except _TooMany:
-        found = [_Literals()]
-    return [Way(each.atoms, (*stated.variables, *each.bound)) for each in dict.fromkeys(found)]
+    never = stated.lower > 0 and stated.upper < 1
+    found = [Way()] if never else _ways(stated.part, wanted=stated.lower <= 0)
+    if len(found) > _MOST:
+        found = [Way()]
+    return [Way(each.atoms, (*stated.variables, *each.variables)) for each in dict.fromkeys(found)]
 
 
-def _ways(part: Part, *, wanted: bool) -> list[_Literals]:
+def _ways(part: Part, *, wanted: bool) -> list[Way]:
+    """The ways in which a formula has the truth ``wanted``; if they are too many, more than `_MOST` of them."""
     match part.kind:
         case "true" | "false":
-            return [_Literals()] if wanted == (part.kind == "true") else []
+            return [Way()] if wanted == (part.kind == "true") else []
         case "atom":
-            return [_Literals((part,) if wanted else ())]
+            return [Way((part,) if wanted else ())]
         case "same" | "compare":
-            return [_Literals()]
+            return [Way()]
         case "not":
             return _ways(part.operands[0], wanted=not wanted)
         case "exists" | "forall":
             if wanted != (part.kind == "exists"):
-                return [_Literals()]
+                return [Way()]
             inner = _ways(part.operands[0], wanted=wanted)
-            return [each.with_(_Literals(bound=part.bound)) for each in inner]
+            return [Way(each.atoms, (*each.variables, *part.bound)) for each in inner]
         case "and" | "or":
-            if wanted == (part.kind == "or"):
-                return _checked([each for operand in part.operands for each in _ways(operand, wanted=wanted)])
-            return _products([_ways(operand, wanted=wanted) for operand in part.operands])
+            options = [_ways(operand, wanted=wanted) for operand in part.operands]
+            return _first(itertools.chain(*options)) if wanted == (part.kind == "or") else _together(*options)
         case "implies":
-            one, other = part.operands
-            if wanted:
-                return _checked([*_ways(one, wanted=False), *_ways(other, wanted=True)])
-            return _products([_ways(one, wanted=True), _ways(other, wanted=False)])
-    one, other = part.operands
+            sides = [_ways(operand, wanted=wanted == bool(place)) for place, operand in enumerate(part.operands)]
+            return _first(itertools.chain(*sides)) if wanted else _together(*sides)
+    one, other = ([_ways(operand, wanted=truth) for truth in (False, True)] for operand in part.operands)
     alike = wanted == (part.kind == "iff")
-    sides = [[_ways(one, wanted=truth), _ways(other, wanted=truth == alike)] for truth in (False, True)]
-    return _checked([each for both in sides for each in _products(both)])
+    return _first([*_together(one[False], other[not alike]), *_together(one[True], other[alike])])
 
 
-def _products(options: Sequence[Sequence[_Literals]]) -> list[_Literals]:
-    count = 1
-    for each in options:
-        count *= len(each)
-        if count > _MOST:
-            raise _TooMany
-    found: list[_Literals] = []
-    for chosen in itertools.product(*options):
-        joined = _Literals()
-        for each in chosen:
-            joined = joined.with_(each)
-        found.append(joined)
-    return found
+def _together(*options: Sequence[Way]) -> list[Way]:
+    """A way of each, in all combinations."""
+    joined = itertools.chain.from_iterable
+    chosen = itertools.product(*options)
+    return _first(Way((*joined(w.atoms for w in each),), (*joined(w.variables for w in each),)) for each in chosen)
 
 
-def _checked(found: list[_Literals]) -> list[_Literals]:
-    if len(found) > _MOST:
-        raise _TooMany
-    return found
+def _first(found: Iterable[Way]) -> list[Way]:
+    return list(itertools.islice(found, _MOST + 1))

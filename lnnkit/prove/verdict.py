@@ -1,15 +1,26 @@
-"""The answer to a question as data: a verdict, its core, or worlds as counterexamples."""
+"""The answer to a question: a verdict with its core, or with worlds as counterexamples; as data, text and HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
-from lnnkit.answer_table import finite
+from markupsafe import Markup
+
+from lnnkit.answer_table import finite, format_bounds
+from lnnkit.markup.html_table import Table, tables
+from lnnkit.markup.templating import document
+from lnnkit.syntax.digits import in_digits
 
 Verdict = Literal["entailed", "refuted", "neither", "inconsistent", "timeout"]
 Reading = Literal["classical", "exact"]
+_ROWS = 30  # atoms of a model that are listed
+_BECAUSE = {
+    "entailed": "it follows from",
+    "refuted": "its negation follows from",
+    "inconsistent": "these cannot all hold",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +53,9 @@ class ShownWorld:
         return {"truth": self.truth, "atoms": dict(self.atoms), "numbers": dict(self.numbers)}
 
 
-@dataclass(frozen=True)
-class Decided:
-    """The answer to a question, as data.
+@dataclass(frozen=True, repr=False)
+class Proved:
+    """The answer to a question. It prints as text; ``as_dict`` is for JSON.
 
     ``lower`` and ``upper`` are the tightest bounds of the exact reading, rounded outward; None in the classical one.
     ``core`` suffices for a verdict of entailed, refuted or inconsistent; if ``minimal``, no member can be left out.
@@ -83,3 +94,63 @@ class Decided:
             "models": [model.as_dict() for model in self.models],
         }
         return found | {"notes": list(self.notes)} if self.notes else found
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        core = [(member.text, f"{member.file}:{member.line}") for member in self.core]
+        shown = [Table("", [], core, len(core))] if core else []
+        for model in self.models:
+            values = _rows(model)
+            shown.append(Table(_title(self, model), [], values, len(values), "values"))
+        return tables(*shown, text=f"{self.formula}: {_headline(self)}", notes=self.notes)
+
+
+def page(results: Sequence[Proved]) -> str:
+    """A whole HTML document."""
+    return document("lnnkit prove", Markup("").join(Markup(proved._repr_html_()) for proved in results))
+
+
+def _lines(proved: Proved) -> Iterator[str]:
+    """The verdict, its core, and the models."""
+    yield f"{proved.formula}   {_headline(proved)}"
+    if proved.core:
+        yield f"  {_BECAUSE.get(proved.verdict, 'this suffices for its bounds')}"
+        yield from (f"    {member}" for member in proved.core)
+    for model in proved.models:
+        yield f"  {_title(proved, model)}"
+        yield from (f"    {line}" for line in _table(model))
+    yield from (f"  note: {note}" for note in proved.notes)
+
+
+def _headline(proved: Proved) -> str:
+    """The verdict with its reading, and the bounds of the exact one."""
+    if proved.lower is None or proved.upper is None:
+        return f"{proved.verdict} (classical)"
+    return f"{proved.verdict} {format_bounds(proved.lower, proved.upper)} (exact)"
+
+
+def _title(proved: Proved, model: ShownWorld) -> str:
+    """What a model shows."""
+    if proved.reading == "classical":
+        return "a world in which it holds" if model.truth >= 0.5 else "a world in which it does not"
+    return f"a world in which it is {in_digits(model.truth)}"
+
+
+def _rows(model: ShownWorld) -> Sequence[tuple[str, str]]:
+    """The atoms and numbers of a model with their values."""
+    return [
+        *((text, in_digits(round(truth, 9))) for text, truth in model.atoms),
+        *((text, in_digits(value)) for text, value in model.numbers),
+    ]
+
+
+def _table(model: ShownWorld) -> Iterator[str]:
+    shown = _rows(model)
+    width = max((len(text) for text, _ in shown[:_ROWS]), default=0)
+    yield from (f"{text:<{width}}  {value}" for text, value in shown[:_ROWS])
+    if len(shown) > _ROWS:
+        yield f"... and {len(shown) - _ROWS:,} more"

@@ -1,1 +1,0 @@
-"""The answer to a question, as data, text and page."""
