@@ -32,6 +32,7 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
     column_or_1d,
     validate_data,
 )
+from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingImports]  # an extra
 
 from lnnkit.check.nearest import nearest
 from lnnkit.check.walk import nodes
@@ -265,7 +266,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self.donors_ = donors(columns, np.random.default_rng(seed))
         seconds = None if self.max_seconds is None else float(self.max_seconds) / len(kinds)
         self.rules_: list[Induced] = []
-        with Console(stderr=True).status("reading the table") as shown:  # on a terminal only
+        # Matrices are small: threads that wait for each other took up to twice the CPU time on a busy machine
+        with threadpool_limits(1, "blas"), Console(stderr=True).status("reading the table") as shown:  # on a terminal
             for kind in kinds:
                 clock = Clock(seconds, shown.update)
                 self.rules_.append(induce(columns, codes == kind, weight, seed, limits, clock))

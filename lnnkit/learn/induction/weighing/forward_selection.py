@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.learn.induction.weighing.logistic_regression import moments, regression, sigmoid
+from lnnkit.learn.induction.weighing.logistic_regression import blocks, moments, regression, sigmoid
 
 # Measured as in weighted_rules.py, from 0.775 with 11.8 terms.
 _COST = 1.0  # penalty of a weight, in units of its column's spread; 0.1: 0.776, 10: 0.773 with 15.0 terms
@@ -51,8 +51,10 @@ def forward(rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: n
         design[:, 1 + place] = (rows[:, column] - mean[place]) / spread[place]
     curve = weight * np.maximum(target * (1 - target), 1e-4)
     odds = np.log(np.clip(target, 1e-9, 1) / np.clip(1 - target, 1e-9, 1))
-    products = (design.T @ (design * curve[:, None].astype(np.float32))).astype(np.float64)
-    wanted = (curve * odds) @ design
+    products, wanted = np.zeros((design.shape[1],) * 2), np.zeros(design.shape[1])
+    for part, block in blocks(design):
+        products += block.T @ (block * curve[part, None].astype(np.float32))
+        wanted += (curve[part] * odds[part]) @ block
     chosen: list[int] = []
     own = np.zeros(1)
     while True:

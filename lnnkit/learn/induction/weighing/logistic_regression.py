@@ -13,7 +13,7 @@ _WIDE = 400  # number of terms
 _CURVED = 4096  # rows whose curvature is used: ten to a term
 _STEPS = 30
 _NEAR = 1e-3  # log loss that another step would save
-_CHUNK = 4096  # rows converted at a time
+_CHUNK = 1024  # rows converted at a time
 
 
 def regression(
@@ -87,7 +87,7 @@ def moments(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarra
     for part, block in blocks(rows):
         mean += share[part] @ block
     for part, block in blocks(rows):
-        square += share[part] @ (block - mean) ** 2
+        square += share[part] @ (block - mean.astype(block.dtype)) ** 2
     return mean, np.sqrt(np.maximum(square, 1e-4))
 
 
@@ -111,7 +111,7 @@ class Reference:
         away = counts * (target - counts @ target / counts.sum())
         slope = np.zeros(len(columns))
         for part, block in blocks(own_rows):
-            slope += away[part] @ (block - mean)
+            slope += away[part] @ (block - mean.astype(block.dtype))
         some = np.sort(np.argsort(-np.abs(slope) / spread, kind="stable")[:_WIDE])
         self._chosen = columns[some]
         if len(some) < len(columns):

@@ -212,8 +212,8 @@ def no_worse(losses: np.ndarray, others: np.ndarray, weight: np.ndarray, errors:
 
 def tree_paths(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> list[Path]:
     """The paths, longer than one literal, of boosted shallow trees over the truths (n, m) of literals, by decreasing
-    gain (Friedman and Popescu, "Predictive learning via rule ensembles", 2008). Empty without literals, or with a single
-    class."""
+    gain (Friedman and Popescu, "Predictive learning via rule ensembles", 2008). Empty without literals, or with a
+    single class."""
     if not known.shape[1] or positive.all() or not positive.any():
         return []
     worth: dict[Path, float] = {}
