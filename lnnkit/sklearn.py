@@ -216,8 +216,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{name} applies to induced rules only, and rules are given; leave out one of the two")
             if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool) or int(limit) < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, or None; got {limit!r}")
-
-        if self.max_seconds is not None and (self.rules is not None or not _is_positive(self.max_seconds)):
+        limit = self.max_seconds
+        positive = isinstance(limit, Real) and not isinstance(limit, bool) and float(limit) > 0
+        if limit is not None and (self.rules is not None or not positive):
             raise ValueError(
                 f"max_seconds must be a number above 0, for induced rules, or None; got {self.max_seconds!r}"
             )
@@ -368,25 +369,18 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         )
 
 
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and float(value) > 0
-
-
 def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
     """A predicate for each class: its text if that is a valid name, else with ``Class`` in front; never the name of a
     column."""
     found: list[str] = []
     for each in classes:
         plain = _plain_value(each)
-        name = plain if isinstance(plain, str) and plain else f"Class{_in_words(plain)}"
+        whole = isinstance(plain, float) and plain.is_integer()
+        name = plain if isinstance(plain, str) and plain else f"Class{int(plain) if whole else plain}"
         while name in taken or name in found:
             name += "_"
         found.append(name)
     return found
-
-
-def _in_words(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _plain_value(value: Any) -> Any:

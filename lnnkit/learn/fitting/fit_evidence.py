@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import cast
 
 import torch
@@ -40,7 +40,9 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
         if any_set(mine):
             predictions.append(Predictions(name, *(column[mine].numpy() for column in columns)))
     before = fitted.before.train, fitted.before.validation
-    return Evidence(_learned(program, fitting.parameters), thresholds, predictions, before, fitted.kept)
+    operands = _operands(program)
+    learned = [Learned(each.name, each.kind, each.rules, _of(each, operands)) for each in fitting.parameters]
+    return Evidence(learned, thresholds, predictions, before, fitted.kept)
 
 
 def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths: Tensor) -> Threshold:
@@ -68,11 +70,6 @@ def _comparisons(program: CheckedProgram) -> dict[str, str]:
                     if isinstance(each, ast.Learnable) and each.name is not None:
                         found.setdefault(each.name, _line(node.span))
     return found
-
-
-def _learned(program: CheckedProgram, parameters: Sequence[Parameter]) -> list[Learned]:
-    operands = _operands(program)
-    return [Learned(each.name, each.kind, each.rules, _of(each, operands)) for each in parameters]
 
 
 def _of(parameter: Parameter, operands: Mapping[Span, str]) -> str:

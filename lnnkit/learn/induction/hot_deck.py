@@ -31,13 +31,9 @@ class Donors:
     def count(self) -> int:
         return len(self.columns[0].values) if self.columns else 0
 
-    def nearest(self, columns: Sequence[TableColumn]) -> np.ndarray:
-        """(n, k) the donors nearest to each row; fewer than `NEAREST` if there are no more."""
-        return self.alike(columns)[0]
-
     def alike(self, columns: Sequence[TableColumn]) -> tuple[np.ndarray, np.ndarray]:
-        """(n, k) the donors nearest to each row and their weights, which sum to 1: the tricube of the distance relative
-        to the farthest (Cleveland 1979)."""
+        """(n, k) the donors nearest to each row, at most `NEAREST`, and their weights, which sum to 1: the tricube of
+        the distance relative to the farthest (Cleveland 1979)."""
         coded = [_coded(own, other) for own, other in zip(self.columns, columns, strict=True)]
         rows, nearest = len(columns[0].values), min(NEAREST, self.count)
         found, shares = np.empty((rows, nearest), np.int64), np.empty((rows, nearest))

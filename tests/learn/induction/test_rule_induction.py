@@ -139,7 +139,7 @@ def test_donors_are_the_nearest_by_gowers_distance() -> None:
             apart.append(float(one != two) if isinstance(one, str) else min(abs(one - two) / width, 1.0))
         return sum(apart) / len(apart) if apart else 0.0
 
-    for row, chosen in enumerate(own.nearest(columns)):
+    for row, chosen in enumerate(own.alike(columns)[0]):
         every = sorted(distance(row, donor) for donor in range(own.count))
         assert sorted(distance(row, donor) for donor in chosen.tolist()) == pytest.approx(
             every[: len(chosen)], abs=1e-5
