@@ -72,11 +72,12 @@ def _used(proof: Proof) -> Proof:
     """The proof without unused steps."""
     kept = sorted({*reachable(proof, proof.lower), *reachable(proof, proof.upper)})
     places = {number: place for place, number in enumerate(kept)}
-    steps = [
-        replace(step, premises=[Premise(places[each.step], each.weight) for each in step.premises])
-        for step in (proof.steps[number] for number in kept)
-    ]
+    steps = [_renumbered(proof.steps[number], places) for number in kept]
     return replace(proof, steps=steps, lower=places[proof.lower], upper=places[proof.upper])
+
+
+def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
+    return replace(step, premises=[Premise(places[each.step], each.weight) for each in step.premises])
 
 
 class _Record:
@@ -141,10 +142,7 @@ class _Record:
         top = proof.upper if end else proof.lower
         fresh = [number for number in reachable(proof, top) if number not in places]
         places |= {number: len(self.steps) + place for place, number in enumerate(fresh)}
-        for number in fresh:
-            step = proof.steps[number]
-            premises = [Premise(places[each.step], each.weight) for each in step.premises]
-            self.steps.append(replace(step, premises=premises))
+        self.steps += [_renumbered(proof.steps[number], places) for number in fresh]
         return places[top]
 
     def _false(self, key: Key) -> int:

@@ -48,7 +48,7 @@ class LazyBounds(GradedDecision):
         self._touched = TouchedInstances(self._values, self._reading)
         self._statements = [_opened(each) for each in self._related.statements]
         self._mentioning = cache(self._naming)
-        self._begun = False
+        self._first = self._statements
         self._turns = 0
         self._added: set[Instance] = set()
         self._drain()
@@ -97,8 +97,7 @@ class LazyBounds(GradedDecision):
 
     def _candidates(self, changed: list[Key]) -> Iterator[Instance]:
         count = 0
-        first = self._statements if not self._begun else []
-        self._begun = True
+        first, self._first = self._first, []
         for stated in first:
             for instance in self._reading.instances(stated, {}):
                 count += 1

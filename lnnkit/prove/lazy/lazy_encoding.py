@@ -53,7 +53,6 @@ class Quantified:
     some: Z3
     rest: Z3
     turns: int = 0
-    singles: int = 0
 
 
 class LazyEncoding(ClassicalEncoding):
@@ -99,7 +98,9 @@ class LazyEncoding(ClassicalEncoding):
         place = id(part), tuple(bindings[name] for name in sorted(part.variables))
         rows = self.expanded.get(place)
         if rows is None:
-            self.expanded[place] = rows = self._decided(part, bindings) or self._rows(part, bindings)
+            rows = self._decided(part, bindings)
+            rows = rows or Rows(part, dict(bindings), _distinct(self._candidates(part, bindings), part))
+            self.expanded[place] = rows
         if rows.decided and self._folded:
             return part.kind == "exists"
         if place not in self.quantified:
@@ -153,7 +154,7 @@ class LazyEncoding(ClassicalEncoding):
     def add(self, quantified: Quantified, row: Row) -> None:
         """Add a row that decides the quantifier in a model."""
         quantified.rows.single.append(row)
-        self._single(quantified)
+        self._row(quantified, row)
 
     def generalise(self, quantified: Quantified) -> None:
         """Assert that the rows that have not been added are instances of *anyone*."""
@@ -171,13 +172,13 @@ class LazyEncoding(ClassicalEncoding):
         rows = quantified.rows
         if rows.anyone is None or self.z3.is_false(quantified.rest):
             return
-        self._aside(self.z3.Implies(quantified.rest, self.lifted(self._row(quantified, rows.anyone))))
+        self.arithmetic.asides.append(self.z3.Implies(quantified.rest, self.lifted(self._row(quantified, rows.anyone))))
 
     def _replay(self, quantified: Quantified) -> None:
-        while quantified.turns < len(quantified.rows.added):
+        for _ in quantified.rows.added:
             self._turn(quantified)
-        while quantified.singles < len(quantified.rows.single):
-            self._single(quantified)
+        for row in quantified.rows.single:
+            self._row(quantified, row)
 
     def _turn(self, quantified: Quantified) -> None:
         rows, z3 = quantified.rows, self.z3
@@ -191,12 +192,8 @@ class LazyEncoding(ClassicalEncoding):
         else:
             self._fresh += 1
             quantified.rest = z3.Bool(f"?rest {self._fresh}", self.context)
-        self._aside(z3.Implies(before, self.lifted(self._greatest([*truths, quantified.rest]))))
+        self.arithmetic.asides.append(z3.Implies(before, self.lifted(self._greatest([*truths, quantified.rest]))))
         self._generalised(quantified)
-
-    def _single(self, quantified: Quantified) -> None:
-        self._row(quantified, quantified.rows.single[quantified.singles])
-        quantified.singles += 1
 
     def _row(self, quantified: Quantified, row: Row) -> Truth:
         part, outer = quantified.rows.part, quantified.rows.bindings
@@ -204,20 +201,14 @@ class LazyEncoding(ClassicalEncoding):
         if part.kind == "forall":
             truth = self.negated(truth)
         truth = self._least([self._there(row[name] for name, _ in part.bound if name not in outer), truth])
-        self._aside(self.lifted(self._greatest([self.negated(truth), quantified.some])))
+        self.arithmetic.asides.append(self.lifted(self._greatest([self.negated(truth), quantified.some])))
         return truth
-
-    def _aside(self, said: Z3) -> None:
-        self.arithmetic.asides.append(said)
 
     def _there(self, entities: Iterable[object]) -> Truth:
         people = [each for each in dict.fromkeys(entities) if isinstance(each, str) and self._world.is_person(each)]
         return self._least(map(self.exists, people))
 
     # --- candidates -------------------------------------------------------------------------------------------------
-
-    def _rows(self, part: Part, bindings: Assignment) -> Rows:
-        return Rows(part, dict(bindings), _distinct(self._candidates(part, bindings), part))
 
     def _candidates(self, part: Part, bindings: Assignment) -> Iterator[Row]:
         """The rows that may decide a quantifier, in this order: rows of the world, of shared individuals, of its own
