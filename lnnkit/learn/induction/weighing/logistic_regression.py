@@ -13,7 +13,7 @@ _WIDE = 400  # number of terms
 _CURVED = 4096  # rows whose curvature is used: ten to a term
 _STEPS = 30
 _NEAR = 1e-3  # log loss that another step would save
-_CHUNK = 1024  # rows converted at a time
+_CHUNK = 2048  # rows converted at a time
 
 
 def regression(
