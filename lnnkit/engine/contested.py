@@ -15,11 +15,10 @@ import numpy as np
 from lnnkit.arrays import any_set, where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import leaf_bound, respond
-from lnnkit.engine.response.sweep import View, leaf_proposals, reader, silent
+from lnnkit.engine.response.sweep import View, leaf_proposals, reader
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.grounding import Grounding
-from lnnkit.join.instances.unrolled import unroll
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array
@@ -159,13 +158,11 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Array:
     batch = grounding.batches[setter.batch]
     formula = batch.formula
     block = formula.block_of(setter.leaf)
-    path = batch.path(block, setter.instances)
-    if len(batch.blocks) == 1:
-        asked, own = np.unique(path[0], return_inverse=True)
-        view = View(batch, (asked,), (None,))
-    else:
-        unrolled = unroll(batch, path[0])
-        view, own = View(batch, unrolled.rows, unrolled.groupings), unrolled.places(block, path)
+    groupings, rows = batch.groupings(np.unique(_tops(grounding, setter)))
+    view = View(batch, tuple(rows), tuple(groupings))
+    looked = rows[block]
+    assert looked is not None
+    own = looked.searchsorted(setter.instances)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
     given = np.full((view.length(block),), unknown, dtype=doubt.dtype)
@@ -173,7 +170,7 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Array:
         read = reader(view, doubt, grounding.atoms)
         given[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
     else:
-        found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings, silent(view))
+        found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings)
         target = setter.leaf, setter.side
         told = leaf_proposals(view, found, target, doubt, grounding.atoms) if target in found.proposed else None
         if told is not None:

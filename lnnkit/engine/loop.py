@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from lnnkit.engine.delta import Delta, changes, note, note_new
 from lnnkit.engine.merge import Inbox
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import respond
-from lnnkit.engine.response.sweep import Dirty, moved, propose, reader, silent
+from lnnkit.engine.response.sweep import Dirty, moved, propose, reader
 from lnnkit.engine.round import Round
 from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
@@ -123,7 +122,7 @@ def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
         return
     now.instances += view.length(0)
     device = space.state.device
-    look = on_device(partial(respond, silent=silent(view)), device)
+    look = on_device(respond, device)
     found = look(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
     fresh, roots = propose(number, view, found, space.state, space.grounding.atoms, now.inbox)
     if len(fresh):

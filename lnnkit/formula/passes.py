@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, matching, replaced, set_at, take, where_set
-from lnnkit.formula.quantified_rows import Descent, Grouping, Reached, beyond, separable
+from lnnkit.formula.quantified_rows import Descent, Grouping
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, told
 from lnnkit.logic.quantifier import exists, forall
@@ -101,12 +101,11 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
 
 
 class Downward(NamedTuple):
-    """The hull of each neuron's values, one row for each ``reached`` row of its block; ``empty`` marks rows of block 0
-    without a consistent value."""
+    """The hull of each neuron's values, one row for each row of its block; ``empty`` marks rows of block 0 without a
+    consistent value."""
 
     boxes: list[Bounds]
     empty: Array
-    reached: Sequence[Reached]
 
 
 def downward(
@@ -115,70 +114,37 @@ def downward(
     root: Bounds,
     groupings: Sequence[Grouping | None],
     *,
-    silent: Array | None = None,
     only: int | None = None,
     wanted: Collection[int] | None = None,
 ) -> Downward:
-    """The hull of each neuron's values that are consistent with ``root``, and which rows of block 0 have none. Rows
-    that are ``silent``, or have no values, send nothing to groups that they share with other rows. If ``only`` one leaf
-    is wanted, quantifiers above other leaves are skipped; truths of leaves that are not ``wanted`` may be too. An end
-    that a neuron's own operands already imply (``values``) is not propagated."""
-    boxes, made = list(values), list(values)
+    """The hull of each neuron's values that are consistent with ``root``, and which rows of block 0 have none. No block
+    is grouped. If ``only`` one leaf is wanted, quantifiers above other leaves are skipped; truths of leaves that are
+    not ``wanted`` may be too. An end that a neuron's own operands already imply (``values``) is not propagated."""
+    boxes = list(values)
     boxes[formula.top] = root
-    descent = Descent(formula, groupings, boxes, made)
-    late = {block for block in range(1, len(formula.blocks)) if separable(formula, block)}
+    descent = Descent(formula, groupings, boxes)
     passed = frozenset(range(len(formula.blocks))) if only is None else formula.path(formula.block_of(only))
-    early = [i for i in range(formula.top, -1, -1) if formula.neurons[i].block not in late]
-    _descend(formula, early, descent, late, passed, wanted)
-    empty = matching(descent.emptied(), root.lower)
-    if late:
-        descent.settle(empty if silent is None else empty | silent)
-        again = [
-            i
-            for i in range(formula.top, -1, -1)
-            if formula.neurons[i].block in late or formula.neurons[i].inner in late
-        ]
-        _descend(formula, again, descent, frozenset(), passed, wanted)
-    elif any(block.grouped for block in formula.blocks):
-        descent.settle(empty if silent is None else empty | silent)
-    return Downward(boxes, empty, descent.reached)
-
-
-def _descend(
-    formula: Formula,
-    order: Sequence[int],
-    descent: Descent,
-    late: Collection[int],
-    passed: Collection[int],
-    wanted: Collection[int] | None,
-) -> None:
-    """Narrow the operands of these neurons, top first, by the neurons' bounds. Quantifiers that lead to a block in
-    ``late`` are not entered: only their consistency is checked."""
-    boxes, made = descent.boxes, descent.made
-    for index in order:
+    for index in range(formula.top, -1, -1):
         neuron, node = formula.neurons[index], boxes[index]
         if not neuron.operands or neuron.block not in passed:
             continue
         if neuron.kind in ("forall", "exists"):
-            if neuron.inner not in passed:
-                continue
-            if neuron.inner in late:
-                descent.miss(neuron.block, beyond(told(node, made[index]), made[index]))
-                continue
-            descent.enter(index, told(node, made[index]))
+            if neuron.inner in passed:
+                descent.enter(index, told(node, values[index]))
             continue
         operands = [boxes[operand] for operand in neuron.operands]
         if neuron.kind == "not":
             boxes[neuron.operands[0]] = complement(node)
             continue
         if isinstance(neuron.arithmetic, Comparison):
-            found = _narrowed(neuron.arithmetic, node, made[index], operands)
+            found = _narrowed(neuron.arithmetic, node, values[index], operands)
         else:
             some = None if wanted is None else [o in wanted or formula.neurons[o].kind != LEAF for o in neuron.operands]
-            found = neuron_downward(neuron, told(node, made[index]), operands, some)
+            found = neuron_downward(neuron, told(node, values[index]), operands, some)
         for operand, box in zip(neuron.operands, found.operands, strict=True):
             boxes[operand] = box
         descent.miss(neuron.block, found.empty)
+    return Downward(boxes, matching(descent.emptied(), root.lower))
 
 
 def least_heads(formula: Formula, antecedent: Array, values: Sequence[Bounds], impossible: float) -> dict[int, Array]:

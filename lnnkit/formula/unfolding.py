@@ -52,7 +52,8 @@ class Neuron(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Block:
     """The rows of one quantifier's operand; block 0 has no parent. ``grouped``: the quantifier does not depend on all
-    variables of the enclosing block, so several enclosing rows share one group of rows."""
+    variables of the enclosing block, so several enclosing rows share one group of rows. That is so in completions and
+    queries, which are evaluated upward alone; in rounds such quantifiers are shared neurons."""
 
     parent: int
     variables: tuple[int, ...]
@@ -105,10 +106,6 @@ class Formula:
         while found[-1] > 0:
             found.append(self.blocks[found[-1]].parent)
         return tuple(reversed(found))
-
-    def apart(self, block: int) -> bool:
-        """Whether each row of a block belongs to exactly one row of every enclosing block."""
-        return not any(self.blocks[each].grouped for each in self.path(block))
 
     def around(self, block: int) -> tuple[int, ...]:
         """The variables that are in scope inside a block."""
@@ -203,7 +200,8 @@ def unfold(
                 written.update(zip(bound, data["bound_names"], strict=True))
                 inner = len(blocks)
                 outer = blocks[block].variables
-                free = tuple(variable for variable in outer if variable in arguments)
+                several = through_shared or world is not None  # only upward
+                free = tuple(variable for variable in outer if variable in arguments) if several else outer
                 blocks.append(Block(block, free + bound, bound, grouped=len(free) < len(outer)))
                 visible = arguments + bound
             stack.append((node, arguments, block, inner, True))

@@ -231,10 +231,16 @@ class _Builder:
         for node, data in self.graph.nodes.items():
             if data["kind"] in NEURONS and data["kind"] != COMPARISON and data["asserted"]:
                 asserted.setdefault(data["kind"], []).append(node)
+        moved = False
         for node, data in self.graph.nodes.items():
             if data["kind"] in NEURONS or data["kind"] == "not":
-                self._connect(node, [self._general(edge, asserted) for edge in self._edges(node)])
-        self.graph.sort()
+                edges = self._edges(node)
+                general = [self._general(edge, asserted) for edge in edges]
+                if general != edges:
+                    self._connect(node, general)
+                    moved = True
+        if moved:
+            self.graph.sort()
 
     def _general(self, edge: _Edge, asserted: Mapping[str, Sequence[str]]) -> _Edge:
         """The edge, led to one of the ``asserted`` neurons of which the operand is an instance."""

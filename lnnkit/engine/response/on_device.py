@@ -35,4 +35,4 @@ def _there(
 ) -> Response:
     found = evaluate(batch, reading(read, device), groupings)
     proposed = {target: (as_numpy(news), as_numpy(value)) for target, (news, value) in found.proposed.items()}
-    return Response(as_numpy(found.bad), Bounds(*map(as_numpy, found.root)), proposed, found.reached)
+    return Response(as_numpy(found.bad), Bounds(*map(as_numpy, found.root)), proposed)

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, any_set, matching, take
+from lnnkit.arrays import Array, any_set
 from lnnkit.check.stated import negated_ends
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
-from lnnkit.formula.quantified_rows import Grouping, Reached
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
@@ -27,13 +27,12 @@ Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
 
 
 class Response(NamedTuple):
-    """The response: for each target flags of where its bound is tightened, and the bound, by the ``reached`` rows of
-    its block. ``bad`` instances are unsatisfiable and propose nothing; ``root`` are the bounds of their roots."""
+    """The response: for each target flags of where its bound is tightened, and the bound, by the rows of its block.
+    ``bad`` instances are unsatisfiable and propose nothing; ``root`` are the bounds of their roots."""
 
     bad: Array
     root: Bounds
     proposed: Mapping[Target, tuple[Array, Array]]
-    reached: Sequence[Reached] = ()
 
 
 def entering(read: Read, formula: Formula) -> Read:
@@ -115,29 +114,22 @@ def respond(
     batch: RuleShape,
     read: Read,
     groupings: Sequence[Grouping | None],
-    silent: Array | None = None,
     entered: Read | None = None,
 ) -> Response:
-    """The proposals of instances in a round of inference, without the ``silent`` instances; ``entered`` as in `ascend`.
-    ``bad`` has a flag for each row of block 0; the flags of a leaf have one for each row of its block that is reached.
-    A number from whose interval nothing is excluded has no entry."""
+    """The proposals of instances in a round of inference; ``entered`` as in `ascend`. ``bad`` has a flag for each row
+    of block 0; the flags of a leaf have one for each row of its block. A number from whose interval nothing is excluded
+    has no entry."""
     formula = batch.formula
     read = once(read)
     values, root, crossed, kept = ascend(formula, read, groupings, entered)
     least = noise(root.lower.dtype)  # a smaller gain is rounding
-    quiet = crossed if silent is None else crossed | matching(silent, crossed)
     # with ten operands of which one is wanted, the downward pass takes 0.25 ms instead of 0.61 (6,500 rows)
     asked, wanted = _asked(formula, kept, crossed), {*batch.targets, *batch.observed}
-    boxes, empty, reached = downward(formula, values, asked, groupings, silent=quiet, wanted=wanted)
-
-    def there(index: int, own: Bounds) -> Bounds:
-        rows = reached[formula.block_of(index)].rows
-        return own if rows is None else Bounds(take(own.lower, rows), take(own.upper, rows))
-
+    boxes, empty = downward(formula, values, asked, groupings, wanted=wanted)
     bad = empty if formula.compares else crossed | empty  # a comparison's own atom is arrested by what crosses it
     proposed: dict[Target, tuple[Array, Array]] = {}
     for leaf in batch.targets:
-        box, own = kept if leaf == AUXILIARY else boxes[leaf], there(leaf, read(leaf))
+        box, own = kept if leaf == AUXILIARY else boxes[leaf], read(leaf)
         numeric = leaf != AUXILIARY and formula.neurons[leaf].numeric
         if numeric and box.lower is own.lower and (box.upper is own.upper or box.upper is own.lower):
             continue
@@ -148,7 +140,7 @@ def respond(
             news = rises(-own.upper, -box.upper) if numeric else box.upper < own.upper - least
             proposed[leaf, 1] = news, box.upper
     for neuron in batch.observed:  # bounds from above, beyond what the operands imply
-        box, own, made = boxes[neuron], there(neuron, read(neuron)), there(neuron, values[neuron])
+        box, own, made = boxes[neuron], read(neuron), values[neuron]
         gains = (box.lower > made.lower + least) & (box.lower > own.lower + least)
         loses = (box.upper < made.upper - least) & (box.upper < own.upper - least)
         if neuron == formula.head[0]:  # a statement's bounds hold even if the operands contradict them
@@ -157,7 +149,7 @@ def respond(
             loses = arrays.where(bad, own.upper > high, loses | ((own.upper > high) & (made.upper > high)))
             box = Bounds(arrays.where(bad, low, box.lower), arrays.where(bad, high, box.upper))
         proposed[neuron, 0], proposed[neuron, 1] = (gains, box.lower), (loses, box.upper)
-    return Response(bad, root, proposed, reached)
+    return Response(bad, root, proposed)
 
 
 def _stated(formula: Formula) -> tuple[float, float]:

@@ -13,13 +13,13 @@ from lnnkit.arrays import all_set, any_set, where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.response.respond import Read, Response, Target, constant
-from lnnkit.formula.quantified_rows import Grouping, path
+from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array
 
 
 class Dirty:
@@ -109,7 +109,7 @@ def reader(view: View, state: State, atoms: Atoms) -> Read:
 
 
 class LeafProposals(NamedTuple):
-    """The bounds proposed to atoms through a leaf, ``value`` for ``row``, from the reached rows at ``places``."""
+    """The bounds proposed to atoms through a leaf, ``value`` for ``row``, from the rows of its block at ``places``."""
 
     places: Array
     row: Array
@@ -126,45 +126,23 @@ def leaf_proposals(view: View, found: Response, target: Target, state: State, at
     """The proposals through a leaf that tighten its atoms' bounds, on sides that are kept."""
     batch, (leaf, side) = view.batch, target
     news, value = found.proposed[target]
-    block = batch.formula.block_of(leaf)
     still = silent(view)
     if leaf not in batch.observed or leaf != batch.formula.head[0]:
         still = found.bad | still
-    if block == 0:
-        picked = where_set(news & ~still)
-    else:
-        own = found.reached[block]
-        assert own.virtual is not None
-        picked = where_set(news & ~own.virtual)
-        tops = path(batch.formula, found.reached, block, picked)[0]
-        picked = picked[~still.take(tops)]
-    if not len(picked):
+    for block in batch.formula.path(batch.formula.block_of(leaf))[1:]:
+        grouping = view.groupings[block]
+        assert grouping is not None
+        still = still.take(grouping.group) | grouping.virtual
+    places = where_set(news & ~still)
+    if not len(places):
         return None
-    places = found.reached[block].rows_of(picked)
     row = view.column(leaf).take(places)
     hears = ~state.frozen.take(row)
     if (ALL if leaf in batch.observed else batch.modes[leaf][side]) == LISTED:
         hears &= atoms.flags("listed").take(row)
     if not all_set(hears):
-        picked, row = picked[hears], row[hears]
-    return LeafProposals(picked, row, value.take(picked)) if len(picked) else None
-
-
-class _Told(NamedTuple):
-    """Reached rows of a block inside a grouped one; those that set a bound are recorded."""
-
-    view: View
-    found: Response
-    block: int
-    places: Array
-
-    def store(self, positions: Array | range) -> range:
-        places = self.places.take(spelled_out(positions).astype(np.int64))
-        batch = self.view.batch
-        way = path(batch.formula, self.found.reached, self.block, places)
-        kept = [self.view.rows[block] for block in batch.formula.path(self.block)]
-        numbers = [rows if own is None else own.take(rows) for rows, own in zip(way, kept, strict=True)]
-        return batch.note(self.block, numbers)
+        places, row = places[hears], row[hears]
+    return LeafProposals(places, row, value.take(places)) if len(places) else None
 
 
 def propose(number: int, view: View, found: Response, state: State, atoms: Atoms, inbox: Inbox) -> tuple[Array, Bounds]:
@@ -175,15 +153,9 @@ def propose(number: int, view: View, found: Response, state: State, atoms: Atoms
         own = leaf_proposals(view, found, (leaf, side), state, atoms)
         if own is None:
             continue
-        block = batch.formula.block_of(leaf)
-        if batch.formula.apart(block):
-            rows = view.rows[block]
-            instance = own.places if rows is None else rows.take(own.places)
-            told = Proposals(own.row, own.value, instance, number, leaf)
-        else:
-            pending = _Told(view, found, block, own.places)
-            told = Proposals(own.row, own.value, np.arange(len(own.row)), number, leaf, pending)
-        inbox.sides[side].append(told)
+        rows = view.rows[batch.formula.block_of(leaf)]
+        instance = own.places if rows is None else rows.take(own.places)
+        inbox.sides[side].append(Proposals(own.row, own.value, instance, number, leaf))
     fresh = where_set(found.bad & ~silent(view))
     roots = Bounds(found.root.lower.take(fresh), found.root.upper.take(fresh))
     return fresh if numbers is None else numbers.take(fresh), roots

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -20,15 +20,13 @@ class ShapeBlock:
     row's ``group``, which rows are virtual, and which of those are strangers. A row whose group is -1 is retired.
 
     A group is a row of the block around it; in a ``grouped`` block groups are numbered by themselves, and ``of``
-    has the group of each row around it. If the block or an enclosing one is grouped, ``told`` has the rows through
-    which a bound was set: one of each block on the path from block 0.
+    has the group of each row around it.
     """
 
-    def __init__(self, columns: tuple[int, ...], depth: int) -> None:
+    def __init__(self, columns: tuple[int, ...]) -> None:
         self.columns = {column: Chunks() for column in columns}
         self.of = Growing(np.int64)
         self.groups = 0
-        self.told = tuple(Growing(np.int64) for _ in range(depth))
         self._member = Growing(np.int32)
         self._local = Growing(np.int32)
         self._length = 0
@@ -83,10 +81,7 @@ class RuleShape:
                 columns[neuron.block].append(index)
         if formula.auxiliary is not None:
             columns[0].append(AUXILIARY)
-        depths = [0 if formula.apart(block) else len(formula.path(block)) for block in range(len(columns))]
-        self.blocks = tuple(
-            ShapeBlock(tuple(dict.fromkeys(block)), depth) for block, depth in zip(columns, depths, strict=True)
-        )
+        self.blocks = tuple(ShapeBlock(tuple(dict.fromkeys(block))) for block in columns)
         self._arrested = Growing(np.bool_)
         self.members: list[int] = []  # their numbers in the grounding
         self.swept = [0] * len(self.blocks)  # rows of each block that a sweep has seen
@@ -139,10 +134,8 @@ class RuleShape:
         return range(own.groups - count, own.groups)
 
     def path(self, block: int, instances: Array) -> list[Array]:
-        """The rows, one of each block from block 0 on, through which a leaf of a block was set. ``instances`` are rows
-        of the block or, if one on the path is grouped, numbers from ``note``."""
-        if not self.formula.apart(block):
-            return [rows.values.take(instances) for rows in self.blocks[block].told]
+        """The rows, one of each block from block 0 on, through which rows of a block, which
+        is not in a grouped one, were set."""
         found = [instances.astype(np.int64)]
         for each in reversed(self.formula.path(block)[1:]):
             found.append(self.blocks[each].group.values.take(found[-1]))
@@ -151,14 +144,6 @@ class RuleShape:
     def tops(self, block: int, instances: Array) -> Array:
         """The rows of block 0 through which a leaf of a block was set."""
         return self.path(block, instances)[0]
-
-    def note(self, block: int, path: Sequence[Array]) -> range:
-        """Record the rows through which a leaf was set; returns a number for each, as ``path`` takes it."""
-        told = self.blocks[block].told
-        start = len(told[0])
-        for own, rows in zip(told, path, strict=True):
-            own.append(rows)
-        return range(start, len(told[0]))
 
     def above(self, block: int, flags: Array) -> Array:
         """Which rows of block 0 have a flagged row of a block."""
