@@ -231,15 +231,14 @@ class _Builder:
         for node, data in self.graph.nodes.items():
             if data["kind"] in NEURONS and data["kind"] != COMPARISON and data["asserted"]:
                 asserted.setdefault(data["kind"], []).append(node)
-        moved = False
-        for node, data in self.graph.nodes.items():
-            if data["kind"] in NEURONS or data["kind"] == "not":
-                edges = self._edges(node)
-                general = [self._general(edge, asserted) for edge in edges]
-                if general != edges:
-                    self._connect(node, general)
-                    moved = True
-        if moved:
+        parts = [
+            node
+            for node, edges in self.graph.operands.items()
+            if any(self.graph.nodes[operand]["kind"] in asserted for operand, _ in edges)
+        ]
+        for node in parts:
+            self._connect(node, [self._general(edge, asserted) for edge in self._edges(node)])
+        if parts:
             self.graph.sort()
 
     def _general(self, edge: _Edge, asserted: Mapping[str, Sequence[str]]) -> _Edge:
@@ -260,17 +259,22 @@ class _Builder:
         repeated: it would be worked out for all of them."""
         for node in roots:
             self.graph.nodes[self._negations(node)[1]]["uses"] += 1
-        compares: dict[str, bool] = {}  # whether the node or one below it compares entities; operands come first
+        nodes = self.graph.nodes
+        compares = set[str]()  # the nodes that compare entities; operands come first
         stated = self.graph.below(*roots)
-        for node, data in self.graph.nodes.items():
-            compares[node] = data["kind"] == "same" or any(compares[o] for o, _ in self.graph.operands[node])
-            if node not in stated:
+        for node, data in nodes.items():
+            edges = self.graph.operands[node]
+            if data["kind"] == "same" or not compares.isdisjoint(operand for operand, _ in edges):
+                compares.add(node)
+            if node not in stated or data["kind"] == "not":
                 continue
-            for operand, _, arguments in () if data["kind"] == "not" else self._edges(node):
-                core = self.graph.nodes[self._negations(operand)[1]]
+            for operand, edge in edges:
+                core = nodes[operand]
+                if core["kind"] == "not":
+                    core = nodes[self._negations(operand)[1]]
                 core["uses"] += 1
-                fewer = len({a for a in arguments if isinstance(a, int)}) < len(data["sorts"])
-                core["repeated"] |= fewer and not compares[operand]
+                fewer = len({a for a in edge["arguments"] if isinstance(a, int)}) < len(data["sorts"])
+                core["repeated"] |= fewer and operand not in compares
 
     def asserting(self, root: Root) -> Root:
         """A statement; if it negates a neuron that keeps bounds, rewritten as a statement about that neuron."""
