@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from lnnkit.numeric.nsr import NSR, SHARPENING
+from lnnkit.numeric.units.nsr import NSR, SHARPENING
 
 RATE = 0.02
 """Of Adam's steps."""

@@ -19,8 +19,8 @@ from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.learned_relations import learn_relations
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
-from lnnkit.numeric.nsr import NSR, RelationName
-from lnnkit.numeric.readout import readout
+from lnnkit.numeric.units.nsr import NSR, RelationName
+from lnnkit.numeric.units.readout import readout
 
 RELATIONS: dict[RelationName, Callable[[Tensor, Tensor], Tensor]] = {
     ">": operator.gt,

@@ -13,12 +13,12 @@ from benchmarks.arithmetic.batch import RuleShape, keep, kept
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
-from lnnkit.numeric import inalu, nau, nmu
-from lnnkit.numeric.nac import NAC
-from lnnkit.numeric.nalu import NALU
-from lnnkit.numeric.npu import NPU, RealNPU
-from lnnkit.numeric.schedule import Ramp, Stairs
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units import inalu, nau, nmu
+from lnnkit.numeric.units.nac import NAC
+from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.npu import NPU, RealNPU
+from lnnkit.numeric.units.schedule import Ramp, Stairs
+from lnnkit.numeric.units.unit import Unit
 
 LOGGED, KEPT = 1000, 5000
 """Steps between two tests, and how many of the last tests the best validation is chosen from."""

@@ -43,19 +43,19 @@ from lnnkit.numeric.term import number as number
 from lnnkit.numeric.term import undetermined as undetermined
 
 if TYPE_CHECKING:
-    from lnnkit.numeric.inalu import INALU as INALU
-    from lnnkit.numeric.nac import NAC as NAC
-    from lnnkit.numeric.nalu import NALU as NALU
-    from lnnkit.numeric.nau import NAU as NAU
-    from lnnkit.numeric.nmu import NMU as NMU
-    from lnnkit.numeric.npu import NPU as NPU
-    from lnnkit.numeric.npu import NaiveNPU as NaiveNPU
-    from lnnkit.numeric.npu import RealNPU as RealNPU
-    from lnnkit.numeric.nsr import NSR as NSR
-    from lnnkit.numeric.readout import Readout as Readout
-    from lnnkit.numeric.recurrence import Recurrent as Recurrent
-    from lnnkit.numeric.unit import Hardening as Hardening
-    from lnnkit.numeric.unit import Unit as Unit
+    from lnnkit.numeric.units.inalu import INALU as INALU
+    from lnnkit.numeric.units.nac import NAC as NAC
+    from lnnkit.numeric.units.nalu import NALU as NALU
+    from lnnkit.numeric.units.nau import NAU as NAU
+    from lnnkit.numeric.units.nmu import NMU as NMU
+    from lnnkit.numeric.units.npu import NPU as NPU
+    from lnnkit.numeric.units.npu import NaiveNPU as NaiveNPU
+    from lnnkit.numeric.units.npu import RealNPU as RealNPU
+    from lnnkit.numeric.units.nsr import NSR as NSR
+    from lnnkit.numeric.units.readout import Readout as Readout
+    from lnnkit.numeric.units.recurrence import Recurrent as Recurrent
+    from lnnkit.numeric.units.unit import Hardening as Hardening
+    from lnnkit.numeric.units.unit import Unit as Unit
 
 _HOMES = {
     "INALU": "inalu",
@@ -78,7 +78,7 @@ def __getattr__(name: str) -> object:
     if name in _HOMES:
         from importlib import import_module
 
-        return getattr(import_module(f"lnnkit.numeric.{_HOMES[name]}"), name)
+        return getattr(import_module(f"lnnkit.numeric.units.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'lnnkit.numeric' has no attribute {name!r}")
 
 

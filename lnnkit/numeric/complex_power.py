@@ -2,7 +2,7 @@
 
 ``y = exp(E) cos(P)`` with ``E = sum w_i l_i - v_i k_i`` and ``P = sum v_i l_i + w_i k_i``, where ``l_i = log(g_i |x_i|
 + 1 - g_i)`` is the logarithm of a size and ``k_i = pi g_i [x_i < 0]`` its turn (Heim et al. 2020, arXiv 2006.01681, as
-in `lnnkit.numeric.npu`). For each choice of signs, ``y`` is the real part of ``exp`` of a complex-linear function of
+in `lnnkit.numeric.NPU`). For each choice of signs, ``y`` is the real part of ``exp`` of a complex-linear function of
 the ``l_i``. Two of them with different directions ``w_i + i v_i`` leave no critical point in the interior, so the
 extremes are on the edges of the box of ``l``: at their ends, or where ``tan P = w_i / v_i``. If the box is unbounded,
 or there are so many operands that it has too many edges, ``exp(E)`` and ``cos(P)`` are enclosed separately.

@@ -63,7 +63,7 @@ def power_product(
     imaginary: Sequence[float] | None = None,
     gates: Sequence[float] | None = None,
 ) -> Term:
-    """A frozen NPU: ``prod x_i ^ w_i`` if powers are integral and gates are 1, otherwise as in `lnnkit.numeric.npu`
+    """A frozen NPU: ``prod x_i ^ w_i`` if powers are integral and gates are 1, otherwise as in `lnnkit.numeric.NPU`
     (Heim et al. 2020, arXiv 2006.01681): the real part of complex powers of partly gated operands."""
     count = len(operands)
     each = zip(powers, imaginary or (0.0,) * count, gates or (1.0,) * count, operands, strict=True)
@@ -85,7 +85,7 @@ def power_product(
 
 
 def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequence[Term]) -> Term:
-    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.nalu`."""
+    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.units.nalu`."""
     present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(0.5)  # A half-open gate mixes an empty sum and an empty product.
@@ -97,7 +97,7 @@ def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequenc
 def signed_gated_sum(
     adding: Sequence[float], multiplying: Sequence[float], gate: float, operands: Sequence[Term]
 ) -> Term:
-    """A frozen iNALU (Schlör et al. 2020, arXiv 2003.07629), as in `lnnkit.numeric.inalu`."""
+    """A frozen iNALU (Schlör et al. 2020, arXiv 2003.07629), as in `lnnkit.numeric.units.inalu`."""
     if gate == 1:
         return linear(adding, operands)
     used = adding if gate else (0.0,) * len(operands)

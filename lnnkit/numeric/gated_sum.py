@@ -23,9 +23,9 @@ from lnnkit.numeric.pieces import Pieces, bounded
 from lnnkit.numeric.shaving import shaved
 
 NALU_EPSILON = 1e-7
-"""Added to sizes before their logarithm, as in `lnnkit.numeric.nalu`."""
+"""Added to sizes before their logarithm, as in `lnnkit.numeric.units.nalu`."""
 INALU_EPSILON = 1e-7
-"""The least size whose logarithm is taken, as in `lnnkit.numeric.inalu`."""
+"""The least size whose logarithm is taken, as in `lnnkit.numeric.units.inalu`."""
 CEILING = 20.0
 """Upper bound of the exponent of an iNALU's product."""
 

@@ -1,7 +1,7 @@
 """The NPU without an imaginary part over intervals, in both directions.
 
 ``y = prod r_i^w_i cos(pi sum w_i g_i [x_i < 0])`` with ``r_i = g_i |x_i| + 1 - g_i`` (Heim et al. 2020, arXiv
-2006.01681, as in `lnnkit.numeric.npu`). For each choice of signs this is a constant times a product of powers in which
+2006.01681, as in `lnnkit.numeric.NPU`). For each choice of signs this is a constant times a product of powers in which
 each operand occurs once. So the image is exact, and so is the inverse.
 """
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.arithmetic.learned_relations import Effort, LearnedRelations, learn_relations
-from lnnkit.numeric.nsr import RELATIONS, RelationName
-from lnnkit.numeric.readout import readout
+from lnnkit.numeric.units.nsr import RELATIONS, RelationName
+from lnnkit.numeric.units.readout import readout
 
 HOLDS: dict[RelationName, Callable[[Tensor, Tensor], Tensor]] = {
     ">": operator.gt,

@@ -9,14 +9,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.inalu import INALU
-from lnnkit.numeric.nac import NAC
-from lnnkit.numeric.nalu import NALU
-from lnnkit.numeric.nau import NAU
-from lnnkit.numeric.nmu import NMU
-from lnnkit.numeric.npu import NPU, RealNPU
-from lnnkit.numeric.nsr import NSR, RELATIONS, RelationName
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.inalu import INALU
+from lnnkit.numeric.units.nac import NAC
+from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.nau import NAU
+from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.npu import NPU, RealNPU
+from lnnkit.numeric.units.nsr import NSR, RELATIONS, RelationName
+from lnnkit.numeric.units.unit import Unit
 from tests.numeric.units import UNITS, rows, shaken
 
 X = rows(1, 40, 2).abs() + 0.5

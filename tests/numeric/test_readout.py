@@ -8,15 +8,15 @@ import operator
 import pytest
 import torch
 
-from lnnkit.numeric.inalu import INALU
-from lnnkit.numeric.nac import NAC
-from lnnkit.numeric.nalu import NALU
-from lnnkit.numeric.nau import NAU
-from lnnkit.numeric.nmu import NMU
-from lnnkit.numeric.npu import NPU, NaiveNPU, RealNPU
-from lnnkit.numeric.nsr import NSR, RELATIONS
-from lnnkit.numeric.readout import readout
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.inalu import INALU
+from lnnkit.numeric.units.nac import NAC
+from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.nau import NAU
+from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
+from lnnkit.numeric.units.nsr import NSR, RELATIONS
+from lnnkit.numeric.units.readout import readout
+from lnnkit.numeric.units.unit import Unit
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from tests.numeric.units import UNITS, generator, rows, shaken

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lnnkit.numeric import NAU, NMU, NPU, Recurrent
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.unit import Unit
 from tests.numeric.units import generator
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lnnkit.numeric import nau, nmu
-from lnnkit.numeric.schedule import Glide, Ramp, Stairs
+from lnnkit.numeric.units import nau, nmu
+from lnnkit.numeric.units.schedule import Glide, Ramp, Stairs
 
 
 def test_the_ramp_of_nau_and_nmu() -> None:

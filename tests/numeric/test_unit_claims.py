@@ -10,13 +10,13 @@ from fractions import Fraction
 import pytest
 import torch
 
-from lnnkit.numeric.inalu import INALU
-from lnnkit.numeric.nac import NAC
-from lnnkit.numeric.nalu import NALU
-from lnnkit.numeric.nau import NAU
-from lnnkit.numeric.nmu import NMU
-from lnnkit.numeric.npu import NPU, NaiveNPU, RealNPU
-from lnnkit.numeric.nsr import NSR, READOUTS, RELATIONS, RelationName, relation_of
+from lnnkit.numeric.units.inalu import INALU
+from lnnkit.numeric.units.nac import NAC
+from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.nau import NAU
+from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
+from lnnkit.numeric.units.nsr import NSR, READOUTS, RELATIONS, RelationName, relation_of
 from tests.numeric.units import generator, rows
 
 COMPARE: dict[RelationName, Callable[[int, int], bool]] = {

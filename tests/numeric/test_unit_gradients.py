@@ -8,10 +8,9 @@ from torch import Tensor
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from lnnkit.numeric.nmu import NMU, nmu
-from lnnkit.numeric.npu import NPU
-from lnnkit.numeric.safe_product import product
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.nmu import NMU, nmu
+from lnnkit.numeric.units.npu import NPU
+from lnnkit.numeric.units.unit import Unit, product
 from tests.numeric.units import UNITS, rows, shaken
 
 

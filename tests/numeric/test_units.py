@@ -10,14 +10,14 @@ import pytest
 import torch
 
 import lnnkit.numeric
-from lnnkit.numeric.inalu import INALU
-from lnnkit.numeric.nac import NAC, spread
-from lnnkit.numeric.nalu import NALU
-from lnnkit.numeric.nau import NAU
-from lnnkit.numeric.nmu import NMU
-from lnnkit.numeric.npu import EPSILON, NPU, NaiveNPU, RealNPU
-from lnnkit.numeric.nsr import NSR
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.inalu import INALU
+from lnnkit.numeric.units.nac import NAC, spread
+from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.nau import NAU
+from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.npu import EPSILON, NPU, NaiveNPU, RealNPU
+from lnnkit.numeric.units.nsr import NSR
+from lnnkit.numeric.units.unit import Unit
 from tests.numeric import formulas
 from tests.numeric.units import UNITS, by_hand, generator, rows, shaken
 

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric import Comparison, Fixed, Learned, gated_product, linear, number, point, power_product
-from lnnkit.numeric.nau import NAU
-from lnnkit.numeric.nmu import NMU
-from lnnkit.numeric.npu import NPU
-from lnnkit.numeric.nsr import NSR, RELATIONS, RelationName
 from lnnkit.numeric.term import Term
+from lnnkit.numeric.units.nau import NAU
+from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.npu import NPU
+from lnnkit.numeric.units.nsr import NSR, RELATIONS, RelationName
 from tests.numeric.units import generator, rows
 
 OPERANDS = [number(place) for place in range(3)]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.inalu import INALU
-from lnnkit.numeric.nac import NAC
-from lnnkit.numeric.nalu import NALU
-from lnnkit.numeric.nau import NAU
-from lnnkit.numeric.nmu import NMU
-from lnnkit.numeric.npu import NPU, NaiveNPU, RealNPU
-from lnnkit.numeric.nsr import NSR
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.inalu import INALU
+from lnnkit.numeric.units.nac import NAC
+from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.nau import NAU
+from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
+from lnnkit.numeric.units.nsr import NSR
+from lnnkit.numeric.units.unit import Unit
 
 UNITS: tuple[type[Unit], ...] = (NAC, NALU, INALU, NAU, NMU, NPU, RealNPU, NaiveNPU, NSR)
 

@@ -13,8 +13,8 @@ from benchmarks.arithmetic.portfolio.rounding import oriented
 from benchmarks.arithmetic.portfolio.template_fit import Effort, TemplateFits, fit_template
 from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem
 from lnnkit.learn.arithmetic.residuals import EXACT, by_chance, spread_of
-from lnnkit.numeric.npu import NPU
-from lnnkit.numeric.readout import readout, sum_text
+from lnnkit.numeric.units.npu import NPU
+from lnnkit.numeric.units.readout import readout, sum_text
 
 EXPLAINED = 0.9
 """The share of a constant's mean square that a model explains at least, to be accepted."""

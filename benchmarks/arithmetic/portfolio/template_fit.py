@@ -11,7 +11,7 @@ from benchmarks.arithmetic.portfolio.rounding import whole_rows
 from benchmarks.arithmetic.portfolio.templates import Template, TemplateProblem, cleared_start
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
 from lnnkit.learn.arithmetic.residuals import EXACT, by_chance
-from lnnkit.numeric.nau import NAU
+from lnnkit.numeric.units.nau import NAU
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from torchdiffeq import odeint
 
 from benchmarks.arithmetic.sequences.simple_powers import Start, Terms, sets, surprise, transfers
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
-from lnnkit.numeric.nau import NAU, nau
-from lnnkit.numeric.npu import EPSILON, NPU, POWERS, RealNPU, npu
-from lnnkit.numeric.readout import readout
+from lnnkit.numeric.units.nau import NAU, nau
+from lnnkit.numeric.units.npu import EPSILON, NPU, POWERS, RealNPU, npu
+from lnnkit.numeric.units.readout import readout
 
 LOOKED, SHARE = (5, 8, 30), 3
 """Steps through the solver from every choice of columns, from the best third, and from the best third of those."""

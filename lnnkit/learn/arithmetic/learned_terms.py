@@ -2,7 +2,7 @@
 
 A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``, with each
 ``w_i`` one more number. A NALU, an iNALU, and an NPU that learns gates or imaginary parts are units over their weights
-(`lnnkit.numeric.opened_unit`).
+(`lnnkit.numeric.units.opened_unit`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, cast
 from lnnkit.check.units import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, UNITS
 from lnnkit.graph.neuron_graph import NeuronGraph
-from lnnkit.numeric.opened_unit import OpenedUnit, UnitName
+from lnnkit.numeric.units.opened_unit import OpenedUnit, UnitName
 
 _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}
 

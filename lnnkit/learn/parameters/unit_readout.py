@@ -27,7 +27,7 @@ def readable(node: ast.Expression) -> tuple[ast.Expression, float]:
 
 def _unit(node: ast.Unit) -> tuple[ast.Expression, float]:
     from lnnkit import numeric
-    from lnnkit.numeric.readout import readout
+    from lnnkit.numeric.units.readout import readout
 
     given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
     if not given or any(value is None for value in given.values()):
@@ -71,7 +71,7 @@ def crisp_relation(node: ast.Comparison) -> ast.Comparison:
     unchanged."""
     import torch
 
-    from lnnkit.numeric.nsr import crisp
+    from lnnkit.numeric.units.nsr import crisp
 
     given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
     if node.operators != ("<?>",) or set(given) != {"weight"} or given["weight"] is None:
@@ -82,7 +82,7 @@ def crisp_relation(node: ast.Comparison) -> ast.Comparison:
 def _register(node: ast.Comparison) -> tuple[ast.Comparison, float]:
     import torch
 
-    from lnnkit.numeric.nsr import RELATIONS, doubt, relation_of
+    from lnnkit.numeric.units.nsr import RELATIONS, doubt, relation_of
 
     given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
     if set(given) != {"weight"} or given["weight"] is None:

@@ -24,8 +24,8 @@ from lnnkit.learn.starting.comparison_examples import Examples, examples, in_ten
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
 from lnnkit.learn.starting.variance_reduction import Candidate, signs, told_by_cells, told_by_cut, told_by_value
 from lnnkit.learn.starting.weight_grid import Grid, grid
-from lnnkit.numeric.nac import SATURATED
-from lnnkit.numeric.nsr import READOUTS, RELATIONS, RelationName
+from lnnkit.numeric.units.nac import SATURATED
+from lnnkit.numeric.units.nsr import READOUTS, RELATIONS, RelationName
 from lnnkit.store.stated_facts import given_facts
 
 _BEST = 12  # candidate weights proposed

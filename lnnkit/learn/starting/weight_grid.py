@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from lnnkit.learn.arithmetic.learned_terms import LearnedUnit
-from lnnkit.numeric.inalu import INALU
-from lnnkit.numeric.nac import NAC
-from lnnkit.numeric.nalu import NALU
-from lnnkit.numeric.nau import NAU
-from lnnkit.numeric.nmu import NMU
-from lnnkit.numeric.npu import NPU
+from lnnkit.numeric.units.inalu import INALU
+from lnnkit.numeric.units.nac import NAC
+from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.nau import NAU
+from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.npu import NPU
 
 GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "nau": NAU.grids,

@@ -12,8 +12,8 @@ import torch
 import lnnkit
 from lnnkit.numeric import Interval, number
 from lnnkit.numeric.frozen import frozen
-from lnnkit.numeric.opened_unit import OpenedUnit
 from lnnkit.numeric.term import apply
+from lnnkit.numeric.units.opened_unit import OpenedUnit
 from tests.blocks import at_length
 
 Law = Callable[[float, float], float]

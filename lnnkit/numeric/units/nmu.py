@@ -8,9 +8,8 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.safe_product import product
-from lnnkit.numeric.schedule import Ramp
-from lnnkit.numeric.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.schedule import Ramp
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, product, within
 
 SCHEDULE = Ramp(10.0, 1e6, 2e6)
 """Weight of the penalty, for multiplications over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.unit import Unit
 
 
 class Recurrent(nn.Module):

@@ -13,12 +13,12 @@ from torch import Tensor
 from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.frozen import frozen
-from lnnkit.numeric.inalu import inalu
 from lnnkit.numeric.interval import Interval
-from lnnkit.numeric.nalu import nalu
-from lnnkit.numeric.npu import npu
 from lnnkit.numeric.pieces import Pieces, bounded, closed, hull
 from lnnkit.numeric.term import Term, number
+from lnnkit.numeric.units.inalu import inalu
+from lnnkit.numeric.units.nalu import nalu
+from lnnkit.numeric.units.npu import npu
 
 UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
 

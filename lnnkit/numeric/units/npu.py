@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.schedule import Stairs
-from lnnkit.numeric.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.schedule import Stairs
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
 
 EPSILON = 2.0**-23
 """Added to magnitudes while training, so that 0 has a logarithm: the spacing of single precision at 1, as published."""

@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.nac import assign_weight, gated_weight, nac, spread
-from lnnkit.numeric.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.nac import assign_weight, gated_weight, nac, spread
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
 
 EPSILON = 1e-7
 """Added to magnitudes before their logarithm."""

@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.schedule import Ramp
-from lnnkit.numeric.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.schedule import Ramp
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
 
 SCHEDULE = Ramp(0.01, 5e3, 5e4)
 """Weight of the penalty, for additions and subtractions over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""

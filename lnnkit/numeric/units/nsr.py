@@ -9,9 +9,9 @@ from typing import Literal, Self, get_args
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.nac import SATURATED
-from lnnkit.numeric.schedule import Glide
-from lnnkit.numeric.unit import Unit
+from lnnkit.numeric.units.nac import SATURATED
+from lnnkit.numeric.units.schedule import Glide
+from lnnkit.numeric.units.unit import Unit
 
 RelationName = Literal[">", "<", ">=", "<=", "=", "!="]
 RELATIONS: tuple[RelationName, ...] = get_args(RelationName)

@@ -8,9 +8,8 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.nac import SATURATED, assign_weight, gated_weight, nac
-from lnnkit.numeric.safe_product import product
-from lnnkit.numeric.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.nac import SATURATED, assign_weight, gated_weight, nac
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, product, within
 
 EPSILON = 1e-7
 """The least size whose logarithm is taken."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
 
 SATURATED = 800.0
 """From here on ``tanh`` and the sigmoid are exactly 1 in float64, and the sigmoid of the negative is exactly 0."""

@@ -30,8 +30,8 @@ class Unit(nn.Module, ABC):
     ``[in]``, ``[batch, in]`` (the same for all) or ``[seeds, batch, in]``, outputs ``[seeds, (batch,) out]``.
 
     Each unit has the initialisation (`reset_parameters`), the clipping (`project`, after every optimiser step) and the
-    penalty (`regulariser`) of its paper; the weight of the penalty over time is a schedule of
-    `lnnkit.numeric.schedule`. `attributes` are the parameters as the language writes them, ``nau(a, b){weight: [1,
+    penalty (`regulariser`) of its paper; the weight of the penalty over time is one of the schedules in
+    `schedule.py`. `attributes` are the parameters as the language writes them, ``nau(a, b){weight: [1,
     -1]}``; `assign` sets them, and the class method ``given`` of each unit makes a unit from them.
 
     ``generator`` draws the initial weights; without one the default generator of torch does.
@@ -186,3 +186,16 @@ def within(values: Tensor, low: float, high: float, name: str) -> Tensor:
     if not all_set((values >= low) & (values <= high)):
         raise ValueError(f"{name} must be in [{low:g}, {high:g}]")
     return values
+
+
+def product(factors: Tensor) -> Tensor:
+    """The product over the last dimension, ``[..., n] -> [...]``; 1 if it is empty.
+
+    Factors are multiplied pairwise, so that the gradient of each factor is computed as the product of the others.
+    ``torch.prod`` divides the whole product by the factor, which fails at zeros and loses precision for tiny factors.
+    """
+    while factors.shape[-1] > 1:
+        half = factors.shape[-1] // 2
+        pairs = factors[..., :half] * factors[..., half : 2 * half]
+        factors = torch.cat([pairs, factors[..., -1:]], -1) if factors.shape[-1] % 2 else pairs
+    return factors.prod(-1)
