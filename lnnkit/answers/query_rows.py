@@ -114,15 +114,22 @@ def _answer(
 
 
 def _atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: Root) -> _Evaluated | None:
-    """The atoms of ``P(X, Y)``, read from their table without a join; None if the query is of another form, or has a
-    constant or a repeated variable."""
+    """The atoms of ``P(X, Y)`` or ``P(a, b)``, read from their table without a join; None if the query is of another
+    form, has constants beside variables or a repeated variable, or is about an atom without a row."""
     node, arguments = root.reference.node, root.reference.arguments
-    if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER) or not 0 < len(arguments) == len(root.variables):
-        return None  # Every variable occurs, so an equal number of arguments means that each occurs once.
+    if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER):
+        return None
     state, table = prepared.state, prepared.grounding.atoms.tables[node]
-    places = {argument: place for place, argument in enumerate(arguments)}
-    columns = tuple(table.tuples.columns[places[variable]] for variable in range(len(arguments)))
-    rows = table.rows
+    if not root.variables:
+        columns, rows = (), _rows(prepared, root.reference, (), 1)
+        if rows[0] == table.default_row:
+            return None
+    elif len(arguments) == len(root.variables):  # every variable occurs, so each occurs once
+        places = {argument: place for place, argument in enumerate(arguments)}
+        columns = tuple(table.tuples.columns[places[variable]] for variable in range(len(arguments)))
+        rows = table.rows
+    else:
+        return None
     value = state.bounds(rows)
     contested = np.zeros(len(rows), dtype=bool)
     if flags is not None:

@@ -46,7 +46,7 @@ class Grounding:
         self._shapes: dict[object, int] = {}
         self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
         self._numbers: list[int] = []  # the batch of each member
-        self._read = 0  # how much of the atoms' growth was processed
+        self._read = len(atoms.growth)  # how much of the atoms' growth was processed
         self._stale: set[int] = set()  # members with rows to add
 
     def add(
