@@ -2,30 +2,29 @@
 values of categories: what a decision stump is, and a pair of them.
 
 A row counts ``+weight`` where it is true and ``-weight`` where it is false; the best conjunction is the one whose rows
-have the greatest sum. For one literal that is a running sum over the sorted rows. For two cuts, ranges of the
-first are split as long as the sum of some pair may be greater than the greatest found: a cut inside a range takes the
-true rows of the range at most (branch and bound; Land and Doig 1960). Where a literal is unknown, the conjunction is
-taken as false everywhere, or as true, whichever is right more often.
+have the greatest sum. For one literal that is a running sum over the sorted rows. For two cuts the rows enter in the
+order of the first column, and a tree of sums over the ranks of the second keeps the best cut there (the greatest prefix
+sum, as in Bentley, "Programming pearls: algorithm design techniques", 1984); all versions of the tree are worked out
+level by level. Where a literal is unknown, the conjunction is taken as false everywhere, or as true, whichever is right
+more often.
 
 The literals of a disjunction are moved to the best cuts of their columns, each in turn (`refined`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
-from itertools import combinations
+from itertools import product
 
 import numpy as np
 
 from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn, certain, missing, short_cut
 
-_PARTS = 4  # into which a range of cuts is split
+_BINS = 256  # of each column, for the bound that leaves pairs of columns out
 _VALUES = 1000  # values of a category, the most frequent ones
 _SWEEPS = 4  # in which each literal of a disjunction is moved once
-
-Best = tuple[float, int, bool]  # the sum of a literal's rows, its cut, and whether it holds above it, or at that value
+_FEW = 16  # values of a number whose cuts are tried one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +38,31 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """A column as ``codes`` (n,): 0 where it is missing, else one more than the index of the row's value among its
-    ``values``. Truth values may be those of two columns ``compared``."""
+    """A column as ranks (n,) of its ``values``, -1 where it is missing; ``order``: the known rows by rank. Truth values
+    may be those of two columns ``compared``."""
 
     place: int
-    codes: np.ndarray
+    ranks: np.ndarray
     values: np.ndarray
+    order: np.ndarray
     numeric: bool
     compared: Literal | None = None
 
-    def best(self, signed: np.ndarray, unknown: bool) -> Best:
-        """The literal whose rows, with the ``unknown`` ones if that is said, have the greatest sum of ``signed``
-        (n,). Among equals the middle one: a margin on both sides."""
-        base, sums = self._sums(signed, unknown)
-        held = np.cumsum(sums)[:-1] if self.numeric else sums
-        failed = sums.sum() - held
-        high, low = (failed, held) if self.numeric else (held, failed)  # of the literal, and of its negation
-        wanted = bool(high.max() >= low.max())
-        own = high if wanted else low
-        equal = np.flatnonzero(own >= own.max() - 1e-9)
-        between = self.numeric and equal[-1] - equal[0] == len(equal) - 1
-        return float(own.max()) + base, int(equal[len(equal) // 2 if between else 0]), wanted
+    def best(self, signed: np.ndarray, base: float) -> tuple[float, Conjunction]:
+        """The literal whose rows have the greatest sum of ``signed`` (n,), beside ``base`` for unknown rows."""
+        known = self.order
+        sums = np.bincount(self.ranks[known], signed[known], len(self.values))
+        if len(sums) < 1 + self.numeric:  # one value of a category still tells the known rows from the unknown ones
+            return -np.inf, ()
+        if self.numeric:
+            below = np.cumsum(sums)[:-1]
+            return self._greatest(np.stack([below[-1] + sums[-1] - below, below]), base)
+        return self._greatest(np.stack([sums, sums.sum() - sums]), base)
 
-    def twice(self, signed: np.ndarray, unknown: bool) -> tuple[float, tuple[tuple[int, bool], ...]]:
+    def twice(self, signed: np.ndarray, base: float) -> tuple[float, Conjunction]:
         """The same of two literals of this column: an interval, or all values but two."""
-        base, sums = self._sums(signed, unknown)
+        known = self.order
+        sums = np.bincount(self.ranks[known], signed[known], len(self.values))
         if len(sums) < 3:
             return -np.inf, ()
         if self.numeric:
@@ -71,36 +70,36 @@ class _Ranked:
             least = np.minimum.accumulate(below)[:-1]
             high = int((below[1:] - least).argmax()) + 1
             low = int(below[:high].argmin())
-            return float(below[high] - below[low]) + base, ((low, True), (high, False))
+            return float(below[high] - below[low]) + base, (self.cut(low, True), self.cut(high, False))
         first, second = np.argsort(sums, kind="stable")[:2].tolist()
-        return float(sums.sum() - sums[first] - sums[second]) + base, ((first, False), (second, False))
+        both = sums.sum() - sums[first] - sums[second]
+        return float(both) + base, (self.cut(first, False), self.cut(second, False))
 
-    def _sums(self, signed: np.ndarray, unknown: bool) -> tuple[float, np.ndarray]:
-        """The sum of the unknown rows if that is wanted, and of those with each value."""
-        sums = np.bincount(self.codes, signed, len(self.values) + 1)
-        return float(sums[0]) if unknown else 0.0, sums[1:]
-
-    @property
-    def count(self) -> int:
-        """The number of cuts between values, or of values of a category."""
-        return len(self.values) - self.numeric
+    def _greatest(self, sums: np.ndarray, base: float) -> tuple[float, Conjunction]:
+        """Of sums (2, k) of literals and of their negations. Among equals the middle one: a margin on both sides."""
+        best = sums.max()
+        sign = int(sums[1].max() > sums[0].max())
+        equal = np.flatnonzero(sums[sign] >= best - 1e-9)
+        place = (
+            int(equal[len(equal) // 2]) if self.numeric and equal[-1] - equal[0] == len(equal) - 1 else int(equal[0])
+        )
+        return float(best) + base, (self.cut(place, sign == 0),)
 
     def cut(self, place: int, wanted: bool) -> tuple[Literal, bool]:
         """The literal of the values above that of rank ``place``, or of that value of a category."""
         if self.compared is not None:
             return self.compared, wanted
-        known = self.codes[self.codes > 0] - 1
+        known = self.ranks[self.order]
         if self.numeric:
             return Literal(self.place, short_cut(self.values, place + 1), None, float(np.mean(known > place))), wanted
         return Literal(self.place, None, str(self.values[place]), float(np.mean(known == place))), wanted
 
-    def covered(self, first: int, end: int, wanted: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(n,) the rows where all the literals of these cuts hold, and those where some do and others fail."""
-        inside = (self.codes > first + self.numeric) & (self.codes <= end)
-        if self.numeric:
-            return self.codes > end if wanted else (self.codes > 0) & (self.codes <= first + 1), inside
-        alone = end == first + 1
-        return inside & alone if wanted else (self.codes > 0) & ~inside, inside & (not alone)
+    def literals(self) -> Iterator[tuple[tuple[Literal, bool], np.ndarray]]:
+        """The literals of a category, and of a number with few values, each with its rows (n,)."""
+        for place in range(len(self.values) - self.numeric):
+            rows = self.ranks > place if self.numeric else self.ranks == place
+            for wanted in (True, False):
+                yield self.cut(place, wanted), (rows == wanted) & (self.ranks >= 0)
 
 
 def best_conjunctions(
@@ -111,63 +110,165 @@ def best_conjunctions(
     signed = np.where(positive, weight, -weight)
     ranked = [_ranks_of(place, each) for place, each in enumerate(columns)]
     ranked += [_comparison(each, columns) for each in compared]
-    ranked = [each for each in ranked if each.count > 0 and (len(each.values) > 1 or not each.codes.all())]
-    ways = (False, True) if any(not each.codes.all() for each in ranked) else (False,)
-    one = Found(0.0)
+    ranked = [each for each in ranked if len(each.values) > 1 or len(each.order) < len(signed)]
+    ways = (False, True) if any(len(each.order) < len(signed) for each in ranked) else (False,)
+    one = two = Found(0.0)
     for unknown in ways:
-        for each in ranked:
-            total, place, wanted = each.best(signed, unknown)
-            one = _better(one, total, unknown, (each, place, wanted))
+        bases = [float(signed[each.ranks < 0].sum()) if unknown else 0.0 for each in ranked]
+        for each, base in zip(ranked, bases, strict=True):
+            one = _better(one, *each.best(signed, base), unknown)
     two = one
     for unknown in ways if longest > 1 else ():
         for each in ranked:
-            total, both = each.twice(signed, unknown)
-            two = _better(two, total, unknown, *((each, *cut) for cut in both))
+            base = float(signed[each.ranks < 0].sum()) if unknown else 0.0
+            two = _better(two, *each.twice(signed, base), unknown)
         two = _best_pair(ranked, signed, two, unknown)
     return [one] if longest == 1 else [one, two]
 
 
-def _better(found: Found, total: float, unknown: bool, *cuts: tuple[_Ranked, int, bool]) -> Found:
-    if total <= found.total + 1e-9:
-        return found
-    return Found(total, tuple(column.cut(place, wanted) for column, place, wanted in cuts), unknown)
+def _better(found: Found, total: float, cuts: Conjunction, unknown: bool) -> Found:
+    return Found(total, cuts, unknown) if total > found.total + 1e-9 else found
 
 
 def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: Found, unknown: bool) -> Found:
-    """The best pair of literals of two columns, if it is better than what was ``found``: the ranges of cuts by their
-    bounds, until none can be better."""
-    most = np.maximum(signed, 0.0)
-    pairs = [sorted(each, key=lambda one: one.count) for each in combinations(ranked, 2)]
-    waiting = [(-np.inf, at, wanted, 0, one.count) for at, (one, _) in enumerate(pairs) for wanted in (True, False)]
-    while waiting and -waiting[0][0] > found.total + 1e-9:
-        _, at, wanted, first, end = heappop(waiting)
-        one, two = pairs[at]
-        step = -(-(end - first) // _PARTS)
-        for start in range(first, end, step):
-            stop = min(start + step, end)
-            sure, perhaps = one.covered(start, stop, wanted)
-            inside = np.where(sure | (one.codes == 0) if unknown else sure, signed, np.where(perhaps, most, 0.0))
-            total, place, held = two.best(inside, unknown)
-            if stop == start + 1:
-                found = _better(found, total, unknown, (one, start, wanted), (two, place, held))
-            else:
-                heappush(waiting, (-total, at, wanted, start, stop))
+    """The best pair of literals of two columns, if it is better than what was ``found``: the pairs of columns by
+    their bounds, until none can be better."""
+    bounds: list[tuple[float, int, int]] = []
+    for at, one in enumerate(ranked):
+        for place in range(at + 1, len(ranked)):
+            bounds.append((_bound(one, ranked[place], signed, unknown), at, place))
+    for bound, at, place in sorted(bounds, key=lambda each: -each[0]):
+        if bound <= found.total + 1e-9:
+            break
+        one, two = ranked[at], ranked[place]
+        if one.numeric and two.numeric and min(len(one.values), len(two.values)) > _FEW:
+            total, cuts = _two_cuts(one, two, signed, unknown)
+            found = _better(found, total, cuts, unknown)
+            continue
+        if two.numeric < one.numeric or (two.numeric == one.numeric and len(two.values) < len(one.values)):
+            one, two = two, one
+        for cut, rows in one.literals():
+            inside = np.where(rows | (one.ranks < 0) if unknown else rows, signed, 0.0)
+            base = float(inside[two.ranks < 0].sum()) if unknown else 0.0
+            total, cuts = two.best(inside, base)
+            found = _better(found, total, (cut, *cuts), unknown)
     return found
+
+
+def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> float:
+    """An upper bound for the sum of any pair of literals of two columns, from the sums of a coarse grid: a cut inside
+    a bin takes the true rows of it at most."""
+    if not (one.numeric and two.numeric):
+        return np.inf
+    places = []
+    for each in (one, two):
+        width = max(1, -(-len(each.values) // _BINS))
+        places.append(np.where(each.ranks < 0, 0, each.ranks // width + 1))
+    first, second = places
+    if not unknown:
+        signed = np.where((one.ranks < 0) | (two.ranks < 0), 0.0, signed)
+    high = [int(each.max(initial=0)) + 1 for each in places]
+    cells = first * high[1] + second
+    sums = np.bincount(cells, signed, high[0] * high[1]).reshape(high)
+    most = np.bincount(cells, np.maximum(signed, 0.0), high[0] * high[1]).reshape(high)
+    best = -np.inf
+    for rows, across in product((1, -1), repeat=2):  # each literal, or its negation
+        total, most_ = (
+            np.block(
+                [
+                    [each[:1, :1], each[:1, :0:-1] if across < 0 else each[:1, 1:]],
+                    [each[:0:-1, :1] if rows < 0 else each[1:, :1], each[1:, 1:][::rows, ::across]],
+                ]
+            )
+            for each in (sums, most)
+        )
+        before = total.cumsum(0).cumsum(1)[:-1, :-1]  # unknown rows, and the bins before both cuts
+        strips = most_.cumsum(1)[1:, 1:] + most_.cumsum(0)[1:, 1:]
+        best = max(best, float((before + strips).max(initial=-np.inf)))
+    return best
+
+
+def _two_cuts(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> tuple[float, Conjunction]:
+    """The best cut of two numbers: rows enter in the order of ``one``, ascending and descending."""
+    best: tuple[float, Conjunction] = (-np.inf, ())
+    always = np.flatnonzero(one.ranks < 0) if unknown else np.zeros(0, np.int64)
+    for wanted in (False, True):
+        entering = one.order[::-1] if wanted else one.order
+        rows = np.concatenate([always, entering])
+        ranks = two.ranks[rows]
+        kept = np.ones(len(rows), bool) if unknown else ranks >= 0
+        changed = np.diff(one.ranks[entering], append=-2) != 0
+        changed[-1:] = False  # all rows: no cut
+        ends = np.flatnonzero(changed) + len(always)
+        if not len(ends):
+            continue
+        times = np.arange(len(rows))
+        base = np.cumsum(np.where(ranks < 0, signed[rows], 0.0)) if unknown else np.zeros(len(rows))
+        inner = kept & (ranks >= 0)
+        greatest = _greatest_ends(ranks[inner], times[inner], signed[rows][inner], len(rows))
+        totals = (base + greatest)[ends]
+        at = int(totals.argmax())
+        if totals[at] > best[0]:
+            entered = np.zeros(len(signed), bool)
+            entered[rows[: ends[at] + 1]] = True
+            inside = np.where(entered, signed, 0.0)
+            last = int(one.ranks[rows[ends[at]]])
+            first = one.cut(last - wanted, wanted)
+            total, cuts = two.best(inside, float(inside[two.ranks < 0].sum()) if unknown else 0.0)
+            if total > best[0]:
+                best = total, (first, *cuts)
+    return best
+
+
+def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, count: int) -> np.ndarray:
+    """(count,) after each time, the greatest sum of the amounts that came so far with ranks up to some rank, or from
+    some rank on."""
+    found = np.zeros(count)
+    if not len(ranks):
+        return found
+    order = np.lexsort((times, ranks))
+    node, time, total = ranks[order], times[order], amounts[order].astype(np.float64)
+    start = np.flatnonzero(np.diff(node, prepend=-1))
+    running = np.cumsum(total)
+    group = np.repeat(np.arange(len(start)), np.diff(start, append=len(node)))
+    total = running - (running - total)[start][group]
+    prefix, suffix = np.maximum(total, 0.0), np.maximum(total, 0.0)
+    places = np.arange(len(node))
+    while node.max() > 0:
+        right = node & 1
+        node = node >> 1
+        order = np.argsort(node * count + time, kind="stable")
+        node, time, right = node[order], time[order], right[order]
+        total, prefix, suffix = total[order], prefix[order], suffix[order]
+        group = np.repeat(start := np.flatnonzero(np.diff(node, prepend=-1)), np.diff(start, append=len(node)))
+        latest = [np.maximum.accumulate(np.where(right == side, places, -1)) for side in (0, 1)]
+        states = []
+        for each in latest:
+            there = each >= group
+            states.append([np.where(there, values[each], 0.0) for values in (total, prefix, suffix)])
+        (left_sum, left_prefix, left_suffix), (right_sum, right_prefix, right_suffix) = states
+        total = left_sum + right_sum
+        prefix = np.maximum(left_prefix, left_sum + right_prefix)
+        suffix = np.maximum(right_suffix, right_sum + left_suffix)
+    found[time] = np.maximum(prefix, suffix)
+    last = np.maximum.accumulate(np.where(np.isin(np.arange(count), time), np.arange(count), -1))
+    return np.where(last >= 0, found[last], 0.0)
 
 
 def _ranks_of(place: int, column: TableColumn) -> _Ranked:
     """The column of that place; of a category with very many values, the rarer ones as one."""
-    known = ~missing(column)
-    cells = column.values[known]
-    values, inverse = np.unique(cells if column.numeric else cells.astype(str), return_inverse=True)
+    unknown = missing(column)
+    known = column.values[~unknown]
+    values, inverse = np.unique(known if column.numeric else known.astype(str), return_inverse=True)
     if not column.numeric and len(values) > _VALUES:
         often = np.sort(np.argsort(-np.bincount(inverse), kind="stable")[:_VALUES])
         renamed = np.full(len(values), _VALUES)  # the rest, as one
         renamed[often] = np.arange(_VALUES)
         values, inverse = np.append(values[often], ""), renamed[inverse]
-    codes = np.zeros(len(known), np.int64)
-    codes[known] = inverse + 1
-    return _Ranked(place, codes, values, column.numeric)
+    ranks = np.full(len(unknown), -1)
+    ranks[~unknown] = inverse
+    rows = np.flatnonzero(~unknown)
+    return _Ranked(place, ranks, values, rows[np.argsort(inverse, kind="stable")], column.numeric)
 
 
 def _comparison(literal: Literal, columns: Sequence[TableColumn]) -> _Ranked:
@@ -195,11 +296,10 @@ def refined(
                 if literal.column not in ranked:
                     ranked[literal.column] = _ranks_of(literal.column, columns[literal.column])
                 inside = np.logical_and.reduce([rest, *masks[at][:place], *masks[at][place + 1 :]])
-                own = ranked[literal.column]
-                worth, cut, held = own.best(np.where(inside, signed, 0.0), False)
+                worth, best = ranked[literal.column].best(np.where(inside, signed, 0.0), 0.0)
                 if worth > float(signed[inside & masks[at][place]].sum()) + 1e-9:
-                    part[place] = own.cut(cut, held)
-                    masks[at][place] = certain(*part[place], columns)
+                    part[place] = best[0]
+                    masks[at][place] = certain(*best[0], columns)
         if parts == before:
             break
     return tuple(tuple(each) for each in parts)

@@ -87,8 +87,9 @@ def test_no_cut_and_no_pair_of_thousands_of_tables_is_better() -> None:
     compared(range(60, 3060))
 
 
-def test_ranges_of_cuts_are_split_until_no_pair_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_conjunction, "_PARTS", 2)
+def test_the_tree_of_sums_finds_what_all_pairs_of_cuts_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best_conjunction, "_FEW", 1)
+    monkeypatch.setattr(best_conjunction, "_BINS", 4)
     compared(range(3100, 3160))
 
 
