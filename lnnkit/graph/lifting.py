@@ -22,6 +22,7 @@ from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
+_FIXED = ("true", "false", "constant")
 _UNSTATED = {
     "uses": 0,
     "repeated": False,
@@ -255,17 +256,24 @@ class _Builder:
 
     def _count(self, roots: Sequence[str]) -> None:
         """Count the uses of each neuron. A use of a negation counts for what it negates, since a negation keeps no
-        bounds. A part that compares entities has no one default that most of its instances would have, so it is not
-        repeated: it would be worked out for all of them."""
-        for node in roots:
-            self.graph.nodes[self._negations(node)[1]]["uses"] += 1
+        bounds. A part is repeated if the formula around it has more variables and it has few instances of its own: it
+        has one variable at most, or each of its atoms has all of them."""
         nodes = self.graph.nodes
-        compares = set[str]()  # the nodes that compare entities; operands come first
+        for node in roots:
+            nodes[self._negations(node)[1]]["uses"] += 1
+        compares = set[str]()  # the nodes that compare entities: no one default holds for most of their instances
+        whole = set[str]()  # the nodes each atom of which has all variables
         stated = self.graph.below(*roots)
-        for node, data in nodes.items():
+        for node, data in nodes.items():  # operands come first
             edges = self.graph.operands[node]
+            own = range(len(data["sorts"]))
             if data["kind"] == "same" or not compares.isdisjoint(operand for operand, _ in edges):
                 compares.add(node)
+            if all(
+                nodes[operand]["kind"] in _FIXED or (operand in whole and {*own}.issubset(edge["arguments"]))
+                for operand, edge in edges
+            ):
+                whole.add(node)
             if node not in stated or data["kind"] == "not":
                 continue
             for operand, edge in edges:
@@ -273,8 +281,9 @@ class _Builder:
                 if core["kind"] == "not":
                     core = nodes[self._negations(operand)[1]]
                 core["uses"] += 1
-                fewer = len({a for a in edge["arguments"] if isinstance(a, int)}) < len(data["sorts"])
-                core["repeated"] |= fewer and operand not in compares
+                fewer = len({a for a in edge["arguments"] if isinstance(a, int)}) < len(own)
+                few = operand in whole or len(core["sorts"]) < 2
+                core["repeated"] |= fewer and few and operand not in compares
 
     def asserting(self, root: Root) -> Root:
         """A statement; if it negates a neuron that keeps bounds, rewritten as a statement about that neuron."""

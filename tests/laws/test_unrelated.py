@@ -68,6 +68,30 @@ def test_rules_with_one_quantifier_over_many_rows() -> None:
         assert len(kb.ask("D(X)")) == count
 
 
+@pytest.mark.parametrize("closed", ["", " closed"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "(A(X) | B(Y))",
+        "~(A(X) & ~B(Y))",
+        "(A(X) <-> B(Y))",
+        "(A(X) | B(Y)){bias: 0.5}",
+        "(exists U: In(U, G) & (A(U) | B(Y)))",
+    ],
+)
+def test_a_part_of_several_variables_makes_no_pairs_beyond_those_of_its_rule(part: str, closed: str) -> None:
+    """2,000 entities in groups of ten: 20,000 pairs, where all pairs are four million."""
+    kb = lnnkit.loads(
+        f"predicate In(item, group) closed\npredicate A(item){closed}\npredicate B(item){closed}\n"
+        f"rule In(X, G) & In(Y, G) & {part} -> Near(X, Y)\nquery Near(i1, X)\n"
+    )
+    kb.tell("In", [(f"i{n}", f"g{n // 10}") for n in range(2000)])
+    for name in ("A", "B"):
+        kb.tell(name, [f"i{n}" for n in range(0, 2000, 2)])
+    kb.infer(max_groundings=300_000)
+    assert {answer.bindings["X"] for answer in kb.ask("Near(i0, X)") if answer.lower == 1} >= {"i0", "i2"}
+
+
 def test_leaves_roots_and_inner_nodes_of_a_graph() -> None:
     """Beside their sets, worked out by hand."""
     rng = random.Random(7)

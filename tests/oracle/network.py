@@ -248,7 +248,7 @@ class Network:
 
     def _shared(self) -> dict[Key, Node]:
         """Neurons that several instances read: of at least two uses, or of fewer variables than the formula around
-        (but for those that compare entities); smallest first; never a defining root or its consequent.
+        and of few instances; smallest first; never a defining root or its consequent.
 
         A comparison is always one: what it says of its numbers rests on its own bounds.
         """
@@ -261,8 +261,7 @@ class Network:
             key = node.linked or node.key
             if key is None:
                 return
-            fewer = len(node.free) < around and not any(part[0] == "eq" for part in subformulas(node.formula))
-            uses[key] += 2 if fewer else 1
+            uses[key] += 2 if len(node.free) < around and _has_few_instances(node) else 1
             if key not in seen:
                 seen.add(key)
                 for part in self.neurons[key].operands:
@@ -478,6 +477,17 @@ def ground_term(formula: Formula, env: dict[str, str]) -> Formula:
 
 def _values(arguments: tuple[Argument, ...], env: dict[str, str]) -> tuple[str, ...]:
     return tuple(env[text] if kind == "var" else text for kind, text in arguments)
+
+
+def _has_few_instances(node: Node) -> bool:
+    """Whether it compares no entities, and has one variable at most or all of them in each of its atoms."""
+    parts = list(subformulas(node.formula))
+    if any(part[0] == "eq" for part in parts):
+        return False
+    leaves = [part[2] for part in parts if part[0] == "atom"]
+    leaves += [number[2] for part in parts if part[0] == "compare" for number in numbers(part)]
+    named = [{text for kind, text in leaf if kind == "var"} for leaf in leaves]
+    return len(node.free) < 2 or all(each.issuperset(node.free) for each in named)
 
 
 def _arguments_within(formula: Formula, numbers: dict[str, int], bound: frozenset[str] = frozenset()) -> list[str]:
