@@ -89,7 +89,9 @@ class Analysis:
         """For each neuron, the bounds that may reach it from above."""
         demands: list[list[_Demand]] = [[] for _ in self.formula.neurons]
         top = demands[self.formula.top]
-        lower, upper = self.formula.lower, self.formula.upper  # a default that operands alone imply tells them nothing
+        # A default that operands alone imply tells them nothing; but a comparison, that its terms have a value.
+        compares = self.formula.compares
+        lower, upper = self.defaults[AUXILIARY] if compares else (self.formula.lower, self.formula.upper)
         if self.formula.auxiliary is not None:
             top.append(_Demand("lower", 1.0, (frozenset({Element(AUXILIARY, "lower")}),)))
             top.append(_Demand("upper", 0.0, (frozenset({Element(AUXILIARY, "upper")}),)))

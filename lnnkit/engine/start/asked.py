@@ -12,7 +12,7 @@ from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
-from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.atoms import Atoms
@@ -102,16 +102,19 @@ def relevance(
 
 
 def informed_sides(lifted: LiftedGraph, atoms: Atoms) -> tuple[set[Side], set[Side]]:
-    """The sides of shared neurons that statements bound for all entities, and those that have a default which listed
-    atoms may loosen."""
+    """The sides of shared neurons that are bounded for all entities, by statements or, of comparisons, by their terms,
+    and those that have a default which listed atoms may loosen."""
 
     def informative(name: str, ends: tuple[float, float]) -> set[Side]:
         return {(name, side) for side, end, free in zip(SIDES, ends, (0.0, 1.0), strict=True) if end != free}
 
     nodes = [(name, lifted.graph.nodes.get(name, {}), table) for name, table in atoms.tables.items()]
     shared = [each for each in nodes if each[1].get("shared")]
-    stated = set[Side]().union(*(informative(name, (data["lower"], data["upper"])) for name, data, _ in shared))
-    return stated, set[Side]().union(*(informative(name, table.default) for name, _, table in shared))
+    stated, given = set[Side](), set[Side]()
+    for name, data, table in shared:
+        given |= informative(name, table.default)
+        stated |= informative(name, table.default if data["kind"] == COMPARISON else (data["lower"], data["upper"]))
+    return stated, given
 
 
 def consequents(formula: Formula) -> set[Side]:
