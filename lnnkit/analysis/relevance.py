@@ -47,8 +47,8 @@ def sides(end: End) -> tuple[str, ...]:
 
 class Relevance(NamedTuple):
     """The result. ``produced``: sides on which some atom may differ from its default; ``derived``: those that an
-    instance can propose; ``kept``: how far each side matters. Sides of comparisons in ``told`` are produced by other
-    formulas than the comparison's definition: only those constrain its numbers."""
+    instance can propose; ``kept``: how far each side matters. Sides of shared neurons in ``told`` are stated or
+    produced by other formulas than the neuron's definition: only those say something of its operands."""
 
     produced: frozenset[Side]
     derived: frozenset[Side]
@@ -135,7 +135,7 @@ def decide(
 
 
 def _told(reading: Reading, element: Element) -> bool:
-    """Whether an element counts only if another formula than the comparison's definition produces it: the definition
+    """Whether an element counts only if another formula than the shared neuron's definition produces it: the definition
     waits for its own truth, a law of order for those of its comparisons."""
     return reading.formula.is_law or element.leaf == AUXILIARY
 
@@ -150,7 +150,7 @@ def _produced(
     readings: Sequence[Reading], stated: Collection[Side], given: Collection[Side], supplied: Collection[str]
 ) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
     """Which formulas can propose each side, the sides that can come to differ, those that some instance can set, and
-    those of comparisons that are given or set by other formulas than their definitions."""
+    those of shared neurons that are stated or set by other formulas than their definitions."""
     # By side, and whether another formula must have produced it
     waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}
     senders: dict[Side, list[tuple[Reading, int]]] = {}

@@ -19,7 +19,6 @@ from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.join.instances.unrolled import unroll
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.tuple_set import TupleSet
@@ -156,10 +155,10 @@ def _beneath_quantifiers(prepared: Prepared, batch: RuleShape, rows: Array) -> I
     """The atoms in the inner rows of instances that are kept."""
     if len(batch.blocks) == 1:
         return
-    unrolled = unroll(batch, np.unique(rows.astype(np.int64)))
+    _, kept = batch.groupings(np.unique(rows))
     for block in range(1, len(batch.blocks)):
-        own = batch.blocks[block]
-        inner = unrolled.rows[block]
+        own, inner = batch.blocks[block], kept[block]
+        assert inner is not None
         inner = inner[~own.virtual.values.take(inner)]
         members = own.member.take(inner)
         for one in np.unique(members).tolist():

@@ -33,11 +33,13 @@ class Grouping(NamedTuple):
     def optional(self, rows: Bounds, kind: str) -> Bounds:
         """The bounds of the rows that the quantifier ``kind`` may rely on, given that unnamed individuals may not
         exist."""
-        return _optional(rows, self.stranger, kind)
+        if kind == "forall":
+            return Bounds(rows.lower, arrays.where(matching(self.stranger, rows.upper), 1.0, rows.upper))
+        return Bounds(arrays.where(matching(self.stranger, rows.lower), 0.0, rows.lower), rows.upper)
 
     def around(self, groups: Bounds) -> Bounds:
         """The bounds of each row's group, one row for each row of the enclosing block."""
-        return groups if self.of is None else _some(groups, self.of)
+        return groups if self.of is None else Bounds(take(groups.lower, self.of), take(groups.upper, self.of))
 
 
 class Descent:
@@ -59,7 +61,7 @@ class Descent:
         """Narrow the operand of a quantifier by the quantifier's bounds, for each row of its block."""
         neuron = self._formula.neurons[quantifier]
         grouping = self._groupings[neuron.inner]
-        assert grouping is not None
+        assert grouping is not None and grouping.of is None
         operand = self.boxes[neuron.operands[0]]
         inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
         found = inverse(node, grouping.optional(operand, neuron.kind), grouping.group, len(node.lower))
@@ -84,15 +86,5 @@ class Descent:
         return np.zeros(self._length(0), dtype=bool) if found is None else found
 
     def _length(self, block: int) -> int:
-        inside = next(index for index, neuron in enumerate(self._formula.neurons) if neuron.block == block)
-        return len(self.boxes[inside].lower)
-
-
-def _some(bounds: Bounds, rows: Array) -> Bounds:
-    return Bounds(take(bounds.lower, rows), take(bounds.upper, rows))
-
-
-def _optional(rows: Bounds, stranger: Array, kind: str) -> Bounds:
-    if kind == "forall":
-        return Bounds(rows.lower, arrays.where(matching(stranger, rows.upper), 1.0, rows.upper))
-    return Bounds(arrays.where(matching(stranger, rows.lower), 0.0, rows.lower), rows.upper)
+        grouping = self._groupings[block]
+        return len(self.boxes[self._formula.top].lower if grouping is None else grouping.group)

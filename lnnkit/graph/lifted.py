@@ -13,7 +13,8 @@ term (``"divide#7"``), with the attributes
 - ``stated``: a statement contains the node, not only a query; ``defining``: the node is an implication that completes a
   closed predicate, or a conjunction in its consequent
 - ``uses``: the number of operand edges and statements that refer to the neuron; ``repeated``: a formula around it has
-  more variables, so that several of its instances read the same; ``shared``: it keeps its own bounds;
+  more variables, so that several of its instances read the same, and it has few instances itself; ``shared``: it
+  keeps its own bounds;
   ``lower``, ``upper``: the truth that its statements give it; ``asserted``: a statement without learned values is the
   neuron or its negation, so that queries may share it
 - ``learned``: for each attribute with learnable values, the names of their parameters in the shape of the attribute,

@@ -22,12 +22,11 @@ from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
-_FIXED = ("true", "false", "constant")
+_CONSTANT = ("true", "false", "constant")
 _UNSTATED = {
     "uses": 0,
     "repeated": False,
     "shared": False,
-    "fixed": True,
     "defining": False,
     "stated": False,
     "asserted": False,
@@ -207,18 +206,18 @@ class _Builder:
         bounds, since what they say about their numbers depends on those."""
         learned = {root.reference.node for root in statements if any(root.learned)}
         beneath = {self._negations(root.reference.node)[1] for root in statements}
+        fixed = set[str]()
         for node, data in self.graph.nodes.items():
             data["stated"] = True
-            if data["kind"] in NEURONS:
-                data["fixed"] = not (data["defining"] or node in learned or self._trainable(node))
-                data["asserted"] = data["fixed"] and node in beneath
+            if data["kind"] in NEURONS and not (data["defining"] or node in learned or self._trainable(node)):
+                fixed.add(node)
+                data["asserted"] = node in beneath
         self._read_asserted()
-        roots = [root.reference.node for root in statements]
-        self._count(roots)
-        for data in self.graph.nodes.values():
+        self._count([root.reference.node for root in statements])
+        for node, data in self.graph.nodes.items():
             if data["kind"] in NEURONS:
                 several = data["uses"] >= 2 or data["repeated"]
-                data["shared"] = data["kind"] == COMPARISON or (data["fixed"] and several)
+                data["shared"] = data["kind"] == COMPARISON or (node in fixed and several)
         for root in map(self._beneath_negations, statements):
             data = self.graph.nodes[root.reference.node]
             if data["kind"] in NEURONS:
@@ -270,7 +269,7 @@ class _Builder:
             if data["kind"] == "same" or not compares.isdisjoint(operand for operand, _ in edges):
                 compares.add(node)
             if all(
-                nodes[operand]["kind"] in _FIXED or (operand in whole and {*own}.issubset(edge["arguments"]))
+                nodes[operand]["kind"] in _CONSTANT or (operand in whole and {*own}.issubset(edge["arguments"]))
                 for operand, edge in edges
             ):
                 whole.add(node)

@@ -108,12 +108,12 @@ def informed_sides(lifted: LiftedGraph, atoms: Atoms) -> tuple[set[Side], set[Si
     def informative(name: str, ends: tuple[float, float]) -> set[Side]:
         return {(name, side) for side, end, free in zip(SIDES, ends, (0.0, 1.0), strict=True) if end != free}
 
-    nodes = [(name, lifted.graph.nodes.get(name, {}), table) for name, table in atoms.tables.items()]
-    shared = [each for each in nodes if each[1].get("shared")]
     stated, given = set[Side](), set[Side]()
-    for name, data, table in shared:
-        given |= informative(name, table.default)
-        stated |= informative(name, table.default if data["kind"] == COMPARISON else (data["lower"], data["upper"]))
+    for name, table in atoms.tables.items():
+        data = lifted.graph.nodes.get(name)
+        if data is not None and data["shared"]:
+            given |= informative(name, table.default)
+            stated |= informative(name, table.default if data["kind"] == COMPARISON else (data["lower"], data["upper"]))
     return stated, given
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from lnnkit.analysis.analyses import Analyses, Known
-from lnnkit.analysis.comparison_demand import restricted, wanted
 from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import ALL, SIDES, Reading
+from lnnkit.analysis.shared_demand import restricted, wanted
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.asked import asked_alone, list_asked, positive_queries, reading, relevance
@@ -157,7 +157,7 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
             by_source.setdefault(source, []).append(reader)
 
     for place, each in enumerate(readings):
-        if place not in shared and not each.formula.is_law:
+        if (each.formula.auxiliary is None or len(each.formula.blocks) > 1) and not each.formula.is_law:
             read((each.formula, found[place]))
     for reader in readers:
         read(reader)

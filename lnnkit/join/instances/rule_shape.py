@@ -134,8 +134,8 @@ class RuleShape:
         return range(own.groups - count, own.groups)
 
     def path(self, block: int, instances: Array) -> list[Array]:
-        """The rows, one of each block from block 0 on, through which rows of a block, which
-        is not in a grouped one, were set."""
+        """The rows, one of each block from block 0 on, through which rows of a block were set. None on the way is
+        grouped."""
         found = [instances.astype(np.int64)]
         for each in reversed(self.formula.path(block)[1:]):
             found.append(self.blocks[each].group.values.take(found[-1]))

@@ -17,12 +17,12 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.join.instances.unrolled import unroll
 from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
 from lnnkit.learn.replay.lukasiewicz_rules import Clause, End, clause_of
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.learn.replay.replay_events import EventIndex
 from lnnkit.learn.replay.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
+from lnnkit.learn.replay.unrolled import unroll
 from lnnkit.numeric import Interval
 from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.sorting import distinct_values
@@ -271,9 +271,8 @@ class Replayer:
             kinds = torch.unique(ticks * 2 + entered, return_inverse=True)[1]
             found, which = torch.unique(kinds * len(batch.blocks[0]) + torch.from_numpy(path[0]), return_inverse=True)
             shown = torch.full((len(found),), len(events)).scatter_reduce_(0, which, shown, "amin")
-        unrolled = unroll(
-            batch, path[0].take(shown.numpy()), None if kinds is None else kinds.index_select(0, shown).numpy(), block
-        )
+        shown_kinds = None if kinds is None else kinds.index_select(0, shown).numpy()
+        unrolled = unroll(batch, path[0].take(shown.numpy()), shown_kinds)
         ends: dict[End, _Read] = {}
         for inner, own in enumerate(batch.blocks):
             owner = shown.index_select(0, torch.from_numpy(unrolled.instance[inner]))

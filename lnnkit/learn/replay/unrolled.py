@@ -34,23 +34,21 @@ class Unrolled(NamedTuple):
         return found
 
 
-def unroll(batch: RuleShape, tops: Array, kinds: Array | None = None, within: int = 0) -> Unrolled:
+def unroll(batch: RuleShape, tops: Array, kinds: Array | None = None) -> Unrolled:
     """Copy out instances. ``tops`` are rows of block 0, in any order, perhaps repeated. If ``kinds`` are given,
-    instances of one kind share the groups that they share in the batch, except those on the path to the block
-    ``within``."""
+    instances of one kind share the groups that they share in the batch."""
     formula = batch.formula
     rows, instance, own_kinds = [tops.astype(np.int64)], [np.arange(len(tops))], [kinds]
     ranks: list[Array] = [np.empty(0)]
     starts: list[Array] = [np.empty(0)]
     found: list[Grouping | None] = [None]
-    way = formula.path(within)
     for number, block in enumerate(formula.blocks):
         if number == 0:
             continue
         own, around, kind = batch.blocks[number], rows[block.parent], own_kinds[block.parent]
         group = own.of.values.take(around) if block.grouped else around
         teller, of = instance[block.parent], None
-        if block.grouped and kind is not None and number not in way:
+        if block.grouped and kind is not None:
             count = max(own.groups, 1)
             codes, of = np.unique(kind * count + group, return_inverse=True)
             first = np.full(len(codes), len(group))

@@ -1,9 +1,9 @@
-"""Demand for comparisons: the entities for which another formula could use a comparison's truth.
+"""Demand for shared neurons: the entities for which another formula could use a neuron's truth.
 
 ``Contact(X, Y) & age(X) > age(Y) -> Elder(X, Y)`` reads pairs in contact, so no other pair of ages is compared; and of
 ``In(X, G) & In(Y, G) & age(X) > age(Y)`` only pairs within a group. The literals that find an instance of such a
-formula are joined with those that inform the comparison's numbers. Variables that the comparison lacks, such as ``G``,
-become existential.
+formula are joined with those that inform the neuron's operands. Variables that the neuron lacks, such as ``G``, become
+existential.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ Demand = frozenset[Literal]
 
 
 class Wanted(NamedTuple):
-    """The ``demands``, one of which must be satisfied before a reader can use a comparison. Their existential variables
-    are numbered after the comparison's parameters, with these ``sorts``."""
+    """The ``demands``, one of which must be satisfied before a reader can use a neuron. Their existential variables are
+    numbered after the neuron's parameters, with these ``sorts``."""
 
     demands: tuple[Demand, ...]
     sorts: tuple[str, ...] = ()
 
 
-def wanted(comparison: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Set[str]) -> Wanted | None:
-    """What the readers of a comparison need before they can use it. None if a reader can use it without any literal;
+def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Set[str]) -> Wanted | None:
+    """What the readers of a shared neuron need before they can use it. None if a reader can use it without any literal;
     only literals of some ``tables`` count."""
-    existential = _Existential(len(comparison.sorts))
+    existential = _Existential(len(shared.sorts))
     found: list[Demand] = []
     for formula, needs in readers:
         for leaf in formula.leaves:
             neuron = formula.neurons[leaf]
-            if neuron.source != comparison.auxiliary:
+            if neuron.source != shared.auxiliary:
                 continue
             if neuron.block in needs.expands | needs.last:
                 return None
@@ -52,7 +52,7 @@ def wanted(comparison: Formula, readers: Iterable[tuple[Formula, Needs]], tables
 
 
 def restricted(needs: Needs, formula: Formula, found: Wanted) -> Needs:
-    """The needs of a comparison, restricted to tuples that are wanted or listed; bounds given to the comparison are
+    """The needs of a shared neuron, restricted to tuples that are wanted or listed; bounds given to the neuron are
     propagated in any case."""
     own = str(formula.auxiliary)
     listed = frozenset({Literal(own, tuple(formula.blocks[0].variables), "listed")})
@@ -74,7 +74,7 @@ def _finding(formula: Formula, needs: Needs, block: int) -> Iterator[Demand]:
 
 
 def _over(literals: Iterable[Literal], parameters: Mapping[int | str, int]) -> list[Literal]:
-    """The literals over the comparison's parameters alone."""
+    """The literals over the neuron's parameters alone."""
     return [each for each in literals if all(isinstance(a, str) or a in parameters for a in each.arguments)]
 
 
