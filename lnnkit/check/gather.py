@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import Predicate
 from lnnkit.check.symbols import Entry, Formula, Mention, Symbols, Use, bare_kind
-from lnnkit.check.walk import Role, Scope, Visit, proposition, unweighted, visits
+from lnnkit.check.walk import Role, Scope, Visit, free_variables, proposition, unweighted, visits
 from lnnkit.syntax import ast
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def gather(
                 pass
     propositions = _propositions(declared, uses, raw)
     for _, _, _, seen in raw:
-        free = _free(seen)
+        free = set(free_variables(seen))
         for visit in seen:
             node = visit.node
             if not isinstance(node, ast.Atom) or (not node.arguments and node.name in free):
@@ -91,17 +91,6 @@ def _propositions(
             if atom is not None and visit.role == "formula" and atom.name not in visit.scope:
                 found.add(atom.name)
     return frozenset(found - {name for name, predicate in declared.items() if predicate.numeric})
-
-
-def _free(seen: Sequence[Visit]) -> set[str]:
-    """The names of the free variables of a formula's atoms."""
-    return {
-        argument.name
-        for visit in seen
-        if isinstance(visit.node, ast.Atom)
-        for argument in visit.node.arguments
-        if isinstance(argument, ast.Variable) and argument.name not in visit.scope
-    }
 
 
 def _use(

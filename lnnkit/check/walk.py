@@ -5,7 +5,7 @@ Nothing here is recursive, so formulas may be nested thousands of levels deep or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -135,6 +135,15 @@ def proposition(visit: Visit) -> ast.Atom | None:
     if isinstance(node, ast.Atom) and not node.arguments and visit.role in ("formula", "query"):
         return node
     return None
+
+
+def free_variables(seen: Iterable[Visit]) -> Iterator[str]:
+    """The name of each argument of an atom that no quantifier binds."""
+    for visit in seen:
+        if isinstance(visit.node, ast.Atom):
+            for each in visit.node.arguments:
+                if isinstance(each, ast.Variable) and each.name not in visit.scope:
+                    yield each.name
 
 
 def strip_foralls(formula: ast.Expression) -> ast.Expression:

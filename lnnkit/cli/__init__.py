@@ -58,7 +58,11 @@ def _command(argv: Sequence[str] | None) -> int:
         arguments = parse_arguments(argv)
     except SystemExit as end:  # argparse has said why
         return end.code if isinstance(end.code, int) else USAGE
-    return arguments.command(arguments)
+    try:
+        return arguments.command(arguments)
+    except streams.UsageError as problem:
+        streams.note(f"{arguments.prog}: error: {problem}")
+        return USAGE
 
 
 def _guarded(command: Callable[[], int]) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import Text, read
+from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     found = diagnostics(arguments.file, arguments.rows)
     if arguments.format == "json":
-        streams.in_utf8()
-        listed = [finding.as_dict() for finding in found]
-        streams.write([json.dumps({"diagnostics": listed}, ensure_ascii=False), "\n"])
+        streams.write_json({"diagnostics": [finding.as_dict() for finding in found]})
     else:
         streams.findings(found)
         alone = f"; each {arguments.rows} can be decided alone" if arguments.rows and not _count(found, "error") else ""
@@ -57,9 +55,10 @@ def command(arguments: argparse.Namespace) -> int:
 
 def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
     """All findings about a program, in the order of the text; with a sort of ``rows``, what links two of them too."""
-    source, found = read(file)
-    if source is None:
-        return found
+    try:
+        source = read(file)
+    except Error as problem:
+        return list(problem.diagnostics)
     from lnnkit.check.checker import check, ordered
     from lnnkit.syntax.parse import parse
 
@@ -73,7 +72,6 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
 
 def _links(program: Program, source: Text, rows: str) -> list[Diagnostic]:
     """What links two rows of a sort, in the statements that the queries need."""
-    from lnnkit.errors import Error
     from lnnkit.kb.knowledge_base import KnowledgeBase
 
     try:

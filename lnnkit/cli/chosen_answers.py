@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import STATES
+from lnnkit.cli.streams import UsageError
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.whole import whole
 
@@ -64,33 +65,19 @@ def chosen(answers: Answers, choice: Choice) -> Shown:
     return Shown(answers[:shown], len(answers) - shown, total, false)
 
 
-def unsortable(sort: str | None, queries: Iterable[str]) -> str | None:
-    """Why ``--sort`` does not fit these queries; None if it does."""
-    if sort is None or sort in BOUNDS:
-        return None
-    known = list(dict.fromkeys(name for query in queries for name in free_variables(query)))
-    if sort in known or not known:
-        return None if known else f"--sort {sort}: no query has a variable; sort by lower or upper"
-    return f"--sort {sort}: no query has that variable; sort by {', '.join((*BOUNDS, *known))}"
-
-
-def free_variables(query: str) -> list[str]:
-    """The variables of a query, in order; empty if it does not parse."""
-    from lnnkit.check.walk import visits
-    from lnnkit.syntax import ast
+def require_sortable(sort: str, queries: Iterable[str]) -> None:
+    """Raises `UsageError` if ``--sort`` does not fit these queries."""
+    from lnnkit.check.walk import free_variables, visits
     from lnnkit.syntax.parse import parse_expression
 
-    written, _ = parse_expression(query)
-    if written is None:
-        return []
-    met = (
-        argument.name
-        for visit in visits(written, "query")
-        if isinstance(visit.node, ast.Atom)
-        for argument in visit.node.arguments
-        if isinstance(argument, ast.Variable) and argument.name not in visit.scope
-    )
-    return list(dict.fromkeys(met))
+    if sort in BOUNDS:
+        return
+    written = [root for root, _ in map(parse_expression, queries) if root is not None]
+    known = list(dict.fromkeys(name for root in written for name in free_variables(visits(root))))
+    if not known:
+        raise UsageError(f"--sort {sort}: no query has a variable; sort by lower or upper")
+    if sort not in known:
+        raise UsageError(f"--sort {sort}: no query has that variable; sort by {', '.join((*BOUNDS, *known))}")
 
 
 def _is_filter(query: str) -> bool:

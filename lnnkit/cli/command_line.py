@@ -109,7 +109,7 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
         elif module not in (init, discover, import_program, lsp, print_grammar):  # the first three take other files
             command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
         module.options(command)
-        command.set_defaults(command=module.command)
+        command.set_defaults(command=module.command, prog=command.prog)
         by_name[name] = command
     return parser, by_name
 

@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
 
+from lnnkit.cli.streams import UsageError
 from lnnkit.output import require_apart, require_writable
 
 _LONGEST = 60  # characters of a query in a file name
 
 
-def misused(form: str, folder: str | None, queries: Sequence[str]) -> str | None:
-    """Why the options do not fit the queries; None if they do."""
-    if folder is None:
-        several = form == "csv" and len(queries) > 1
+def require_fitting(form: str, folder: str | None, queries: Sequence[str]) -> None:
+    """Raises `UsageError` if the options do not fit the queries."""
+    if folder is None and form == "csv" and len(queries) > 1:
         said = f"--format csv prints one query, of {len(queries)}; -o FOLDER writes a file for each, -q QUERY asks one"
-        return said if several else None
-    if form != "csv":
-        return "-o needs --format csv; write `> FILE` for other formats"
-    if Path(folder).suffix == ".csv" or Path(folder).is_file():
-        return f"-o {folder}: name a folder; for one query, `> {folder}`"
-    return None
+        raise UsageError(said)
+    if folder is not None and form != "csv":
+        raise UsageError("-o needs --format csv; write `> FILE` for other formats")
+    if folder is not None and (Path(folder).suffix == ".csv" or Path(folder).is_file()):
+        raise UsageError(f"-o {folder}: name a folder; for one query, `> {folder}`")
 
 
 def targets(folder: Path, queries: Sequence[str], read: Sequence[Path]) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.option_values import positive, seed
+from lnnkit.cli.shared_options import add_output, require_output
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
@@ -35,8 +36,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="FILE", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="the column that a formula is wanted for")
     parser.add_argument("--columns", metavar="A,B", help="use these columns only (default: all of numbers)")
-    parser.add_argument("-o", "--output", metavar="OUT", help="write the chosen formula as a rule to this .lnn file")
-    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    add_output(parser, "write the chosen formula as a rule to this .lnn file")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the list")
     parser.add_argument(
         "--seconds", metavar="S", type=positive, default=30.0, help="CPU seconds to search at most (default: 30)"
@@ -49,12 +49,10 @@ def command(arguments: argparse.Namespace) -> int:
     from lnnkit.data.table_fault import Unreadable
     from lnnkit.discovery.formula_search import Search, discover
     from lnnkit.draft.number_columns import number_columns
-    from lnnkit.output import require_apart, require_free, write_text
+    from lnnkit.output import write_text
 
     output = arguments.output
-    if output is not None:
-        require_free(output, force=arguments.force)
-        require_apart(output, [Path(arguments.table)])
+    require_output(arguments, [arguments.table])
     (table,) = surveyed([Path(arguments.table)])
     try:
         columns, cells = number_columns(table)

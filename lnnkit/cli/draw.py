@@ -54,16 +54,12 @@ def command(arguments: argparse.Namespace) -> int:
     ending = _ending(arguments.output)
     form = arguments.format or ending
     if arguments.output and Path(arguments.output).suffix and ending not in (None, form):
-        streams.note(f"lnnkit draw: error: {arguments.output} has the ending of {ending}, but --format is {form}")
-        return 2
+        raise streams.UsageError(f"{arguments.output} has the ending of {ending}, but --format is {form}")
     if form is None:
-        known = ", ".join(FORMATS)
-        streams.note(f"lnnkit draw: error: {arguments.output} has none of the endings {known}; use --format")
-        return 2
-    if form == "png" and arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
-        streams.note("lnnkit draw: error: PNG is not for a terminal: -o names a file")
-        return 2
+        raise streams.UsageError(f"{arguments.output} has none of the endings {', '.join(FORMATS)}; use --format")
     if form == "png":
+        if arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
+            raise streams.UsageError("PNG is not for a terminal: -o names a file")
         from lnnkit.picture.png_writer import require_png
 
         require_png()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import load
@@ -36,8 +35,7 @@ def command(arguments: argparse.Namespace) -> int:
     with ProgressLine("inferring", shown=not arguments.quiet) as line, kb.watched(line):
         scores = kb.evaluate(max_groundings=arguments.max_groundings)
     if arguments.format == "json":
-        streams.in_utf8()
-        streams.write([json.dumps(scores.as_dict(), ensure_ascii=False, allow_nan=False), "\n"])
+        streams.write_json(scores.as_dict())
     else:
         streams.write([streams.printable(str(scores)), "\n"])
     return 0

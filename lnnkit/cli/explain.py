@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.painting import shows_colours
+from lnnkit.cli.painting import Paint, paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.explain.render.proof_text import Line
@@ -35,7 +34,6 @@ example:
   lnnkit explain triage.lnn --minimal
 """
 STATES = ("true", "false")
-_COLOURS = {"lower": "green", "upper": "red"}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +53,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="reduce each contradiction to a minimal set, and rank its repairs",
     )
-    parser.add_argument("--depth", type=_depth, metavar="N", help="show at most N nested steps")
+    parser.add_argument("--depth", type=values.depth, metavar="N", help="show at most N nested steps")
     parser.add_argument(
         "--format",
         choices=("text", "json", "html", "dot"),
@@ -74,50 +72,52 @@ def command(arguments: argparse.Namespace) -> int:
     asked = arguments.atom is None or arguments.why_not is not None
     if asked and arguments.format not in (("text", "json") if arguments.atom is None else ("text", "json", "html")):
         without = "" if arguments.atom is None else ", and no --why-not"
-        streams.note(f"lnnkit explain: error: --format {arguments.format} needs an atom{without}")
-        return 2
+        raise streams.UsageError(f"--format {arguments.format} needs an atom{without}")
     if arguments.atom is None and arguments.why_not is not None:
-        streams.note("lnnkit explain: error: --why-not needs an atom")
-        return 2
+        raise streams.UsageError("--why-not needs an atom")
     if arguments.exact and asked:
-        streams.note("lnnkit explain: error: --exact needs an atom, and no --why-not")
-        return 2
+        raise streams.UsageError("--exact needs an atom, and no --why-not")
     kb = load(arguments.file, shown=True)
+    form, depth = arguments.format, arguments.depth
     about: tuple[Diagnostic, ...] = ()
-    explanation = None
-    text, found = "", {}
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):
         if arguments.atom is None:
             text, found = conflict_report(kb, minimal=arguments.minimal)
+            shown = found if form == "json" else [streams.printable(text), "\n"]
         elif arguments.why_not is not None:
             goal = arguments.alpha if arguments.why_not == "true" else 1 - arguments.alpha
             side = "lower" if arguments.why_not == "true" else "upper"
             why_not = kb.why_not(arguments.atom, side=side, goal=goal)
             about = why_not.warnings
-            text = why_not.to_html().rstrip() if arguments.format == "html" else str(why_not)
-            found = why_not.as_dict()
+            text = why_not.to_html().rstrip() if form == "html" else str(why_not)
+            shown = why_not.as_dict() if form == "json" else [streams.printable(text), "\n"]
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha, exact=arguments.exact)
             about = explanation.warnings
+            shown = _shown(explanation, form, depth)
     streams.findings((*kb.warnings, *about))
-    if explanation is not None:
-        return _show(explanation, arguments.format, arguments.depth)
-    _write(text, found, arguments.format)
-    return 0
-
-
-def _show(explanation: Explanation, form: str, depth: int | None) -> int:
-    if form == "text":
-        from lnnkit.explain.render.proof_text import lines
-
-        _print(lines(explanation, depth))
+    if isinstance(shown, dict):
+        streams.write_json(shown)
         return 0
-    streams.in_utf8()
-    if form == "json":
-        streams.write([json.dumps(explanation.as_dict(depth), ensure_ascii=False), "\n"])
-    else:
-        streams.write([explanation.to_html(depth) if form == "html" else explanation.to_dot(depth)])
+    if form != "text":
+        streams.in_utf8()
+    streams.write(shown)
     return 0
+
+
+def _shown(explanation: Explanation, form: str, depth: int | None) -> Iterable[str] | dict[str, object]:
+    """What is printed of an explanation: the object of JSON, or pieces of text."""
+    match form:
+        case "json":
+            return explanation.as_dict(depth)
+        case "html":
+            return [explanation.to_html(depth)]
+        case "dot":
+            return [explanation.to_dot(depth)]
+        case _:
+            from lnnkit.explain.render.proof_text import lines
+
+            return (f"{_painted(line, paint_for(sys.stdout))}\n" for line in lines(explanation, depth))
 
 
 def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:
@@ -153,36 +153,10 @@ def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str,
     return "\n\n".join(texts), shown
 
 
-def _write(text: str, found: dict[str, object], form: str) -> None:
-    if form != "text":
-        streams.in_utf8()
-    said = json.dumps(found, ensure_ascii=False) if form == "json" else streams.printable(text)
-    streams.write([said, "\n"])
-
-
-def _print(lines: Iterable[Line]) -> None:
-    """Print lines, in colours if the terminal shows them."""
-    if not shows_colours(sys.stdout):
-        streams.write(f"{streams.printable(line.plain)}\n" for line in lines)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(soft_wrap=True, highlight=False)
-    for line in lines:
-        said = Text(line.rails, style="dim")
-        said.append(streams.printable(line.conclusion), style=_style(line))
-        if line.reason:
-            said.append(f"   {streams.printable(line.reason)}", style="dim")
-        console.print(said)
-
-
-def _style(line: Line) -> str:
-    side = "lower" if " >= " in line.conclusion else "upper" if " <= " in line.conclusion else ""
-    return _COLOURS.get(side, "bold" if not line.rails else "")
-
-
-def _depth(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0; got {text!r}")
-    return int(text)
+def _painted(line: Line, paint: Paint) -> str:
+    """A line in colours: that of the side which its conclusion bounds."""
+    said = line.conclusion
+    side = "lower" if " >= " in said else "upper" if " <= " in said else "query" if not line.rails else ""
+    gap = "   " if said and line.reason else ""
+    painted = paint(line.rails, "note") + paint(streams.printable(said), side)
+    return (painted + paint(gap + streams.printable(line.reason), "note")).rstrip()

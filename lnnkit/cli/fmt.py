@@ -27,14 +27,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.write and arguments.file == STANDARD_INPUT:
-        streams.note("lnnkit fmt: error: --write needs a FILE: standard input cannot be written")
-        return 2
+        raise streams.UsageError("--write needs a FILE: standard input cannot be written")
     if arguments.write and is_model(Path(arguments.file)):
-        streams.note("lnnkit fmt: error: --write cannot write a model file: its exact numbers would be lost")
-        return 2
-    source, found = read(arguments.file)
-    if source is None:
-        raise ProgramError(found)
+        raise streams.UsageError("--write cannot write a model file: its exact numbers would be lost")
+    source = read(arguments.file)
     from lnnkit.syntax.tidy import tidy
 
     tidied, found = tidy(source.text, source.path)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import read
-from lnnkit.errors import ProgramError
+from lnnkit.cli.shared_options import add_output, require_output
 
 SUMMARY = "write a program for formulas of first-order logic"
 DESCRIPTION = """\
@@ -22,8 +21,7 @@ example:
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a text with formulas; - reads standard input")
-    parser.add_argument("-o", "--output", metavar="OUT", help="write this .lnn file instead of printing")
-    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    add_output(parser)
     parser.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be read, instead of writing nothing"
     )
@@ -31,16 +29,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from lnnkit.interchange.importing import from_fol
-    from lnnkit.output import require_apart, require_free
 
-    output = arguments.output
-    if output is not None:
-        require_free(output, force=arguments.force)
-        require_apart(output, [Path(arguments.file)])
-    source, found = read(arguments.file)
-    if source is None:
-        raise ProgramError(found)
+    require_output(arguments, [arguments.file])
+    source = read(arguments.file)
     imported = from_fol(source.text, source.path, skip_errors=arguments.skip_errors)
     streams.findings(imported.notes)
-    streams.deliver(imported.text, output, f"lnnkit run {output}")
+    streams.deliver(imported.text, arguments.output, f"lnnkit run {arguments.output}")
     return 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
+from lnnkit.cli.shared_options import add_output, require_output
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -33,8 +34,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="write this .lnn file instead of printing")
-    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    add_output(parser)
     parser.add_argument(
         "--ids",
         action="store_true",
@@ -44,16 +44,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from lnnkit.draft.drafting import draft
-    from lnnkit.output import require_apart, require_free
 
     output = arguments.output
     if arguments.ids and output is None:
-        streams.note("lnnkit init: error: --ids writes files, and needs -o OUT")
-        return 2
+        raise streams.UsageError("--ids writes files, and needs -o OUT")
     files = list(dict.fromkeys(Path(file) for file in arguments.files))
-    if output is not None:
-        require_free(output, force=arguments.force)
-        require_apart(output, files)
+    require_output(arguments, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
     tables = surveyed(files, lenient=True)
     keyless = draft(tables, [relative(table.path, base) for table in tables]).keyless

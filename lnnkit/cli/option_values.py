@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
-import argparse
 import math
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from typing import TypeVar
 
 from lnnkit.answer_table import STATES
+from lnnkit.computing import is_device
 
 _THREADS = 1024
+_Number = TypeVar("_Number", int, float)
 
 
-def alpha(text: str) -> float:
-    """A truth threshold."""
-    value = _number(text)
-    if not 0.5 < value <= 1:
-        raise argparse.ArgumentTypeError(f"must be above 0.5 and at most 1; got {text!r}")
+def _number(kind: Callable[[str], _Number], what: str, holds: Callable[[_Number], bool]) -> Callable[[str], _Number]:
+    """A parser of the numbers of one kind that hold; any other text ``must be what``."""
+
+    def parsed(text: str) -> _Number:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not holds(value):
+            raise ArgumentTypeError(f"must be {what}; got {text!r}")
+        return value
+
+    return parsed
+
+
+alpha = _number(float, "above 0.5 and at most 1", lambda value: 0.5 < value <= 1)
+positive = _number(float, "a number above 0", lambda value: 0 < value < math.inf)
+share = _number(float, "from 0 to below 1", lambda value: 0 <= value < 1)
+count = _number(int, "a whole number of at least 1", lambda value: value >= 1)
+depth = _number(int, "a whole number of at least 0", lambda value: value >= 0)
+limit = _number(int, "a whole number of at least 0 (0 shows all)", lambda value: value >= 0)
+_whole = _number(int, "a whole number", lambda _: True)
+
+
+def threads(text: str) -> int:
+    """A number of threads."""
+    value = count(text)
+    if value > _THREADS:
+        raise ArgumentTypeError(f"must be at most {_THREADS:,}; got {text!r}")
     return value
 
 
-def count(text: str) -> int:
-    """A whole number of at least 1."""
+def seed(text: str) -> int:
+    """A whole number that fits 64 bits."""
     value = _whole(text)
-    if value is None or value < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1; got {text!r}")
+    if not -(2**63) <= value < 2**63:
+        raise ArgumentTypeError(f"must fit 64 bits; got {text!r}")
     return value
 
 
-def limit(text: str) -> int:
-    """Parses ``--limit``: a whole number of at least 0."""
-    value = _whole(text)
-    if value is None or value < 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0 (0 shows all); got {text!r}")
-    return value
+def device(text: str) -> str:
+    """Where to compute."""
+    if not is_device(text):
+        raise ArgumentTypeError(f"must be cpu, cuda or cuda:N; got {text!r}")
+    return text
 
 
 def states(text: str) -> tuple[str, ...]:
@@ -39,53 +66,5 @@ def states(text: str) -> tuple[str, ...]:
     named = [" ".join(part.split()).replace(" ", "_").replace("-", "_").lower() for part in text.split(",")]
     for name in named:
         if name not in STATES:
-            raise argparse.ArgumentTypeError(f"unknown state {name!r}; the states are {', '.join(STATES)}")
+            raise ArgumentTypeError(f"unknown state {name!r}; the states are {', '.join(STATES)}")
     return tuple(named)
-
-
-def threads(text: str) -> int:
-    """A number of threads."""
-    value = count(text)
-    if value > _THREADS:
-        raise argparse.ArgumentTypeError(f"must be at most {_THREADS:,}; got {text!r}")
-    return value
-
-
-def seed(text: str) -> int:
-    """A whole number that fits 64 bits."""
-    value = _whole(text)
-    if value is None:
-        raise argparse.ArgumentTypeError(f"must be a whole number; got {text!r}")
-    if not -(2**63) <= value < 2**63:
-        raise argparse.ArgumentTypeError(f"must fit 64 bits; got {text!r}")
-    return value
-
-
-def positive(text: str) -> float:
-    """A number above 0."""
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number above 0; got {text!r}")
-    return value
-
-
-def share(text: str) -> float:
-    """A number from 0 to below 1."""
-    value = _number(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"must be from 0 to below 1; got {text!r}")
-    return value
-
-
-def _whole(text: str) -> int | None:
-    try:
-        return int(text)
-    except ValueError:
-        return None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

@@ -17,6 +17,8 @@ _CODES = {
     "false": "31",
     "likely_false": "2;31",
     "unknown": "2",
+    "lower": "32",
+    "upper": "31",
     "contradiction": "1;35",
     "note": "2",
     "error": "1;31",

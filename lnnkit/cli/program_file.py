@@ -27,8 +27,8 @@ class Text:
     base: Path
 
 
-def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
-    """The text of FILE, or the findings if it cannot be read."""
+def read(file: str) -> Text:
+    """The text of FILE. Raises `ProgramError` if it cannot be read."""
     if file == STANDARD_INPUT:
         return _standard_input()
     from lnnkit.data.files import read_program
@@ -36,31 +36,30 @@ def read(file: str) -> tuple[Text | None, list[Diagnostic]]:
     path = Path(file)
     text, found = read_program(path)
     if text is None:
-        return None, found
-    return Text(text, str(path), path.parent), found
+        raise ProgramError(found)
+    return Text(text, str(path), path.parent)
 
 
-def load(file: str, *, shown: bool = True) -> KnowledgeBase:
-    """The knowledge base of FILE, with progress if ``shown``. Raises `ProgramError` with every finding."""
+def load(file: str, *, shown: bool = True, streamed: str | None = None) -> KnowledgeBase:
+    """The knowledge base of FILE, with progress if ``shown``; tables about the sort that is ``streamed`` are not read.
+    Raises `ProgramError` with every finding."""
     from lnnkit import kb
 
     with ProgressLine(f"reading {streams.printable(file, keep='')}", shown=shown):
         if file != STANDARD_INPUT:
-            return kb.load(file)
-        source, found = _standard_input()
-        if source is None:
-            raise ProgramError(found)
-        return kb.loads(source.text, source.base, path=source.path)
+            return kb.load(file, streamed=streamed)
+        source = _standard_input()
+        return kb.loads(source.text, source.base, source.path, streamed=streamed)
 
 
-def _standard_input() -> tuple[Text | None, list[Diagnostic]]:
+def _standard_input() -> Text:
     from lnnkit.data.files import in_lines
 
     try:
         data = sys.stdin.buffer.read()
-        return Text(in_lines(data.removeprefix(b"\xef\xbb\xbf").decode()), "<stdin>", Path()), []
+        return Text(in_lines(data.removeprefix(b"\xef\xbb\xbf").decode()), "<stdin>", Path())
     except UnicodeDecodeError as problem:
         message = f"standard input is not UTF-8 text (byte {problem.start + 1})"
     except (OSError, AttributeError) as problem:  # closed, or a folder
         message = f"standard input cannot be read: {problem}"
-    return None, [Diagnostic("unreadable-file", message, "name a .lnn file instead of -")]
+    raise ProgramError([Diagnostic("unreadable-file", message, "name a .lnn file instead of -")])

@@ -6,7 +6,12 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from lnnkit.cli import streams
+from lnnkit.interrupt import Interruption, is_pythons_own
 
 if TYPE_CHECKING:
     from typing import Self
@@ -80,13 +85,12 @@ class ProgressLine:
         with Live(
             console=console,
             get_renderable=line,
-            auto_refresh=False,
+            refresh_per_second=REFRESHED,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
-        ) as live:
-            while not self._ended.wait(1 / REFRESHED):
-                live.refresh()
+        ):
+            self._ended.wait()
 
     def text(self, seconds: float) -> str:
         """The text of the line after this many seconds of work."""
@@ -104,6 +108,20 @@ class ProgressLine:
         if self._stopping:
             parts.insert(0, STOPPING)
         return " · ".join(filter(None, parts))
+
+
+@contextmanager
+def interruptible(work: str, *, shown: bool, stopping: str = STOPPING) -> Iterator[tuple[ProgressLine, Interruption]]:
+    """A context of ``work`` that the first Ctrl-C asks to stop, and the second one ends at once with the process. Where
+    nobody can see the line, ``stopping`` is noted."""
+    with ProgressLine(work, shown=shown) as line:
+
+        def noted() -> None:
+            if not line.stop():
+                streams.note(stopping)
+
+        with Interruption(line, noted, None if is_pythons_own() else streams.end_interrupted) as watch:
+            yield line, watch
 
 
 def _on_terminal() -> bool:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import load
-from lnnkit.cli.progress import ProgressLine
-from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.cli.progress import ProgressLine, interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from lnnkit.kb import KnowledgeBase
     from lnnkit.prove.verdict import Proved
@@ -73,34 +71,21 @@ def command(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=True)
     # An axiom that passes no bounds on may take part in a proof
     streams.findings([each for each in kb.warnings if each.code != "never-false"])
-    with ProgressLine("proving", shown=True) as line:
+    interrupted = False
 
-        def noted() -> None:
-            if not line.stop():
-                streams.note(STOPPING)
-
-        at_once = None if is_pythons_own() else streams.end_interrupted
-        with Interruption(line, noted, at_once) as watch, kb.watched(watch):
-            found = _proved(kb, arguments, _told(line))
-            first = next(found, None)
-            if first is None:
-                streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
-            results = _Noted(found if first is None else itertools.chain([first], found))
-            _write(iter(results), arguments.format)
-    return streams.INTERRUPTED if results.interrupted or watch.asked else 0
-
-
-class _Noted:
-    """Results, and whether one of them was interrupted."""
-
-    def __init__(self, results: Iterator[Proved]) -> None:
-        self._results = results
-        self.interrupted = False
-
-    def __iter__(self) -> Iterator[Proved]:
-        for each in self._results:
-            self.interrupted |= each.interrupted
+    def noted(results: Iterable[Proved]) -> Iterator[Proved]:
+        nonlocal interrupted
+        for each in results:
+            interrupted |= each.interrupted
             yield each
+
+    with interruptible("proving", shown=True, stopping=STOPPING) as (line, watch), kb.watched(watch):
+        found = _proved(kb, arguments, _told(line))
+        first = next(found, None)
+        if first is None:
+            streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
+        _write(noted(found if first is None else itertools.chain([first], found)), arguments.format)
+    return streams.INTERRUPTED if interrupted or watch.asked else 0
 
 
 def _proved(kb: KnowledgeBase, arguments: argparse.Namespace, tell: Callable[[int, int], None]) -> Iterator[Proved]:
@@ -130,11 +115,10 @@ def _write(results: Iterator[Proved], form: str) -> None:
             streams.write(["\n" if place else "", streams.printable(str(each)), "\n"])
             streams.flush()
         return
-    streams.in_utf8()
     if form == "json":
-        found = {"results": [each.as_dict() for each in results]}
-        streams.write([json.dumps(found, ensure_ascii=False), "\n"])
+        streams.write_json({"results": [each.as_dict() for each in results]})
         return
     from lnnkit.prove.verdict import page
 
+    streams.in_utf8()
     streams.write([page(list(results))])

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from lnnkit.cli import answer_report as report
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.csv_files import misused, targets
+from lnnkit.cli.csv_files import require_fitting, targets
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
-from lnnkit.cli.progress import STOPPING, ProgressLine
+from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.cli.shared_options import add_alpha, add_max_groundings, add_queries, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
-from lnnkit.computing import is_device
-from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.output import write_text
 from lnnkit.plan import Plan
 
@@ -89,7 +87,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="precision of bounds: double (default), or single: to 1e-5, in half the memory",
     )
     parser.add_argument(
-        "--device", type=_device, default="cpu", metavar="D", help="where to compute: cpu (default), cuda, or cuda:N"
+        "--device",
+        type=values.device,
+        default="cpu",
+        metavar="D",
+        help="where to compute: cpu (default), cuda, or cuda:N",
     )
     parser.add_argument(
         "--plan",
@@ -101,15 +103,16 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.plan and arguments.format == "csv":
-        streams.note("lnnkit run: error: --plan does not support csv; use --format table or json")
-        return 2
+        raise streams.UsageError("--plan does not support csv; use --format table or json")
     shown = not arguments.quiet
     kb = load(arguments.file, shown=shown)
     if arguments.query is not None:
         kb.replace_queries(arguments.query, complete=True)
-    if wrong := misused(arguments.format, arguments.output, kb.queries) or _unsortable(kb, arguments.sort):
-        streams.note(f"lnnkit run: error: {wrong}")
-        return 2
+    require_fitting(arguments.format, arguments.output, kb.queries)
+    if arguments.sort is not None:
+        from lnnkit.cli.chosen_answers import require_sortable
+
+        require_sortable(arguments.sort, kb.queries)
     output = None if arguments.output is None else targets(Path(arguments.output), kb.queries, kb.files)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
@@ -129,14 +132,6 @@ def command(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _unsortable(kb: KnowledgeBase, sort: str | None) -> str | None:
-    if sort is None:
-        return None
-    from lnnkit.cli.chosen_answers import unsortable
-
-    return unsortable(sort, kb.queries)
-
-
 def _choice(arguments: argparse.Namespace) -> Choice:
     from lnnkit.cli.chosen_answers import Choice
 
@@ -151,21 +146,14 @@ def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | 
     """The outcome (or the plan, if that is wanted), and whether Ctrl-C was pressed: the first one stops inference after
     the current round."""
     limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
-    with ProgressLine("grounding", shown=not arguments.quiet) as line:
-
-        def noted() -> None:
-            if not line.stop():
-                streams.note(STOPPING)
-
-        at_once = None if is_pythons_own() else streams.end_interrupted
-        with Interruption(line, noted, at_once) as watch:
-            outcome = (kb.plan if arguments.plan else kb.infer)(
-                max_groundings=arguments.max_groundings,
-                precision=arguments.precision,
-                device=arguments.device,
-                watch=watch,
-                **limits,
-            )
+    with interruptible("grounding", shown=not arguments.quiet) as (_, watch):
+        outcome = (kb.plan if arguments.plan else kb.infer)(
+            max_groundings=arguments.max_groundings,
+            precision=arguments.precision,
+            device=arguments.device,
+            watch=watch,
+            **limits,
+        )
     return outcome, watch.asked
 
 
@@ -187,9 +175,3 @@ def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence
                 write_text(output[place], "".join(report.as_csv(each)))
                 streams.note(f"{output[place]}: {len(each):,} row{'' if len(each) == 1 else 's'} of `{each.query}`")
         streams.note("".join(report.ending(outcome)).strip())
-
-
-def _device(text: str) -> str:
-    if not is_device(text):
-        raise argparse.ArgumentTypeError(f"must be cpu, cuda or cuda:N; got {text!r}")
-    return text

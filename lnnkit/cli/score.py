@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, cast
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.shared_options import add_alpha, add_queries
+from lnnkit.cli.shared_options import add_alpha, add_queries, add_quiet
 from lnnkit.output import require_apart, require_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from io import BufferedReader
 
-    from lnnkit.rows.scorer import RowScorer
     from lnnkit.scoring.row_streams import RowStream
     from lnnkit.scoring.scoring_run import Scored
     from lnnkit.syntax.ast import Table
@@ -68,9 +68,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="leave bad rows out and list them in this CSV, each with what is wrong (default: a bad row is an error)",
     )
-    parser.add_argument(
-        "--quiet", action="store_true", help="show no progress; without a terminal there is none anyway"
-    )
+    add_quiet(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -79,7 +77,6 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.workers > 1:
         prepared()
     from lnnkit.cli.threads import use_threads
-    from lnnkit.scoring.row_streams import STANDARD_INPUT
     from lnnkit.scoring.scoring_run import score
 
     sort, place = arguments.rows
@@ -89,10 +86,14 @@ def command(arguments: argparse.Namespace) -> int:
     bad = None if arguments.bad_rows is None else Path(arguments.bad_rows)
     if bad is not None:
         require_writable(bad)
-    with ProgressLine(f"reading {streams.printable(arguments.file, keep='')}", shown=shown):
-        scorer, sources = _scorer(arguments, sort, place)
-        stream = _stream(place, scorer.model.loads[0].table)
-    _require_apart([output, *([] if bad is None else [bad])], sources, place)
+    kb = load(arguments.file, shown=shown, streamed=sort)
+    if arguments.query is not None:
+        kb.replace_queries(arguments.query)
+    streams.findings(kb.warnings)
+    given = None if place == STANDARD_INPUT else place
+    scorer = kb.scorer(sort, alpha=arguments.alpha, why=arguments.why, stream=given)
+    stream = _stream(place, scorer.model.loads[0].table)
+    _require_apart([output, *([] if bad is None else [bad])], [Path(arguments.file), *kb.files], place)
     use_threads(1)
     began = time.monotonic()
     with ProgressLine("deciding rows", shown=shown) as line:
@@ -107,32 +108,10 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _scorer(arguments: argparse.Namespace, sort: str, place: str) -> tuple[RowScorer, list[Path]]:
-    """The scorer, and the files that the program was read from."""
-    from lnnkit.cli.program_file import STANDARD_INPUT, Text, read
-    from lnnkit.errors import ProgramError
-    from lnnkit.kb.loading import load, loads
-
-    if arguments.file == STANDARD_INPUT:
-        source, found = read(arguments.file)
-        if not isinstance(source, Text):
-            raise ProgramError(found)
-        kb = loads(source.text, source.base, source.path, streamed=sort)
-    else:
-        kb = load(arguments.file, streamed=sort)
-    if arguments.query is not None:
-        kb.replace_queries(arguments.query)
-    streams.findings(kb.warnings)
-    scorer = kb.scorer(sort, alpha=arguments.alpha, why=arguments.why, stream=None if place == "-" else place)
-    own = [] if arguments.file == STANDARD_INPUT else [Path(arguments.file)]
-    return scorer, [*own, *kb.files]
-
-
 def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) -> None:
     """Raises `Error` for an output file that is also read, that is in a folder that is read, or that is named twice."""
     from lnnkit.data.source import is_table
     from lnnkit.errors import Error
-    from lnnkit.scoring.row_streams import STANDARD_INPUT
     from lnnkit.syntax.diagnostic import Diagnostic
 
     stream = Path(place)
@@ -149,7 +128,7 @@ def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) ->
 
 def _stream(place: str, table: Table) -> RowStream:
     """The stream, laid out as the program's table."""
-    from lnnkit.scoring.row_streams import STANDARD_INPUT, RowStream
+    from lnnkit.scoring.row_streams import RowStream
 
     if place == STANDARD_INPUT:
         return RowStream(Path("-"), standard_input=cast("BufferedReader", sys.stdin.buffer))

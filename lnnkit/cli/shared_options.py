@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from pathlib import Path
 
 from lnnkit.cli import option_values as values
 
@@ -20,6 +22,20 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=values.threads, default=1, metavar="N", help="threads to compute with (default: 1)"
     )
+
+
+def add_output(parser: argparse.ArgumentParser, help: str = "write this .lnn file instead of printing") -> None:
+    parser.add_argument("-o", "--output", metavar="OUT", help=help)
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+
+
+def require_output(arguments: argparse.Namespace, read: Iterable[str | Path]) -> None:
+    """Raises `Error` if OUT cannot be written, or is one of the files that are ``read``."""
+    from lnnkit.output import require_apart, require_free
+
+    if arguments.output is not None:
+        require_free(arguments.output, force=arguments.force)
+        require_apart(arguments.output, map(Path, read))
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:

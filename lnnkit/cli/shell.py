@@ -28,8 +28,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.file == STANDARD_INPUT:
-        streams.note("lnnkit shell: error: inputs are read from standard input, so FILE cannot be -")
-        return 2
+        raise streams.UsageError("inputs are read from standard input, so FILE cannot be -")
     at_terminal = sys.stdin is not None and sys.stdin.isatty()
     if at_terminal and not _installed():
         streams.note("lnnkit shell: error: the prompt needs prompt_toolkit: pip install 'lnnkit[shell]'")

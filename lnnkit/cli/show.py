@@ -31,9 +31,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    source, found = read(arguments.file)
-    if source is None:
-        raise ProgramError(found)
+    source = read(arguments.file)
     from lnnkit.check import check
     from lnnkit.syntax.parse import parse
 

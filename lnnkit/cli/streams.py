@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
 from collections.abc import Iterable
@@ -14,6 +15,10 @@ from lnnkit.markup.templating import visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
 INTERRUPTED = 130  # the exit code
+
+
+class UsageError(Exception):
+    """Options that do not go together, or with the program: one line on standard error, and exit code 2."""
 
 
 def prepare() -> None:
@@ -41,6 +46,12 @@ def in_utf8() -> None:
     """Switch standard output to UTF-8, whatever the terminal uses: readers of JSON and CSV expect it."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+
+
+def write_json(value: object) -> None:
+    """Write a value to standard output as JSON on one line, whatever the terminal's encoding."""
+    in_utf8()
+    write([json.dumps(value, ensure_ascii=False), "\n"])
 
 
 def deliver(text: str, output: str | None, then: str = "") -> None:

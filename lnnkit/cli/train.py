@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.program_file import load
-from lnnkit.cli.progress import STOPPING, ProgressLine
+from lnnkit.cli.progress import interruptible
 from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 from lnnkit.data.model_file import is_model
-from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.saving import refuse_moved
 from lnnkit.output import require_apart, write_text
 
@@ -25,6 +23,10 @@ if TYPE_CHECKING:
     from lnnkit.fit import Fit
     from lnnkit.scores import Epoch
 
+_SETTINGS = (  # options that `fit` takes by the same names
+    *("epochs", "rate", "batch", "seed", "restarts", "validation", "only", "freeze", "loss", "balanced", "soft"),
+    *("classical", "alpha", "slack", "seconds", "checkpoint", "max_groundings"),
+)
 _UNTRAINED = ("untrained", "untrained-relation", "untrained-function")  # findings that training resolves
 
 SUMMARY = "fit the numbers of a program's rules to its labels"
@@ -107,9 +109,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    if wrong := _outputs(arguments) or _idle(arguments):
-        streams.note(f"lnnkit train: error: {wrong}")
-        return 2
+    _require_outputs(arguments)
+    for option, given in (("--alpha", arguments.alpha != 1.0), ("--slack", arguments.slack is not None)):
+        if given and not arguments.classical:
+            raise streams.UsageError(f"{option} needs --classical")
     if arguments.report is not None:
         from lnnkit.report.figures import require_matplotlib
 
@@ -121,72 +124,39 @@ def command(arguments: argparse.Namespace) -> int:
     refuse_moved(kb.program, kb.base, arguments.output)
     streams.findings(finding for finding in kb.warnings if finding.code not in _UNTRAINED)
     use_threads(arguments.threads)
-    with ProgressLine("training", shown=shown) as line:
+    with interruptible("training", shown=shown) as (line, watch):
 
-        def noted() -> None:
-            if not line.stop():
-                streams.note(STOPPING)
+        def listen(epoch: Epoch) -> bool:
+            line.say(str(epoch))
+            return not watch.asked
 
-        at_once = None if is_pythons_own() else streams.end_interrupted
-        with Interruption(line, noted, at_once) as watch:
-
-            def listen(epoch: Epoch) -> bool:
-                line.say(str(epoch))
-                return not watch.asked
-
-            found = kb.fit(
-                epochs=arguments.epochs,
-                rate=arguments.rate,
-                batch=arguments.batch,
-                seed=arguments.seed,
-                restarts=arguments.restarts,
-                validation=arguments.validation,
-                only=arguments.only,
-                freeze=arguments.freeze,
-                loss=arguments.loss,
-                balanced=arguments.balanced,
-                soft=arguments.soft,
-                classical=arguments.classical,
-                alpha=arguments.alpha,
-                slack=arguments.slack,
-                seconds=arguments.seconds,
-                checkpoint=arguments.checkpoint,
-                max_groundings=arguments.max_groundings,
-                listen=listen,
-            )
+        found = kb.fit(**{name: getattr(arguments, name) for name in _SETTINGS}, listen=listen)
     streams.findings(found.warnings)
     kb.save(Path(arguments.output))
     if arguments.report is not None:
         write_text(arguments.report, found.to_html(Path(arguments.file).name))
     if arguments.format == "json":
-        streams.in_utf8()
-        streams.write([json.dumps(found.as_dict(), ensure_ascii=False, allow_nan=False), "\n"])
+        streams.write_json(found.as_dict())
     else:
         streams.write(_table(found, arguments.output))
     return streams.INTERRUPTED if found.stopped == "interrupted" else 0
 
 
-def _outputs(arguments: argparse.Namespace) -> str | None:
-    """The error in the given output files; None if there is none."""
+def _require_outputs(arguments: argparse.Namespace) -> None:
+    """Raises `UsageError` for output files of other kinds, and for one that is named twice or is the program."""
     if Path(arguments.output).suffix != ".lnn" and not is_model(Path(arguments.output)):
-        return f"-o must end in .lnn or .safetensors; got {arguments.output}"
+        raise streams.UsageError(f"-o must end in .lnn or .safetensors; got {arguments.output}")
     if arguments.report is not None and Path(arguments.report).suffix.lower() not in ("", ".html", ".htm"):
-        return f"--report must end in .html or .htm; got {arguments.report}"
+        raise streams.UsageError(f"--report must end in .html or .htm; got {arguments.report}")
     named = {"-o": arguments.output, "--report": arguments.report, "--checkpoint": arguments.checkpoint}
     places = {option: Path(path).resolve() for option, path in named.items() if path is not None}
     for one, other in itertools.combinations(places, 2):
         if places[one] == places[other]:
-            return f"{one} and {other} are the same file"
+            raise streams.UsageError(f"{one} and {other} are the same file")
     read = Path(arguments.file).resolve()
     lost = [option for option, place in places.items() if option != "-o" and place == read]
-    return f"{lost[0]} would overwrite the program" if lost else None
-
-
-def _idle(arguments: argparse.Namespace) -> str | None:
-    """An option that has no effect because another one is missing."""
-    given = {"--alpha": arguments.alpha != 1.0, "--slack": arguments.slack is not None}
-    idle = [option for option, stands in given.items() if stands and not arguments.classical]
-    return f"{idle[0]} needs --classical" if idle else None
+    if lost:
+        raise streams.UsageError(f"{lost[0]} would overwrite the program")
 
 
 def _table(found: Fit, output: str) -> Iterator[str]:
