@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from lnnkit.cli.explain import conflict_report
 from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
 from lnnkit.errors import Error
+from lnnkit.explain.missing.hypothetical_facts import ASSUMED
 from lnnkit.shell.program_text import save
 from lnnkit.shell.requests import COMMANDS, Kind, Request
 from lnnkit.shell.shell_state import UNNAMED, State, reloaded, with_assumption, with_statements
@@ -42,7 +43,6 @@ help, quit         this list; the end (Ctrl-D)
 """
 
 
-_ASSUMED = "<assumed>"
 _WIDE = 72  # places are aligned behind texts up to this length
 
 
@@ -87,26 +87,21 @@ def _hinted(finding: Diagnostic) -> Diagnostic:
 def _language(state: State, request: Request, paint: Paint, headed: bool) -> tuple[State, Reply]:
     if request.kind == "ask":
         return _ask(state, request, (0, request.end), paint, headed)
-    program, findings = parse(request.typed.source.text, request.typed.path)
-    if findings:
-        return state, Reply(findings=tuple(findings))
+    program, problems = parse(request.typed.source.text, request.typed.path)
+    if problems:
+        raise Error(problems)
+    texts: list[str] = []
+    findings: list[Diagnostic] = []
     stated = [each for each in program.statements if not isinstance(each, ast.QueryStatement)]
-    replies = []
-    found = state
     if stated:
-        found, warnings = with_statements(state, stated)
-        replies.append(Reply(findings=tuple(warnings)))
+        state, findings = with_statements(state, stated)
     above = request.typed.line - 1
     for each in program.statements:
         if isinstance(each, ast.QueryStatement):
-            found, reply = _ask(found, request, (each.span.start - above, each.span.end - above), paint, headed)
-            replies.append(reply)
-    return found, _joined(replies)
-
-
-def _joined(replies: Iterable[Reply]) -> Reply:
-    held = list(replies)
-    return Reply("".join(each.text for each in held), tuple(finding for each in held for finding in each.findings))
+            state, reply = _ask(state, request, (each.span.start - above, each.span.end - above), paint, headed)
+            texts.append(reply.text)
+            findings += reply.findings
+    return state, Reply("".join(texts), tuple(findings))
 
 
 def _ask(state: State, request: Request, place: tuple[int, int], paint: Paint, headed: bool) -> tuple[State, Reply]:
@@ -143,11 +138,10 @@ def _why(state: State, request: Request) -> tuple[State, Reply]:
 
 def _whynot(state: State, request: Request) -> tuple[State, Reply]:
     if not request.argument:
-        return state, _wrong("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`")
+        raise _wrong("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`")
     negated = request.argument.startswith(("~", "¬"))
-    found = state.kb.why_not(
-        request.typed.only(request.rest + negated, request.end), side="upper" if negated else "lower"
-    )
+    atom = request.typed.only(request.rest + negated, request.end)
+    found = state.kb.why_not(atom, side="upper" if negated else "lower")
     return state, Reply(f"{printable(str(found))}\n", request.typed.placed(found.warnings))
 
 
@@ -162,58 +156,43 @@ def _made_known(statement: ast.FactStatement) -> str:
 
 def _assume(state: State, request: Request) -> tuple[State, Reply]:
     if not request.argument:
-        return state, _wrong("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`")
-    statement, findings = _fact(request)
-    if statement is None:
-        return state, Reply(findings=_retyped(request, findings))
+        raise _wrong("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`")
+    statement = _fact(request)
     if statement.trust is not None:
         hint = "take it out, or state the fact with it"
-        return state, _wrong("bad-trust", "an assumption has no trust: that says which facts are repaired first", hint)
+        raise _wrong("bad-trust", "an assumption has no trust: that says which facts are repaired first", hint)
     name = statement.atom.name
     if name not in state.kb.predicates:
         near = nearest(name, state.kb.predicates)
         hint = f"did you mean `{near}`?" if near else _made_known(statement)
-        problem = Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint, statement.atom.span)
-        return state, Reply(findings=_retyped(request, (problem,)))
-    try:
-        facts, found = state.kb.facts_of([statement])
-    except Error as problem:
-        return state, Reply(findings=_retyped(request, problem.diagnostics))
+        raise _wrong("unknown-predicate", f"no predicate is named `{name}`", hint, statement.atom.span)
+    facts, found = state.kb.facts_of([statement])
     lower, upper = facts[0].lower, facts[0].upper
     bounds = (format_range if state.kb.predicates[name].numeric else format_bounds)(lower, upper)
     following = with_assumption(state, facts[0], statement.atom, f"assume {request.argument}")
     atom = following.assumed[-1].atom
-    return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", _retyped(request, found))
+    return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", request.typed.placed(found))
 
 
-def _fact(request: Request) -> tuple[ast.FactStatement | None, list[Diagnostic]]:
+def _fact(request: Request) -> ast.FactStatement:
     """The fact after `assume`, with or without the keyword ``fact``."""
     typed, start = request.typed, request.rest
     text = typed.only(start, request.end)
     begin = typed.line - 1 + start
     if not request.argument.startswith("fact "):
         text = f"{text[: begin - 5]}fact {text[begin:]}"  # in place of the end of `assume`
-    program, findings = parse(text, _ASSUMED)
+    program, findings = parse(text, ASSUMED)
     first = program.statements[0] if program.statements else None
-    return (first if isinstance(first, ast.FactStatement) and not findings else None), findings
-
-
-def _retyped(request: Request, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Findings about the argument of `assume`, with their places in the input."""
-    source = request.typed.source
-    return tuple(
-        replace(each, span=Span(source, each.span.start, each.span.end))
-        if each.span is not None and each.span.source.path == _ASSUMED
-        else each
-        for each in findings
-    )
+    if findings or not isinstance(first, ast.FactStatement):
+        raise Error(findings)
+    return first
 
 
 def _undo(state: State, request: Request) -> tuple[State, Reply]:
     if request.argument:
-        return state, _wrong("no-argument", "`undo` takes back one change at a time", "say `undo` alone")
+        raise _wrong("no-argument", "`undo` takes back one change at a time", "say `undo` alone")
     if state.before is None:
-        return state, _wrong("nothing-to-undo", "nothing has been stated or assumed here", "")
+        raise _wrong("nothing-to-undo", "nothing has been stated or assumed here", "")
     found = replace(state.before, limit=state.limit, said=state.said)
     return found, Reply(f"undone: {printable(state.change)}\n")
 
@@ -232,7 +211,7 @@ def _rules(state: State, request: Request) -> tuple[State, Reply]:
 
 def _facts(state: State, request: Request) -> tuple[State, Reply]:
     if not request.argument:
-        return state, _wrong("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`")
+        raise _wrong("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`")
     found = islice(state.stated.facts(request.argument), state.limit + 1 if state.limit else None)
     listed = [(each.text, f"{each.file}:{each.row}") for each in found]
     more = "… and more; `limit 0` shows all\n" if state.limit and len(listed) > state.limit else ""
@@ -246,7 +225,7 @@ def _listed(state: State, request: Request, found: Sequence[tuple[str, str]], wh
     if name and name not in state.stated.predicates:
         near = nearest(name, state.stated.predicates)
         hint = f"did you mean `{near}`?" if near else ""
-        return state, _wrong("unknown-predicate", f"no predicate is named `{name}`", hint)
+        raise _wrong("unknown-predicate", f"no predicate is named `{name}`", hint)
     width = max((len(text) for text, _ in found if len(text) <= _WIDE), default=0)
     lines = [f"{printable(text, keep=''):<{width}}   {printable(place, keep='')}\n" for text, place in found]
     return state, Reply("".join(lines) or f"no {what}\n")
@@ -255,9 +234,9 @@ def _listed(state: State, request: Request, found: Sequence[tuple[str, str]], wh
 def _reload(state: State, request: Request) -> tuple[State, Reply]:
     path = state.origin.span.source.path
     if request.argument:
-        return state, _wrong("no-argument", "`reload` reads the file of the session", "say `reload` alone")
+        raise _wrong("no-argument", "`reload` reads the file of the session", "say `reload` alone")
     if path == UNNAMED:
-        return state, _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
+        raise _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
     found, warnings = reloaded(state, path)
     return found, Reply(f"read again: {printable(path)}\n", tuple(warnings))
 
@@ -267,7 +246,7 @@ def _save(state: State, request: Request) -> tuple[State, Reply]:
     if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
         name = name[1:-1]
     if not name:
-        return state, _wrong("no-file", "`save` needs a file", "as in `save session.lnn`")
+        raise _wrong("no-file", "`save` needs a file", "as in `save session.lnn`")
     path = Path(name).expanduser()
     save(state, path)
     return state, Reply(f"written to {printable(str(path))}\n")
@@ -277,24 +256,12 @@ def _limit(state: State, request: Request) -> tuple[State, Reply]:
     if not request.argument:
         return state, Reply(f"limit {state.limit}{'' if state.limit else ', all'}\n")
     if not request.argument.isdecimal():
-        return state, _wrong("no-limit", "`limit` needs a whole number from 0 on", "`limit 0` shows all answers")
+        raise _wrong("no-limit", "`limit` needs a whole number from 0 on", "`limit 0` shows all answers")
     return replace(state, limit=int(request.argument)), Reply()
 
 
-def _help(state: State, _request: Request) -> tuple[State, Reply]:
-    return state, Reply(HELP)
-
-
-def _nothing(state: State, _request: Request) -> tuple[State, Reply]:
-    return state, Reply()
-
-
-def _quit(state: State, _request: Request) -> tuple[State, Reply]:
-    return state, Reply(ended=True)
-
-
-def _wrong(code: str, message: str, hint: str) -> Reply:
-    return Reply(findings=(Diagnostic(code, message, hint),))
+def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Error:
+    return Error([Diagnostic(code, message, hint, span)])
 
 
 _COMMANDS: dict[Kind, Callable[[State, Request], tuple[State, Reply]]] = {
@@ -307,7 +274,7 @@ _COMMANDS: dict[Kind, Callable[[State, Request], tuple[State, Reply]]] = {
     "reload": _reload,
     "save": _save,
     "limit": _limit,
-    "help": _help,
-    "nothing": _nothing,
-    "quit": _quit,
+    "help": lambda state, _: (state, Reply(HELP)),
+    "nothing": lambda state, _: (state, Reply()),
+    "quit": lambda state, _: (state, Reply(ended=True)),
 }

@@ -58,9 +58,8 @@ def with_statements(state: State, statements: Sequence[ast.Statement]) -> tuple[
     stated = _stating(state, statements)
     warnings = [finding for finding in stated.warnings if finding not in state.stated.warnings]
     change = "; ".join(" ".join(statement.span.text.split()) for statement in statements)
-    before = replace(state, stated=state.stated.copied(), kb=state.kb.copied())  # copies drop inferred bounds: memory
-    found = replace(state, stated=stated, added=(*state.added, *statements), before=before, change=change)
-    return _assuming(found), warnings
+    added = (*state.added, *statements)
+    return _assuming(replace(state, stated=stated, added=added, before=_kept(state), change=change)), warnings
 
 
 def with_assumption(state: State, fact: Fact, atom: ast.Atom, text: str) -> State:
@@ -75,14 +74,18 @@ def reloaded(state: State, path: str) -> tuple[State, list[Diagnostic]]:
     `Error`."""
     fresh = opened(load(path), state.limit)
     found = with_statements(fresh, state.added)[0] if state.added else fresh
-    before = replace(state, stated=state.stated.copied(), kb=state.kb.copied())
-    found = replace(found, assumed=state.assumed, before=before, change="reload", said=state.said)
+    found = replace(found, assumed=state.assumed, before=_kept(state), change="reload", said=state.said)
     return _assuming(found), [each for each in fresh.stated.warnings if each not in state.stated.warnings]
 
 
 def renewed(state: State) -> State:
     """The same state without any inferred bounds, to continue with after an exception has interrupted inference."""
     return _assuming(replace(state, stated=state.stated.copied()))
+
+
+def _kept(state: State) -> State:
+    """The state to return to, without inferred bounds: memory."""
+    return replace(state, stated=state.stated.copied(), kb=state.kb.copied())
 
 
 def _assuming(state: State) -> State:

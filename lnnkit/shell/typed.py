@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from lnnkit.explain.missing.hypothetical_facts import ASSUMED
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import QUERY, Source, Span
 
@@ -33,12 +34,12 @@ class Typed:
         return _INK.sub(" ", text[:before]) + text[before : None if end is None else self.line - 1 + end]
 
     def placed(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Findings about the query, moved to their places in the input."""
+        """Findings about a query or an assumption of the input, moved to their places in it."""
         return tuple(map(self._placed, findings))
 
     def _placed(self, finding: Diagnostic) -> Diagnostic:
         span = finding.span
-        if span is None or span.source.path != QUERY:
+        if span is None or span.source.path not in (QUERY, ASSUMED):
             return finding
         blank = len(span.text) - len(span.text.lstrip())  # the span of a whole query includes what was blanked
         end = max(span.start + len(span.text.rstrip()), span.start + blank)
