@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.program_file import Text, read
+from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.program_file import base_of, read
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -26,20 +28,15 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="text on standard error (default), or one JSON object on standard output",
+def options(parser: CommandParser) -> None:
+    parser.choice(
+        "--format", ("text", "json"), "text on standard error (default), or one JSON object on standard output"
     )
-
-    parser.add_argument(
-        "--rows",
-        metavar="SORT",
-        help="also say whether the entities of a sort can be decided one by one, or what links two of them; the tables "
-        "about them are not read",
+    said = (
+        "also say whether the entities of a sort can be decided one by one, or what links two of them; the tables "
+        "about them are not read"
     )
+    parser.value("--rows", str, "SORT", said)
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -63,19 +60,19 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
     from lnnkit.syntax.parse import parse
 
     program, found = parse(source.text, source.path)
-    checked, more = check(program, source.base, streamed=rows)
+    checked, more = check(program, base_of(source), streamed=rows)
     found = [*found, *more]
     if rows is not None and checked is not None and not _count(found, "error"):
-        found += _links(program, source, rows)
+        found += _links(program, base_of(source), rows)
     return ordered(found, [source.path])
 
 
-def _links(program: Program, source: Text, rows: str) -> list[Diagnostic]:
+def _links(program: Program, base: Path, rows: str) -> list[Diagnostic]:
     """What links two rows of a sort, in the statements that the queries need."""
     from lnnkit.kb.knowledge_base import KnowledgeBase
 
     try:
-        return KnowledgeBase(program, source.base, streamed=rows).row_links(rows)
+        return KnowledgeBase(program, base, streamed=rows).row_links(rows)
     except Error as problem:
         return list(problem.diagnostics)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,18 +22,6 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """``only`` lists states (empty: all), ``sort`` is lower, upper or a variable, ``limit`` is the number of rows (0:
-    all). With ``filters``, a crisp comparison shows what it keeps: false answers are counted."""
-
-    only: tuple[str, ...] = ()
-    sort: str | None = None
-    reverse: bool = False
-    limit: int = 0
-    filters: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Shown:
     """The ``answers`` that are shown; ``more`` is how many of the same states the limit hides, ``total`` how many there
     are of any state, ``false`` how many are left out because the query is a comparison that they fail."""
@@ -44,24 +32,33 @@ class Shown:
     false: int = 0
 
 
-def chosen(answers: Answers, choice: Choice) -> Shown:
-    """The answers to show, in the requested order: bounds from the greatest down, names ascending. Equal answers keep
-    their order."""
+def chosen(
+    answers: Answers,
+    limit: int = 0,
+    *,
+    only: Collection[str] = (),
+    sort: str | None = None,
+    reverse: bool = False,
+    filters: bool = False,
+) -> Shown:
+    """The answers to show: of the states ``only`` (empty: all), ``limit`` rows at most (0: all). ``sort`` is lower or
+    upper, from the greatest down, or a variable, names ascending; equal answers keep their order. With ``filters``, a
+    crisp comparison shows what it keeps: false answers are counted."""
     import numpy as np
 
     total, false = len(answers), 0
-    if choice.filters and not choice.only and answers.variables and _is_filter(answers.query):
+    if filters and not only and answers.variables and _is_filter(answers.query):
         kept = np.flatnonzero(answers.states != STATES.index("false"))
         answers, false = _picked(answers, kept), total - len(kept)
-    elif choice.only:
-        wanted = [STATES.index(state) for state in STATES if state in choice.only]
+    elif only:
+        wanted = [STATES.index(state) for state in STATES if state in only]
         answers = _picked(answers, np.flatnonzero(np.isin(answers.states, wanted)))
-    order = _order(answers, choice.sort)
+    order = _order(answers, sort)
     if order is not None:
-        answers = _picked(answers, np.argsort(-order if choice.reverse else order, kind="stable"))
-    elif choice.reverse:
+        answers = _picked(answers, np.argsort(-order if reverse else order, kind="stable"))
+    elif reverse:
         answers = answers[::-1]
-    shown = len(answers) if choice.limit == 0 else min(choice.limit, len(answers))
+    shown = len(answers) if limit == 0 else min(limit, len(answers))
     return Shown(answers[:shown], len(answers) - shown, total, false)
 
 

@@ -27,6 +27,7 @@ from lnnkit.cli import (
     show,
     train,
 )
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.completion_script import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
@@ -81,9 +82,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parsers(names: Iterable[str]) -> tuple[CommandParser, dict[str, CommandParser]]:
     """The top-level parser with these commands, and the parser of each."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="lnnkit",
         description="Rules over tables of facts: truth bounds for answers.",
         epilog=EXAMPLE,
@@ -93,7 +94,7 @@ def _parsers(names: Iterable[str]) -> tuple[argparse.ArgumentParser, dict[str, a
     parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
     parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    by_name: dict[str, argparse.ArgumentParser] = {}
+    by_name: dict[str, CommandParser] = {}
     for name in names:
         module = COMMANDS[name]
         command = commands.add_parser(

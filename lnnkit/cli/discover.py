@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.option_values import positive, seed
-from lnnkit.cli.shared_options import add_output, require_output
+from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
@@ -32,16 +32,14 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     parser.add_argument("table", metavar="FILE", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="the column that a formula is wanted for")
-    parser.add_argument("--columns", metavar="A,B", help="use these columns only (default: all of numbers)")
-    add_output(parser, "write the chosen formula as a rule to this .lnn file")
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the list")
-    parser.add_argument(
-        "--seconds", metavar="S", type=positive, default=30.0, help="CPU seconds to search at most (default: 30)"
-    )
-    parser.add_argument("--seed", metavar="N", type=seed, default=0, help="seed of all random draws (default: 0)")
+    parser.value("--columns", str, "A,B", "use these columns only (default: all of numbers)")
+    parser.output("write the chosen formula as a rule to this .lnn file")
+    parser.choice("--format", ("table", "json"), "how to print the list")
+    parser.value("--seconds", values.positive, "S", "CPU seconds to search at most (default: 30)", 30.0)
+    parser.value("--seed", values.seed, "N", "seed of all random draws (default: 0)", 0)
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.output import require_apart, write_text
@@ -28,26 +29,15 @@ example:
 FORMATS = ("svg", "png", "dot", "html")
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "atom",
-        metavar="ATOM",
-        nargs="?",
-        help="an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)",
-    )
+def options(parser: CommandParser) -> None:
+    said = "an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)"
+    parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file; its ending names the format")
-    parser.add_argument(
-        "--format", choices=FORMATS, help="svg (default), png (needs lnnkit[report]), dot for Graphviz, or html: a page"
-    )
-    parser.add_argument("--formulas", action="store_true", help="draw connectives and operands instead of rules")
-    parser.add_argument(
-        "--depth",
-        type=values.count,
-        default=3,
-        metavar="N",
-        help="go up to N instances away from the atom (default: 3)",
-    )
-    parser.add_argument("--most", type=values.count, default=60, metavar="N", help="draw at most N boxes (default: 60)")
+    said = "svg (default), png (needs lnnkit[report]), dot for Graphviz, or html: a page"
+    parser.add_argument("--format", choices=FORMATS, help=said)
+    parser.flag("--formulas", "draw connectives and operands instead of rules")
+    parser.value("--depth", values.count, "N", "go up to N instances away from the atom (default: 3)", 3)
+    parser.value("--most", values.count, "N", "draw at most N boxes (default: 60)", 60)
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 
 SUMMARY = "score a program's answers against its labels"
@@ -21,11 +21,9 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the scores")
-    add_max_groundings(parser)
-    add_threads(parser)
-    add_quiet(parser)
+def options(parser: CommandParser) -> None:
+    parser.choice("--format", ("table", "json"), "how to print the scores")
+    parser.work()
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.painting import Paint, paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
@@ -36,36 +37,18 @@ example:
 STATES = ("true", "false")
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "atom", metavar="ATOM", nargs="?", help="an atom, as 'AtRisk(dora)', or a formula without free variables"
-    )
-    parser.add_argument(
-        "--why-not",
-        nargs="?",
-        choices=STATES,
-        const="true",
-        metavar="STATE",
-        help="show instead what keeps the atom from being true (default), or false",
-    )
-    parser.add_argument(
-        "--minimal",
-        action="store_true",
-        help="reduce each contradiction to a minimal set, and rank its repairs",
-    )
-    parser.add_argument("--depth", type=values.depth, metavar="N", help="show at most N nested steps")
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", "html", "dot"),
-        default="text",
-        help="a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz",
-    )
-    parser.add_argument(
-        "--exact",
-        action="store_true",
-        help="explain the tightest bounds that all statements leave together, as `lnnkit prove --exact` finds them",
-    )
-    parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="what counts as true (default: 1)")
+def options(parser: CommandParser) -> None:
+    said = "an atom, as 'AtRisk(dora)', or a formula without free variables"
+    parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
+    said = "show instead what keeps the atom from being true (default), or false"
+    parser.add_argument("--why-not", nargs="?", choices=STATES, const="true", metavar="STATE", help=said)
+    parser.flag("--minimal", "reduce each contradiction to a minimal set, and rank its repairs")
+    parser.value("--depth", values.depth, "N", "show at most N nested steps")
+    said = "a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz"
+    parser.choice("--format", ("text", "json", "html", "dot"), said)
+    said = "explain the tightest bounds that all statements leave together, as `lnnkit prove --exact` finds them"
+    parser.flag("--exact", said)
+    parser.alpha()
 
 
 def command(arguments: argparse.Namespace) -> int:

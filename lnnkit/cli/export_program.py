@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.cli.program_file import load
-from lnnkit.cli.shared_options import add_output, require_output
 
 SUMMARY = "write a program's classical reading as SMT-LIB"
 DESCRIPTION = """\
@@ -20,11 +19,11 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     parser.add_argument("formulas", metavar="FORMULA", nargs="*", help="a question, instead of the program's queries")
-    parser.add_argument("--format", choices=("smt2",), default="smt2", help="SMT-LIB 2")
-    add_output(parser, "write this file instead of printing")
-    parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="what counts as true (default: 1)")
+    parser.choice("--format", ("smt2",), "SMT-LIB 2")
+    parser.output("write this file instead of printing")
+    parser.alpha()
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import STANDARD_INPUT, read
 from lnnkit.data.model_file import is_model
 from lnnkit.errors import ProgramError
@@ -21,8 +22,8 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--write", action="store_true", help="write FILE instead of printing, if it changes")
+def options(parser: CommandParser) -> None:
+    parser.flag("--write", "write FILE instead of printing, if it changes")
 
 
 def command(arguments: argparse.Namespace) -> int:

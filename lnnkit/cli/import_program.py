@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.cli.program_file import read
-from lnnkit.cli.shared_options import add_output, require_output
 
 SUMMARY = "write a program for formulas of first-order logic"
 DESCRIPTION = """\
@@ -19,12 +19,10 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a text with formulas; - reads standard input")
-    add_output(parser)
-    parser.add_argument(
-        "--skip-errors", action="store_true", help="leave out what cannot be read, instead of writing nothing"
-    )
+    parser.output()
+    parser.flag("--skip-errors", "leave out what cannot be read, instead of writing nothing")
 
 
 def command(arguments: argparse.Namespace) -> int:

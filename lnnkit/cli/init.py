@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.shared_options import add_output, require_output
+from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -30,16 +30,12 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", metavar="FILE", nargs="+", help="a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
-    )
-    add_output(parser)
-    parser.add_argument(
-        "--ids",
-        action="store_true",
-        help="give each row an id where no column does: writes a copy beside OUT, as data.ids.csv",
-    )
+def options(parser: CommandParser) -> None:
+    said = "a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=said)
+    parser.output()
+    said = "give each row an id where no column does: writes a copy beside OUT, as data.ids.csv"
+    parser.flag("--ids", said)
 
 
 def command(arguments: argparse.Namespace) -> int:

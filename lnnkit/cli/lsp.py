@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.errors import Error
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -18,8 +19,8 @@ example:
 INSTALL = 'pip install "pygls>=2"'
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="standard input and output: the only way, and the default")
+def options(parser: CommandParser) -> None:
+    parser.flag("--stdio", "standard input and output: the only way, and the default")
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 
 SUMMARY = "print the grammar of the language, for editors and tools"
 DESCRIPTION = """\
@@ -17,13 +18,8 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--format",
-        choices=("textmate", "lark"),
-        default="textmate",
-        help="a TextMate grammar in JSON (default), or the Lark grammar",
-    )
+def options(parser: CommandParser) -> None:
+    parser.choice("--format", ("textmate", "lark"), "a TextMate grammar in JSON (default), or the Lark grammar")
 
 
 def command(arguments: argparse.Namespace) -> int:

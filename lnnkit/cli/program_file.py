@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.errors import ProgramError
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Source
 
 if TYPE_CHECKING:
     from lnnkit.kb import KnowledgeBase
@@ -18,16 +18,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A program text, the path under which it is shown, and the folder that its paths are relative to."""
-
-    text: str
-    path: str
-    base: Path
-
-
-def read(file: str) -> Text:
+def read(file: str) -> Source:
     """The text of FILE. Raises `ProgramError` if it cannot be read."""
     if file == STANDARD_INPUT:
         return _standard_input()
@@ -37,7 +28,12 @@ def read(file: str) -> Text:
     text, found = read_program(path)
     if text is None:
         raise ProgramError(found)
-    return Text(text, str(path), path.parent)
+    return Source(str(path), text)
+
+
+def base_of(source: Source) -> Path:
+    """The folder that the paths of a program are relative to; of standard input, the working folder."""
+    return Path(source.path).parent
 
 
 def load(file: str, *, shown: bool = True, streamed: str | None = None) -> KnowledgeBase:
@@ -49,15 +45,15 @@ def load(file: str, *, shown: bool = True, streamed: str | None = None) -> Knowl
         if file != STANDARD_INPUT:
             return kb.load(file, streamed=streamed)
         source = _standard_input()
-        return kb.loads(source.text, source.base, source.path, streamed=streamed)
+        return kb.loads(source.text, base_of(source), source.path, streamed=streamed)
 
 
-def _standard_input() -> Text:
+def _standard_input() -> Source:
     from lnnkit.data.files import in_lines
 
     try:
         data = sys.stdin.buffer.read()
-        return Text(in_lines(data.removeprefix(b"\xef\xbb\xbf").decode()), "<stdin>", Path())
+        return Source("<stdin>", in_lines(data.removeprefix(b"\xef\xbb\xbf").decode()))
     except UnicodeDecodeError as problem:
         message = f"standard input is not UTF-8 text (byte {problem.start + 1})"
     except (OSError, AttributeError) as problem:  # closed, or a folder

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 
@@ -33,38 +34,20 @@ STOPPING = "stopping; Ctrl-C again ends at once"
 _MANY = 10_000  # from this many instances on, their number is reported
 
 
-def options(parser: argparse.ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     parser.add_argument("formula", metavar="FORMULA", nargs="*", help="what is to be proved, without free variables")
+    said = (
+        "read what holds to the degree of --alpha or more as first-order logic (default where every statement and fact "
+        "is true, false or unknown)"
+    )
     reading = parser.add_mutually_exclusive_group()
-    reading.add_argument(
-        "--classical",
-        dest="reading",
-        action="store_const",
-        const="classical",
-        help="read what holds to the degree of --alpha or more as first-order logic (default where every statement "
-        "and fact is true, false or unknown)",
-    )
-    reading.add_argument(
-        "--exact",
-        dest="reading",
-        action="store_const",
-        const="exact",
-        help="the tightest truth bounds that all statements leave together (default elsewhere)",
-    )
-    parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="what counts as true (default: 1)")
-    parser.add_argument(
-        "--timeout",
-        type=values.positive,
-        default=60.0,
-        metavar="SECONDS",
-        help="seconds that the solver may take for each formula (default: 60)",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", "html"),
-        default="text",
-        help="text to read (default), one JSON object, or a page by itself",
-    )
+    reading.add_argument("--classical", dest="reading", action="store_const", const="classical", help=said)
+    said = "the tightest truth bounds that all statements leave together (default elsewhere)"
+    reading.add_argument("--exact", dest="reading", action="store_const", const="exact", help=said)
+    parser.alpha()
+    said = "seconds that the solver may take for each formula (default: 60)"
+    parser.value("--timeout", values.positive, "SECONDS", said, 60.0)
+    parser.choice("--format", ("text", "json", "html"), "text to read (default), one JSON object, or a page by itself")
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from lnnkit.cli import answer_report as report
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.csv_files import require_fitting, targets
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
-from lnnkit.cli.shared_options import add_alpha, add_max_groundings, add_queries, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 from lnnkit.output import write_text
 from lnnkit.plan import Plan
@@ -22,7 +22,7 @@ from lnnkit.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lnnkit.cli.chosen_answers import Choice, Shown
+    from lnnkit.cli.chosen_answers import Shown
     from lnnkit.kb import KnowledgeBase
     from lnnkit.outcome import Outcome
 
@@ -42,63 +42,31 @@ example:
 ON_TERMINAL = 100  # answers of a query
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    add_queries(parser)
-    parser.add_argument(
-        "--format",
-        choices=("table", "json", "csv"),
-        default="table",
-        help="how to print the answers: a table to read (default), one JSON object, or CSV",
+def options(parser: CommandParser) -> None:
+    parser.queries()
+    said = "how to print the answers: a table to read (default), one JSON object, or CSV"
+    parser.choice("--format", ("table", "json", "csv"), said)
+    said = "with --format csv: write a file for each query into this folder"
+    parser.add_argument("-o", "--output", metavar="FOLDER", help=said)
+    parser.bounds_alpha()
+    said = f"show N answers of each query at most; 0 shows all (default: {ON_TERMINAL} on a terminal, all elsewhere)"
+    parser.value("--limit", values.limit, "N", said)
+    said = (
+        "lower or upper: the greatest such bound first; or a variable of the query: by its entities, whole numbers by "
+        "value (default: by all variables, from the left)"
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        help="with --format csv: write a file for each query into this folder",
-    )
-    add_alpha(parser)
-    parser.add_argument(
-        "--limit",
-        type=values.limit,
-        metavar="N",
-        help=f"show N answers of each query at most; 0 shows all (default: {ON_TERMINAL} on a terminal, all elsewhere)",
-    )
-    parser.add_argument(
-        "--sort",
-        metavar="BY",
-        help="lower or upper: the greatest such bound first; or a variable of the query: by its entities, whole "
-        "numbers by value (default: by all variables, from the left)",
-    )
-    parser.add_argument("--reverse", action="store_true", help="reverse the order")
-    parser.add_argument(
-        "--only",
-        type=values.states,
-        default=(),
-        metavar="STATES",
-        help="show the answers of these states alone, as in --only true,likely_true",
-    )
-    add_max_groundings(parser)
-    parser.add_argument("--max-rounds", type=values.count, metavar="N", help="stop after N rounds (default: 100,000)")
-    add_threads(parser)
-    parser.add_argument(
-        "--precision",
-        choices=("single", "double"),
-        default="double",
-        help="precision of bounds: double (default), or single: to 1e-5, in half the memory",
-    )
-    parser.add_argument(
-        "--device",
-        type=values.device,
-        default="cpu",
-        metavar="D",
-        help="where to compute: cpu (default), cuda, or cuda:N",
-    )
-    parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="print what was joined for each rule, in which order and with how many rows, instead of the answers",
-    )
-    add_quiet(parser)
+    parser.value("--sort", str, "BY", said)
+    parser.flag("--reverse", "reverse the order")
+    said = "show the answers of these states alone, as in --only true,likely_true"
+    parser.add_argument("--only", type=values.states, default=(), metavar="STATES", help=said)
+    parser.value("--max-rounds", values.count, "N", "stop after N rounds (default: 100,000)")
+    said = "precision of bounds: double (default), or single: to 1e-5, in half the memory"
+    parser.choice("--precision", ("single", "double"), said, "double")
+    said = "where to compute: cpu (default), cuda, or cuda:N"
+    parser.add_argument("--device", type=values.device, default="cpu", metavar="D", help=said)
+    said = "print what was joined for each rule, in which order and with how many rows, instead of the answers"
+    parser.flag("--plan", said)
+    parser.work()
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -127,19 +95,13 @@ def command(arguments: argparse.Namespace) -> int:
         streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
     from lnnkit.cli.chosen_answers import chosen
 
-    choice = _choice(arguments)
-    _print([chosen(each, choice) for each in answers], outcome, arguments.format, output)
-    return code
-
-
-def _choice(arguments: argparse.Namespace) -> Choice:
-    from lnnkit.cli.chosen_answers import Choice
-
-    limit = arguments.limit
+    read, limit = arguments.format == "table", arguments.limit
     if limit is None:
-        read = arguments.format == "table" and sys.stdout is not None and sys.stdout.isatty()
-        limit = ON_TERMINAL if read else 0
-    return Choice(arguments.only, arguments.sort, arguments.reverse, limit, filters=arguments.format == "table")
+        limit = ON_TERMINAL if read and sys.stdout is not None and sys.stdout.isatty() else 0
+    order = {"only": arguments.only, "sort": arguments.sort, "reverse": arguments.reverse}
+    shown_answers = [chosen(each, limit, filters=read, **order) for each in answers]
+    _print(shown_answers, outcome, arguments.format, output)
+    return code
 
 
 def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | Plan, bool]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.shared_options import add_alpha, add_queries, add_quiet
 from lnnkit.output import require_apart, require_writable
 
 if TYPE_CHECKING:
@@ -40,35 +40,25 @@ example:
 _MANY = 100_000  # from this many rows on, the rate per second is reported
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--rows",
-        required=True,
-        type=_rows,
-        metavar="SORT=PATH",
-        help="the sort whose entities are decided, and the stream: a Parquet, CSV or TSV file, a folder of them, or - "
-        "for Arrow IPC on standard input",
+def options(parser: CommandParser) -> None:
+    said = (
+        "the sort whose entities are decided, and the stream: a Parquet, CSV or TSV file, a folder of them, or - for "
+        "Arrow IPC on standard input"
     )
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="the file to write: .parquet, .csv or .arrow"
-    )
-    add_queries(parser)
-    add_alpha(parser)
-    parser.add_argument(
+    parser.add_argument("--rows", required=True, type=_rows, metavar="SORT=PATH", help=said)
+    said = "the file to write: .parquet, .csv or .arrow"
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
+    parser.queries()
+    parser.bounds_alpha()
+    parser.flag(
         "--why",
-        action="store_true",
-        help="add the statement that set each end: its name, or its line in the program; and "
-        "whether the row is contradicted",
+        "add the statement that set each end: its name, or its line in the program; and whether the row is "
+        "contradicted",
     )
-    parser.add_argument(
-        "--workers", type=values.threads, default=1, metavar="N", help="processes that decide rows (default: 1)"
-    )
-    parser.add_argument(
-        "--bad-rows",
-        metavar="FILE",
-        help="leave bad rows out and list them in this CSV, each with what is wrong (default: a bad row is an error)",
-    )
-    add_quiet(parser)
+    parser.value("--workers", values.threads, "N", "processes that decide rows (default: 1)", 1)
+    said = "leave bad rows out and list them in this CSV, each with what is wrong (default: a bad row is an error)"
+    parser.value("--bad-rows", str, "FILE", said)
+    parser.quiet()
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ import sys
 
 from lnnkit import __version__
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.run import ON_TERMINAL
 
@@ -22,7 +23,7 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
+def options(_parser: CommandParser) -> None:
     """Add nothing: FILE is the only argument."""
 
 

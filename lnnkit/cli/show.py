@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.program_file import read
+from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.program_file import base_of, read
 from lnnkit.errors import ProgramError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
+def options(_parser: CommandParser) -> None:
     """Add nothing: FILE is the only argument."""
 
 
@@ -36,11 +37,12 @@ def command(arguments: argparse.Namespace) -> int:
     from lnnkit.syntax.parse import parse
 
     program, found = parse(source.text, source.path)
-    _, more = check(program, source.base, read_data=False)
+    base = base_of(source)
+    _, more = check(program, base, read_data=False)
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     if errors:
         raise ProgramError(errors)
-    streams.write(_lines(program, source.base))
+    streams.write(_lines(program, base))
     return 0
 
 

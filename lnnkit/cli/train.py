@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
+from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import interruptible
-from lnnkit.cli.shared_options import add_max_groundings, add_quiet, add_threads
 from lnnkit.cli.threads import use_threads
 from lnnkit.data.model_file import is_model
 from lnnkit.kb.saving import refuse_moved
@@ -42,70 +42,33 @@ example:
 """
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="write the trained program here: .lnn, or .safetensors"
-    )
-    parser.add_argument("--epochs", type=values.count, default=200, metavar="N", help="at most N epochs (default: 200)")
-    parser.add_argument("--rate", type=values.positive, default=0.05, metavar="R", help="Adam's step (default: 0.05)")
-    parser.add_argument("--batch", type=values.count, metavar="N", help="use N labels in each step (default: all)")
-    parser.add_argument(
-        "--seed", type=values.seed, default=0, metavar="S", help="seed of all random draws (default: 0)"
-    )
-    parser.add_argument(
-        "--restarts",
-        type=values.count,
-        default=1,
-        metavar="N",
-        help="train N times, from different starts (default: once)",
-    )
-    parser.add_argument(
-        "--validation",
-        type=values.share,
-        default=0.2,
-        metavar="V",
-        help="share of the labels held out to decide when to stop (default: 0.2)",
-    )
+def options(parser: CommandParser) -> None:
+    said = "write the trained program here: .lnn, or .safetensors"
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
+    parser.value("--epochs", values.count, "N", "at most N epochs (default: 200)", 200)
+    parser.value("--rate", values.positive, "R", "Adam's step (default: 0.05)", 0.05)
+    parser.value("--batch", values.count, "N", "use N labels in each step (default: all)")
+    parser.value("--seed", values.seed, "S", "seed of all random draws (default: 0)", 0)
+    parser.value("--restarts", values.count, "N", "train N times, from different starts (default: once)", 1)
+    said = "share of the labels held out to decide when to stop (default: 0.2)"
+    parser.value("--validation", values.share, "V", said, 0.2)
     parser.add_argument("--only", action="append", metavar="RULE", help="train this rule alone; may be repeated")
-    parser.add_argument(
-        "--freeze", action="append", default=[], metavar="RULE", help="train all but this rule; may be repeated"
-    )
-    parser.add_argument("--loss", choices=("squared", "log"), default="squared", help="distance of bounds from labels")
-    parser.add_argument("--balanced", action="store_true", help="give true and false labels the same weight")
-    parser.add_argument(
-        "--soft", action="store_true", help="train all instances that support a labelled atom, not only the strongest"
-    )
-    parser.add_argument(
-        "--classical",
-        action="append",
-        default=[],
-        metavar="RULE",
-        help="keep the neurons of this rule classical; may be repeated",
-    )
-    parser.add_argument("--alpha", type=values.alpha, default=1.0, metavar="A", help="threshold of --classical")
-    parser.add_argument(
-        "--slack",
-        type=values.positive,
-        metavar="PRICE",
-        help="let classical neurons leave operands out, at this cost",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=values.positive,
-        default=30.0,
-        metavar="S",
-        help="of CPU time to search for the formula of each unknown function, at most (default: 30)",
-    )
-    parser.add_argument("--checkpoint", metavar="FILE", help="save the state here; a killed run continues from it")
-    parser.add_argument(
-        "--report",
-        metavar="FILE",
-        help="write a page here: rules before and after, scores, charts; needs lnnkit[report]",
-    )
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print the scores")
-    add_max_groundings(parser)
-    add_threads(parser)
-    add_quiet(parser)
+    said = "train all but this rule; may be repeated"
+    parser.add_argument("--freeze", action="append", default=[], metavar="RULE", help=said)
+    parser.choice("--loss", ("squared", "log"), "distance of bounds from labels")
+    parser.flag("--balanced", "give true and false labels the same weight")
+    parser.flag("--soft", "train all instances that support a labelled atom, not only the strongest")
+    said = "keep the neurons of this rule classical; may be repeated"
+    parser.add_argument("--classical", action="append", default=[], metavar="RULE", help=said)
+    parser.alpha("threshold of --classical")
+    parser.value("--slack", values.positive, "PRICE", "let classical neurons leave operands out, at this cost")
+    said = "of CPU time to search for the formula of each unknown function, at most (default: 30)"
+    parser.value("--seconds", values.positive, "S", said, 30.0)
+    parser.value("--checkpoint", str, "FILE", "save the state here; a killed run continues from it")
+    said = "write a page here: rules before and after, scores, charts; needs lnnkit[report]"
+    parser.value("--report", str, "FILE", said)
+    parser.choice("--format", ("table", "json"), "how to print the scores")
+    parser.work()
 
 
 def command(arguments: argparse.Namespace) -> int:

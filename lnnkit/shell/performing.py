@@ -12,7 +12,7 @@ from lnnkit.answer_table import format_bounds, format_range
 from lnnkit.check.findings import signature
 from lnnkit.check.nearest import nearest
 from lnnkit.cli.answer_report import answer_rows
-from lnnkit.cli.chosen_answers import Choice, chosen
+from lnnkit.cli.chosen_answers import chosen
 from lnnkit.cli.explain import conflict_report
 from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
@@ -106,7 +106,7 @@ def _language(state: State, request: Request, paint: Paint, headed: bool) -> tup
 
 def _ask(state: State, request: Request, place: tuple[int, int], paint: Paint, headed: bool) -> tuple[State, Reply]:
     answers = state.kb.ask(request.typed.only(*place))
-    shown = chosen(answers, Choice(limit=state.limit, filters=True))
+    shown = chosen(answers, state.limit, filters=True)
     lines = [paint(printable(answers.query), "query") + "\n"] if headed else []
     lines += answer_rows(shown, paint, "`limit 0` shows all", "ask its negation, `~(...)`, to see them")
     lines += ["\n"] if headed else []
