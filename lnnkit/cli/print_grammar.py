@@ -23,13 +23,9 @@ def options(parser: CommandParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
+    from lnnkit.syntax.grammar import grammar_file
+
     streams.in_utf8()
-    if arguments.format == "lark":
-        from lnnkit.syntax.grammar import grammar_text
-
-        streams.write([grammar_text()])
-    else:
-        from lnnkit.highlighting.textmate import textmate_text
-
-        streams.write([textmate_text()])
+    name = "lnn.lark" if arguments.format == "lark" else "lnn.tmLanguage.json"
+    streams.write([grammar_file(name).read_text(encoding="utf-8")])
     return 0

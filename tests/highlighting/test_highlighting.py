@@ -17,12 +17,12 @@ from lnnkit.cli import main
 from lnnkit.highlighting.contexts import STYLES
 from lnnkit.highlighting.pygments_lexer import TOKENS, LnnLexer
 from lnnkit.highlighting.terminals import terminals, words
-from lnnkit.highlighting.textmate import textmate, textmate_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import grammar_file, grammar_text
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_program
 from tests.highlighting.textmate_reader import tokens
+from tests.highlighting.textmate_writer import textmate, textmate_text
 from tests.syntax.strategies import programs
 
 ROOT = Path(__file__).parents[2]

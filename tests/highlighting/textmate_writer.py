@@ -1,6 +1,6 @@
 """The TextMate grammar of `.lnn`, for GitHub and editors such as VS Code: `grammar/lnn.tmLanguage.json`.
 
-``python -m lnnkit.highlighting.textmate`` writes the file anew after a change of the grammar.
+``python -m tests.highlighting.textmate_writer`` writes the file anew after a change of the grammar.
 """
 
 from __future__ import annotations
