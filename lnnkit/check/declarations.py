@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lnnkit.check.findings import error, find, place, warning
+from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.nearest import nearest
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.span import Span
 
+_KEEP = "keep one of the two"
 _VARIABLE = re.compile(r"[A-Z]\d?")
 Declaration = ast.PredicateStatement | ast.NumberStatement
 
@@ -23,21 +25,14 @@ def declarations(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    first: dict[str, Declaration] = {}
-    for statement in symbols.statements():
-        if not isinstance(statement, Declaration):
-            continue
+    declared = (each for each in symbols.statements() if isinstance(each, Declaration))
+    for before, statement in repeated(declared, lambda each: each.name):
         name, span = statement.name, find(statement.span, statement.name, len("number"))
-        before = first.setdefault(name, statement)
-        if before is statement:
-            continue
-        where = place(before.span, span)
         if before != statement:
-            message = f"`{name}` is declared differently on {where}: {_shown(before)}, here {_shown(statement)}"
-            yield error("conflicting-declaration", span, message, "keep one of the two")
-        elif before.span.source.path == span.source.path:
-            message = f"`{name}` is already declared on {where}"
-            yield warning("duplicate-declaration", span, message, "take this line out")
+            where = f"on {place(before.span, span)}: {_shown(before)}, here {_shown(statement)}"
+            yield error("conflicting-declaration", span, f"`{name}` is declared differently {where}", _KEEP)
+        else:
+            yield from _again(before, span, f"`{name}` is already declared")
 
 
 def _shown(statement: Declaration) -> str:
@@ -45,39 +40,36 @@ def _shown(statement: Declaration) -> str:
 
 
 def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
-    first: dict[str, ast.LogicStatement] = {}
-    for statement in symbols.statements():
-        if isinstance(statement, ast.LogicStatement):
-            before = first.setdefault(statement.span.source.path, statement)
-            if before is statement:
-                continue
-            line = before.span.line
-            if before.logic != statement.logic:
-                message = f"this file's logic is {before.logic} since line {line}, and {statement.logic} here"
-                hint = f"keep one; a single group may differ: `(A & B){{logic: {statement.logic}}}`"
-                yield error("conflicting-logic", statement.span, message, hint)
-            else:
-                message = f"the logic is already stated on line {line}"
-                yield warning("duplicate-declaration", statement.span, message, "take this line out")
+    logics = (each for each in symbols.statements() if isinstance(each, ast.LogicStatement))
+    for before, statement in repeated(logics, lambda each: each.span.source.path):
+        if before.logic != statement.logic:
+            since = f"this file's logic is {before.logic} since line {before.span.line}"
+            hint = f"keep one; a single group may differ: `(A & B){{logic: {statement.logic}}}`"
+            yield error("conflicting-logic", statement.span, f"{since}, and {statement.logic} here", hint)
+        else:
+            yield from _again(before, statement.span, "the logic is already stated")
+
+
+def _again(before: ast.Statement, span: Span, said: str) -> Iterator[Diagnostic]:
+    """A warning where one file says the same twice."""
+    if before.span.source.path == span.source.path:
+        yield warning("duplicate-declaration", span, f"{said} on {place(before.span, span)}", "take this line out")
 
 
 def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
     """Warnings for sorts that are named once and resemble another; sorts need no declaration."""
-    first: dict[str, ast.SortStatement] = {}
+    stated = [each for each in symbols.statements() if isinstance(each, ast.SortStatement)]
+    for before, statement in repeated(stated, lambda each: each.name):
+        sort = f"sort `{statement.name}`"
+        if before.open != statement.open:
+            where = f"{_openness(before)} on {place(before.span, statement.span)} and {_openness(statement)} here"
+            yield error("conflicting-declaration", statement.span, f"{sort} is {where}", _KEEP)
+        else:
+            yield from _again(before, statement.span, f"{sort} is already declared")
+    first = {each.name: each for each in reversed(stated)}
     used: dict[str, list[Declaration]] = {}
     for statement in symbols.statements():
-        if isinstance(statement, ast.SortStatement):
-            before = first.setdefault(statement.name, statement)
-            if before is statement:
-                continue
-            where = place(before.span, statement.span)
-            if before.open != statement.open:
-                message = f"sort `{statement.name}` is {_openness(before)} on {where} and {_openness(statement)} here"
-                yield error("conflicting-declaration", statement.span, message, "keep one of the two")
-            elif before.span.source.path == statement.span.source.path:
-                message = f"sort `{statement.name}` is already declared on {where}"
-                yield warning("duplicate-declaration", statement.span, message, "take this line out")
-        elif isinstance(statement, Declaration):
+        if isinstance(statement, Declaration):
             for sort in statement.sorts:
                 used.setdefault(sort, []).append(statement)
     known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
@@ -86,7 +78,7 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
             span = find(places[0].span, sort, len("number") + len(places[0].name))
             message = f"sort `{sort}` is named only here; `{near}` is named elsewhere"
             yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else add `sort {sort}`")
-    for sort, statement in first.items():
+    for sort, statement in reversed(first.items()):
         if sort not in used and (near := nearest(sort, known & used.keys(), cutoff=0.8)):
             message = f"no predicate or number has the sort `{sort}`; some have the sort `{near}`"
             span = find(statement.span, sort, len("sort"))

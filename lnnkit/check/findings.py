@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
+
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.span import Span
+
+T = TypeVar("T")
 
 
 def error(code: str, span: Span, message: str, hint: str = "") -> Diagnostic:
@@ -14,6 +19,15 @@ def error(code: str, span: Span, message: str, hint: str = "") -> Diagnostic:
 
 def warning(code: str, span: Span, message: str, hint: str = "") -> Diagnostic:
     return Diagnostic(code, message, hint, span, "warning")
+
+
+def repeated(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[tuple[T, T]]:
+    """Each item with the key of an earlier one, behind the first of these."""
+    first: dict[Hashable, T] = {}
+    for item in items:
+        before = first.setdefault(key(item), item)
+        if before is not item:
+            yield before, item
 
 
 def place(span: Span, other: Span) -> str:

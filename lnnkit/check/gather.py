@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from lnnkit.check.findings import find, name_span
@@ -14,6 +15,12 @@ from lnnkit.syntax import ast
 if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
 
+_KINDS: Mapping[type, Literal["rule", "axiom", "query"]] = {
+    ast.RuleStatement: "rule",
+    ast.AxiomStatement: "axiom",
+    ast.QueryStatement: "query",
+}
+
 
 def gather(
     entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None, told: Sequence[FactTable] = ()
@@ -21,18 +28,16 @@ def gather(
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
     uses: dict[str, list[Use]] = {}
-    raw: list[tuple[Literal["rule", "axiom", "query"], Entry, ast.Expression, tuple[Visit, ...]]] = []
+    formulas: list[Formula] = []
     for entry in entries:
         statement = entry.statement
         match statement:
             case ast.PredicateStatement() | ast.NumberStatement():
                 declared.setdefault(statement.name, declaration(statement))
-            case ast.RuleStatement():
-                raw.append(("rule", entry, statement.formula, tuple(visits(statement.formula))))
-            case ast.AxiomStatement():
-                raw.append(("axiom", entry, statement.formula, tuple(visits(statement.formula))))
-            case ast.QueryStatement():
-                raw.append(("query", entry, statement.formula, tuple(visits(statement.formula, "query"))))
+            case ast.RuleStatement() | ast.AxiomStatement() | ast.QueryStatement():
+                kind = _KINDS[type(statement)]
+                seen = tuple(visits(statement.formula, "query" if kind == "query" else "formula"))
+                formulas.append(Formula(kind, statement.formula, entry, seen))
             case ast.FactStatement() | ast.LabelStatement():
                 how = "fact" if isinstance(statement, ast.FactStatement) else "label"
                 atom = statement.atom
@@ -42,24 +47,21 @@ def gather(
                 _add(uses, Use(statement.name, None, find(statement.span, statement.name, len("load")), how))
             case _:
                 pass
-    propositions = _propositions(declared, uses, raw)
-    for _, _, _, seen in raw:
-        free = set(free_variables(seen))
-        for visit in seen:
+    propositions = _propositions(declared, uses, formulas)
+    for formula in formulas:
+        free = set(free_variables(formula.visits))
+        for visit in formula.visits:
             node = visit.node
             if not isinstance(node, ast.Atom) or (not node.arguments and node.name in free):
                 continue
             use = _use(node, visit.role, visit.scope, declared, propositions)
             if use is not None:
                 _add(uses, use)
-    formulas = tuple(
-        Formula(kind, root, entry, seen, tuple(_mentions(seen, declared, propositions)))
-        for kind, entry, root, seen in raw
-    )
+    formulas = [replace(each, mentions=tuple(_mentions(each.visits, declared, propositions))) for each in formulas]
     return Symbols(
         entries=tuple(entries),
         declared=declared,
-        formulas=formulas,
+        formulas=tuple(formulas),
         uses={name: tuple(places) for name, places in uses.items()},
         propositions=propositions,
         texts=frozenset(_texts(entries, formulas, told)),
@@ -78,15 +80,13 @@ def _add(uses: dict[str, list[Use]], use: Use) -> None:
 
 
 def _propositions(
-    declared: Mapping[str, Predicate],
-    uses: Mapping[str, Sequence[Use]],
-    raw: Sequence[tuple[object, Entry, ast.Expression, tuple[Visit, ...]]],
+    declared: Mapping[str, Predicate], uses: Mapping[str, Sequence[Use]], formulas: Sequence[Formula]
 ) -> frozenset[str]:
     """Names that are certainly truth values without arguments, because they occur outside of comparisons."""
     found = {name for name, predicate in declared.items() if not predicate.numeric and not predicate.sorts}
     found |= {name for name, places in uses.items() if any(use.arity == 0 for use in places)}
-    for _, _, _, seen in raw:
-        for visit in seen:
+    for formula in formulas:
+        for visit in formula.visits:
             atom = proposition(visit)
             if atom is not None and visit.role == "formula" and atom.name not in visit.scope:
                 found.add(atom.name)

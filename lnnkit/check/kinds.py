@@ -406,5 +406,5 @@ def _signature(atom: ast.Atom) -> str:
 
 def _short(node: ast.Expression) -> str:
     """The text of a node, shortened for a message."""
-    text = " ".join(node.span.text.split())
+    text = node.span.on_one_line
     return text if len(text) <= 40 else text[:37] + "..."

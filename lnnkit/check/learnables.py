@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from lnnkit.check.findings import error, place
+from lnnkit.check.findings import error, place, repeated
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import nodes
@@ -65,16 +65,13 @@ def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
 
 
 def _in_bounds(bounds: ast.Bounds) -> Iterator[ast.Learnable]:
-    ends = (bounds.lower,) if bounds.exact else (bounds.lower, bounds.upper)
-    return (end for end in ends if isinstance(end, ast.Learnable))
+    return (end for end in bounds.written if isinstance(end, ast.Learnable))
 
 
 def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
-    for statement in symbols.statements():
-        if isinstance(statement, ast.FactStatement | ast.LabelStatement) and statement.bounds is not None:
-            kind = "fact" if isinstance(statement, ast.FactStatement) else "label"
-            for item in _in_bounds(statement.bounds):
-                yield _misplaced(item, f"`{item.span.text}` is learnable, but a {kind} must be given")
+    for kind, statement in symbols.stated():
+        for item in _in_bounds(statement.bounds) if statement.bounds else ():
+            yield _misplaced(item, f"`{item.span.text}` is learnable, but a {kind} must be given")
 
 
 def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
@@ -104,14 +101,11 @@ def _asked(root: ast.Expression, item: ast.Learnable) -> str:
 
 
 def _initials(symbols: Symbols) -> Iterator[Diagnostic]:
-    first: dict[str, ast.Learnable] = {}
-    for formula in symbols.formulas:
-        for item in in_formula(formula):
-            if item.name is None or item.initial is None:
-                continue
-            before = first.setdefault(item.name, item)
-            if before.initial != item.initial:
-                where = place(before.span, item.span)
-                message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
-                hint = "the same name is the same parameter: give its initial value once, or use two names"
-                yield error("conflicting-initial", item.span, message, hint)
+    items = (item for formula in symbols.formulas for item in in_formula(formula))
+    started = (item for item in items if item.name is not None and item.initial is not None)
+    for before, item in repeated(started, lambda each: each.name):
+        if before.initial != item.initial:
+            where = place(before.span, item.span)
+            message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
+            hint = "the same name is the same parameter: give its initial value once, or use two names"
+            yield error("conflicting-initial", item.span, message, hint)

@@ -44,7 +44,7 @@ def _true_by_default(symbols: Symbols) -> Iterator[Diagnostic]:
         places = zip(atom.arguments, declared.sorts, strict=False)
         free = {each.name: sort for each, sort in places if isinstance(each, ast.Variable)}
         if free:
-            what = " ".join(root.span.text.split())
+            what = root.span.on_one_line
             lists = [_listing(name, sort, atom.name, symbols) for name, sort in free.items()]
             named = " & ".join(each for each in lists if each)
             message = f"`{what}` is true by default, and answers that are their default are left out"

@@ -88,9 +88,8 @@ def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
     """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and argument
     position."""
     if symbols.program is None:
-        for statement in symbols.statements():
-            if isinstance(statement, ast.FactStatement | ast.LabelStatement):
-                yield from _of_atom(statement.atom)
+        for _, statement in symbols.stated():
+            yield from _of_atom(statement.atom)
         for formula in symbols.formulas:
             if formula.kind != "query":
                 for item in formula.mentions:

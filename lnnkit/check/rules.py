@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lnnkit.check.findings import error, find, place, warning
+from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.polarity import measured, positive
 from lnnkit.check.predicates import heads
 from lnnkit.check.program import ENTITY
@@ -23,7 +23,6 @@ from lnnkit.check.walk import strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS
-from lnnkit.syntax.span import Span
 
 
 def rules(symbols: Symbols) -> list[Diagnostic]:
@@ -39,22 +38,12 @@ def rules(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    first: dict[str, Formula] = {}
-    for formula in symbols.formulas:
-        name = getattr(formula.statement, "name", None)
-        if name is None:
-            continue
-        before = first.setdefault(name, formula)
-        if before is not formula:
-            span = name_of(formula)
-            message = f"`{name}` already names the {before.kind} on {place(before.statement.span, span)}"
-            yield error("duplicate-rule-name", span, message, "give this one another name")
-
-
-def name_of(formula: Formula) -> Span:
-    """The span of a rule's name."""
-    name = getattr(formula.statement, "name", None)
-    return find(formula.statement.span, name, len(formula.kind)) if name else formula.statement.span
+    named = (each for each in symbols.formulas if getattr(each.statement, "name", None))
+    for before, formula in repeated(named, lambda each: getattr(each.statement, "name", None)):
+        name = getattr(formula.statement, "name", "")
+        span = find(formula.statement.span, name, len(formula.kind))
+        message = f"`{name}` already names the {before.kind} on {place(before.statement.span, span)}"
+        yield error("duplicate-rule-name", span, message, "give this one another name")
 
 
 def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:

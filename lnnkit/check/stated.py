@@ -7,25 +7,23 @@ are facts or axioms.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from lnnkit.check.program import Fact
 from lnnkit.check.symbols import Formula
 from lnnkit.syntax import ast
+from lnnkit.syntax.span import Span
 
 _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
 
 def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
     """The fact with its bounds on the atom: ``~P(a) in [l, u]`` becomes ``P(a) in [1 - u, 1 - l]``."""
-    lower, upper = ends(statement.bounds)
-    assert isinstance(lower, float) and isinstance(upper, float)
-    if statement.negated:
-        lower, upper = negated_ends(lower, upper)
-    atom = statement.atom
-    texts = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
+    found = _of(statement.atom, statement.negated, statement.bounds, statement.span)
+    assert found is not None
     trust = statement.trust if isinstance(statement, ast.FactStatement) else None
-    return Fact(atom.name, texts, lower, upper, statement.span, 1.0 if trust is None else float(trust))
+    return found if trust is None else replace(found, trust=float(trust))
 
 
 def stated_fact(formula: Formula) -> Fact | None:
@@ -36,13 +34,19 @@ def stated_fact(formula: Formula) -> Fact | None:
         literal, negated = literal.operand, not negated
     if formula.kind != "axiom" or not isinstance(literal, ast.Atom):
         return None
-    texts = [argument.text for argument in literal.arguments if isinstance(argument, ast.Constant)]
-    lower, upper = ends(cast(ast.AxiomStatement, formula.statement).bounds)
-    if len(texts) < len(literal.arguments) or not (isinstance(lower, float) and isinstance(upper, float)):
+    if any(isinstance(argument, ast.Variable) for argument in literal.arguments):
+        return None
+    return _of(literal, negated, cast(ast.AxiomStatement, formula.statement).bounds, formula.statement.span)
+
+
+def _of(atom: ast.Atom, negated: bool, bounds: ast.Bounds | None, span: Span) -> Fact | None:
+    texts = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
+    lower, upper = ends(bounds)
+    if not (isinstance(lower, float) and isinstance(upper, float)):
         return None
     if negated:
         lower, upper = negated_ends(lower, upper)
-    return Fact(literal.name, tuple(texts), lower, upper, formula.statement.span)
+    return Fact(atom.name, texts, lower, upper, span)
 
 
 def negated_ends(lower: float, upper: float) -> tuple[float, float]:

@@ -8,7 +8,6 @@ closed derived predicate of the antecedent, with the polarity that it has there;
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.polarity import signed
@@ -19,14 +18,8 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
-
-@dataclass(frozen=True, slots=True)
-class Dependency:
-    """``head`` depends on the predicate of ``atom``."""
-
-    head: str
-    atom: ast.Atom
-    negative: bool
+Edges = Mapping[tuple[str, str], tuple[ast.Atom, bool]]
+"""Of a predicate and one that it depends on: an atom of that, and whether it is negative."""
 
 
 def strata(symbols: Symbols) -> list[Diagnostic]:
@@ -82,14 +75,14 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
         if formula.kind != "query" and (root := _implication(formula)) is not None:
             defining += [(atom.name, root.antecedent) for atom in defined(root.consequent) if atom.name in closed]
     derived = {name: index for index, name in enumerate(dict.fromkeys(head for head, _ in defining))}
-    edges: dict[tuple[str, str], Dependency] = {}
+    edges: dict[tuple[str, str], tuple[ast.Atom, bool]] = {}
     for head, antecedent in defining:
         for atom, sign in signed(antecedent):
             if atom.name in derived:
-                known = edges.get((head, atom.name))
-                if known is None or (sign < 0 and not known.negative):
-                    edges[head, atom.name] = Dependency(head, atom, sign < 0)
-    if all(head == below and not edge.negative for (head, below), edge in edges.items()):
+                _, negative = edges.setdefault((head, atom.name), (atom, sign < 0))
+                if sign < 0 and not negative:
+                    edges[head, atom.name] = atom, True
+    if all(head == below and not negative for (head, below), (_, negative) in edges.items()):
         return tuple(frozenset([name]) for name in derived), []
     return _ordered(derived, edges)
 
@@ -101,9 +94,7 @@ def _implication(formula: Formula) -> ast.Implies | None:
     return root if isinstance(root, ast.Implies) else None
 
 
-def _ordered(
-    derived: Mapping[str, int], edges: Mapping[tuple[str, str], Dependency]
-) -> tuple[tuple[frozenset[str], ...], list[Diagnostic]]:
+def _ordered(derived: Mapping[str, int], edges: Edges) -> tuple[tuple[frozenset[str], ...], list[Diagnostic]]:
     import networkx as nx  # a tenth of a second, so only for programs whose closed predicates depend on each other
 
     graph = nx.DiGraph()
@@ -116,22 +107,22 @@ def _ordered(
     layers = tuple(members[index] for index in nx.lexicographical_topological_sort(order, key=first.__getitem__))
     diagnostics = []
     reported: set[frozenset[str]] = set()
-    for (head, below), edge in edges.items():
+    for (head, below), (_, negative) in edges.items():
         component = components[head]
-        if edge.negative and component is components[below] and component not in reported:
+        if negative and component is components[below] and component not in reported:
             reported.add(component)
             back = nx.shortest_path(graph, head, below) if head != below else [head]
             diagnostics.append(_cycle(back, edges))
     return layers, diagnostics
 
 
-def _cycle(path: list[str], edges: Mapping[tuple[str, str], Dependency]) -> Diagnostic:
+def _cycle(path: list[str], edges: Edges) -> Diagnostic:
     """The finding about a cycle; ``path`` leads from the head of the negative edge, through what depends on it, to the
     predicate that the edge negates."""
     steps = [edges[path[0], path[-1]]]
     steps += [edges[path[i], path[i - 1]] for i in range(len(path) - 1, 0, -1)]
-    chain = path[0] + "".join(f" -> {'~' if step.negative else ''}{step.atom.name}" for step in steps)
-    elsewhere = ", ".join(f"{step.atom.name} on line {step.atom.span.line}" for step in steps[1:])
+    chain = path[0] + "".join(f" -> {'~' if negative else ''}{atom.name}" for atom, negative in steps)
+    elsewhere = ", ".join(f"{atom.name} on line {atom.span.line}" for atom, _ in steps[1:])
     message = f"closed `{path[0]}` depends on its own negation: {chain}" + (f" ({elsewhere})" if elsewhere else "")
     hint = "break the cycle, or leave one of these predicates open (without `closed`)"
-    return error("negative-cycle", name_span(steps[0].atom), message, hint)
+    return error("negative-cycle", name_span(steps[0][0]), message, hint)

@@ -60,7 +60,7 @@ class Formula:
     root: ast.Expression
     entry: Entry
     visits: tuple[Visit, ...]
-    mentions: tuple[Mention, ...]
+    mentions: tuple[Mention, ...] = ()
 
     @property
     def statement(self) -> ast.RuleStatement | ast.AxiomStatement | ast.QueryStatement:
@@ -95,6 +95,12 @@ class Symbols:
 
     def statements(self) -> Iterator[ast.Statement]:
         return (entry.statement for entry in self.entries)
+
+    def stated(self) -> Iterator[tuple[Literal["fact", "label"], ast.FactStatement | ast.LabelStatement]]:
+        """The facts and labels of the text."""
+        for statement in self.statements():
+            if isinstance(statement, ast.FactStatement | ast.LabelStatement):
+                yield "fact" if isinstance(statement, ast.FactStatement) else "label", statement
 
     def doubtful(self, name: str) -> bool:
         """Whether a name may be supplied by something that could not be read, so that its absence is not reported."""

@@ -18,12 +18,8 @@ EXACT = 2**53  # from here on float64 skips whole numbers
 
 def terms(symbols: Symbols) -> list[Diagnostic]:
     found = [finding for formula in symbols.formulas for finding in _formula(formula)]
-    for statement in symbols.statements():
-        if isinstance(statement, ast.FactStatement | ast.LabelStatement) and statement.bounds is not None:
-            bounds = statement.bounds
-            ends = (bounds.lower,) if bounds.exact else (bounds.lower, bounds.upper)
-            found.extend(finding for end in ends if isinstance(end, ast.Number) for finding in _inexact(end))
-    return found
+    ends = [end for _, each in symbols.stated() if each.bounds is not None for end in each.bounds.written]
+    return [*found, *(finding for end in ends if isinstance(end, ast.Number) for finding in _inexact(end))]
 
 
 def _formula(formula: Formula) -> Iterator[Diagnostic]:
@@ -44,9 +40,8 @@ def _between(statement: ast.RuleStatement | ast.AxiomStatement, root: ast.Expres
     bounds = statement.bounds
     if bounds is None or not isinstance(root, ast.Comparison) or root.attributes or "<?>" in root.operators:
         return
-    lower, upper = bounds.lower, bounds.upper
-    ends = [end.value if isinstance(end, ast.Number) else end.initial for end in (lower, upper)]
-    if ends[0] is not None and ends[1] is not None and ends[0] > 0 and ends[1] < 1:
+    lower, upper = bounds.lower.start, bounds.upper.start
+    if lower is not None and upper is not None and lower > 0 and upper < 1:
         message = f"this comparison is true or false, never `{bounds.span.text}`"
         hint = "soften it, `(age(X) > 3){scale: 2}`, or leave 0 or 1 within the bounds"
         yield warning("impossible-truth", bounds.span, message, hint)
@@ -58,11 +53,12 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
         if not all(isinstance(side, NumericNode) and not mentions_numbers(side) for side in (left, right)):
             continue
         unit = any(isinstance(each, ast.Unit) for side in (left, right) for each in nodes(side))
+        both = f"`{left.span.on_one_line}` and `{right.span.on_one_line}` are constants"
         if node.attributes or "<?>" in node.operators or unit:
-            message = f"`{_shown(left)}` and `{_shown(right)}` are constants, so there is nothing to soften or to learn"
+            message = f"{both}, so there is nothing to soften or to learn"
             hint = "compare a number of an entity: `age(X) > 3`"
             if not node.attributes and "<?>" not in node.operators:
-                message = f"`{_shown(left)}` and `{_shown(right)}` are constants, and units take numbers of entities"
+                message = f"{both}, and units take numbers of entities"
                 hint = "write the unit's value in its place, or give it a number of an entity: `nau(age(X), 3)`"
             yield error("constant-comparison", node.span, message, hint)
             return
@@ -93,7 +89,7 @@ def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
     left, right = values
     if node.operator == "/" and right == 0:
         which = "" if isinstance(below[1], ast.Number) else ", which is 0"
-        message = f"nothing can be divided by `{_shown(below[1])}`{which}"
+        message = f"nothing can be divided by `{below[1].span.on_one_line}`{which}"
         yield error("division-by-zero", below[1].span, message, "divide by something else, or compare products instead")
     elif node.operator == "^" and left == 0 and right is not None and right < 0:
         message = f"`{node.span.text}` divides by 0"
@@ -104,7 +100,3 @@ def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
 
 def _no_root(node: ast.Expression, message: str) -> Diagnostic:
     return error("negative-root", node.span, message, "a negative number has whole powers only; check the sign")
-
-
-def _shown(node: ast.Expression) -> str:
-    return " ".join(node.span.text.split())

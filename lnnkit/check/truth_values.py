@@ -13,12 +13,12 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 def values(symbols: Symbols) -> list[Diagnostic]:
     found: list[Diagnostic] = []
+    for kind, statement in symbols.stated():
+        name = statement.atom.name
+        if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
+            found.extend(_fact(kind, statement, numeric=name in symbols.numbers))
     for statement in symbols.statements():
         match statement:
-            case ast.FactStatement() | ast.LabelStatement():
-                name = statement.atom.name
-                if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
-                    found.extend(_fact(statement, numeric=name in symbols.numbers))
             case ast.LoadStatement() | ast.LabelTableStatement() if statement.negated:
                 if statement.name in symbols.numbers:
                     message = f"`{statement.name}` is a number, which cannot be negated"
@@ -31,20 +31,20 @@ def values(symbols: Symbols) -> list[Diagnostic]:
     return found
 
 
-def _fact(statement: ast.FactStatement | ast.LabelStatement, numeric: bool) -> Iterator[Diagnostic]:
+def _fact(kind: str, statement: ast.FactStatement | ast.LabelStatement, numeric: bool) -> Iterator[Diagnostic]:
     bounds, name = statement.bounds, statement.atom.name
-    kind = "fact" if isinstance(statement, ast.FactStatement) else "label"
+    value = f"{kind} {statement.atom.span.text} = 0"
     if numeric:
         if statement.negated:
             message = f"`{name}` is a number, which cannot be negated"
-            yield error("number-as-formula", statement.atom.span, message, f"give its value: `{_shape(statement)} = 0`")
+            yield error("number-as-formula", statement.atom.span, message, f"give its value: `{value}`")
         elif bounds is None:
             message = f"`{name}` is a number, and this {kind} gives it no value"
-            yield error("number-without-value", statement.atom.span, message, f"add one: `{_shape(statement)} = 0`")
+            yield error("number-without-value", statement.atom.span, message, f"add one: `{value}`")
         else:
             yield from _order(bounds)
             yield from _unreachable(bounds)
-            if bounds.exact and not math.isfinite(_number(bounds.lower) or 0):
+            if bounds.exact and not math.isfinite(bounds.lower.start or 0):
                 message = f"the value {bounds.lower.span.text} is not finite"
                 yield error("value-not-finite", bounds.lower.span, message, "write an unknown end as `in [0, inf]`")
     elif bounds is not None:
@@ -55,20 +55,15 @@ def _fact(statement: ast.FactStatement | ast.LabelStatement, numeric: bool) -> I
 def _unreachable(bounds: ast.Bounds) -> Iterator[Diagnostic]:
     """Findings about bounds that no finite number satisfies."""
     for end, beyond in ((bounds.lower, math.inf), (bounds.upper, -math.inf)):
-        if not bounds.exact and _number(end) == beyond:
+        if not bounds.exact and end.start == beyond:
             message = f"no number lies beyond {end.span.text}"
             yield error("value-not-finite", end.span, message, "an unknown end is `-inf` below and `inf` above")
 
 
-def _shape(statement: ast.FactStatement | ast.LabelStatement) -> str:
-    return f"{'fact' if isinstance(statement, ast.FactStatement) else 'label'} {statement.atom.span.text}"
-
-
 def _truth(bounds: ast.Bounds, otherwise: str) -> Iterator[Diagnostic]:
-    ends = (bounds.lower,) if bounds.exact else (bounds.lower, bounds.upper)
     outside = False
-    for end in ends:
-        value = _number(end)
+    for end in bounds.written:
+        value = end.start
         if value is not None and not 0 <= value <= 1:
             outside = True
             message = f"the truth value {end.span.text} is not between 0 and 1"
@@ -79,12 +74,8 @@ def _truth(bounds: ast.Bounds, otherwise: str) -> Iterator[Diagnostic]:
 
 
 def _order(bounds: ast.Bounds) -> Iterator[Diagnostic]:
-    lower, upper = _number(bounds.lower), _number(bounds.upper)
+    lower, upper = bounds.lower.start, bounds.upper.start
     if lower is not None and upper is not None and lower > upper:
         low, high = bounds.lower.span.text, bounds.upper.span.text
         message = f"the lower bound {low} is above the upper bound {high}"
         yield error("bounds-reversed", bounds.span, message, f"write `in [{high}, {low}]`")
-
-
-def _number(value: ast.Value) -> float | int | None:
-    return value.value if isinstance(value, ast.Number) else value.initial

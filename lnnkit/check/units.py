@@ -95,7 +95,7 @@ def _attribute(
 
 
 def _in_range(attribute: ast.Attribute, value: ast.Value, shape: Shape) -> Iterator[Diagnostic]:
-    number = value.value if isinstance(value, ast.Number) else value.initial
+    number = value.start
     if number is None:
         return
     key = attribute.key

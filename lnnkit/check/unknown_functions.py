@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from lnnkit.check.constants import mentions_numbers
-from lnnkit.check.findings import error, place, warning
+from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.learnables import in_formula
 from lnnkit.check.program import Unknown
 from lnnkit.check.symbols import Formula, Symbols
@@ -25,13 +25,14 @@ _CODE = "unknown-function"
 
 def unknown_functions(symbols: Symbols) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    first: dict[str, ast.UnknownFunction] = {}
+    named: list[ast.UnknownFunction] = []
     for formula in symbols.formulas:
         own = among(formula)
+        named += [each for each in own if each.name is not None]
         if own:
-            wrong = next(_wrong(formula, own), None)
-            found.append(_untrained(formula, own[0]) if wrong is None else wrong)
-            found.extend(_conflicts(own, first))
+            found.append(next(_wrong(formula, own), None) or _untrained(formula, own[0]))
+    found += _conflicts(named)
+    first = {each.name: each for each in reversed(named)}
     values = {
         item.name: item
         for formula in symbols.formulas
@@ -127,7 +128,7 @@ def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]
             if any(shape.needed and key not in given for key, shape in shapes_of(each).items()):
                 learned.append(each.span)
     for span in learned:
-        message = f"`{' '.join(span.text.split())}` is learned too, and one equation determines one of them"
+        message = f"`{span.on_one_line}` is learned too, and one equation determines one of them"
         yield error(_CODE, span, message, "write a number, or leave it out: the function has constants of its own")
 
 
@@ -174,11 +175,8 @@ def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFuncti
     return other
 
 
-def _conflicts(own: list[ast.UnknownFunction], first: dict[str, ast.UnknownFunction]) -> Iterator[Diagnostic]:
-    for node in own:
-        if node.name is None:
-            continue
-        before = first.setdefault(node.name, node)
+def _conflicts(named: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
+    for before, node in repeated(named, lambda each: each.name):
         if len(before.operands) != len(node.operands):
             counts = [f"{len(each.operands)} term{'s' * (len(each.operands) > 1)}" for each in (node, before)]
             message = f"`?{node.name}` has {counts[0]} here, and {counts[1]} on {place(before.span, node.span)}"

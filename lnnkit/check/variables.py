@@ -22,15 +22,13 @@ def variables(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
-    for statement in symbols.statements():
-        if isinstance(statement, ast.FactStatement | ast.LabelStatement):
-            kind = "fact" if isinstance(statement, ast.FactStatement) else "label"
-            for argument in statement.atom.arguments:
-                if isinstance(argument, ast.Variable):
-                    name = argument.name
-                    message = f"`{name}` is a variable (it starts upper-case), and a {kind} is about entities"
-                    hint = f"an entity is written {format_string(name)} or in lower case; for all entities write a rule"
-                    yield error(f"variable-in-{kind}", argument.span, message, hint)
+    for kind, statement in symbols.stated():
+        for argument in statement.atom.arguments:
+            if isinstance(argument, ast.Variable):
+                name = argument.name
+                message = f"`{name}` is a variable (it starts upper-case), and a {kind} is about entities"
+                hint = f"an entity is written {format_string(name)} or in lower case; for all entities write a rule"
+                yield error(f"variable-in-{kind}", argument.span, message, hint)
 
 
 def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
@@ -57,14 +55,13 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
             elif id(variable) not in used:
                 yield _unused(word, variable)
         if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
-            names = {variable.name for variable in node.variables}
-            one = ", ".join(variable.name for variable in node.variables)
+            names = [variable.name for variable in node.variables]
+            one = ", ".join(names)
             message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
             hint = "write `&` for `->` if both sides are meant to hold of the same thing"
-            left = " ".join(node.body.antecedent.span.text.split())
-            if visit.parent is None and len(left) < 60 and not names & _argument_names(node.body.consequent):
-                bound = ", ".join(variable.name for variable in node.variables)
-                hint = f"close the quantifier before the arrow: `(exists {bound}: {left}) -> ...`"
+            left = node.body.antecedent.span.on_one_line
+            if visit.parent is None and len(left) < 60 and _argument_names(node.body.consequent).isdisjoint(names):
+                hint = f"close the quantifier before the arrow: `(exists {one}: {left}) -> ...`"
             yield warning("exists-implies", node.body.span, message, hint)
 
 
@@ -152,6 +149,6 @@ def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
             yield warning("variable-like-entity", mention.span, message, hint)
         elif counts[name] == 1 and not query and mention.atom is not None and name not in bare:
             message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
-            atom = " ".join(_formula_about(mention.atom, formula).span.text.split())
+            atom = _formula_about(mention.atom, formula).span.on_one_line
             hint = f"check its spelling; if any will do, write `(exists {name}: {atom})`, if all, `forall {name}: ...`"
             yield warning("single-variable", mention.span, message, hint)

@@ -11,7 +11,7 @@ from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.program import LogicName
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.units import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
-from lnnkit.check.walk import Connective, Visit
+from lnnkit.check.walk import Connective, Visit, strip_foralls
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -25,22 +25,17 @@ def weights(symbols: Symbols) -> list[Diagnostic]:
 
 def _last(formula: Formula) -> Iterator[Diagnostic]:
     """`rule P(X) -> Q(X) @ 0.8`, without any other weight, and without bounds: the truth of the rule may be meant."""
-    statement, weighed = (
-        formula.statement,
-        [each.node for each in formula.visits if isinstance(each.node, ast.Weighted)],
-    )
+    statement = formula.statement
+    weighed = [each.node for each in formula.visits if isinstance(each.node, ast.Weighted)]
     if isinstance(statement, ast.QueryStatement) or statement.bounds is not None or len(weighed) != 1:
         return
     weight, operand = weighed[0].weight, weighed[0].operand
     if not isinstance(weight, ast.Number) or not 0 < weight.value < 1 or weight.span.end < statement.span.end:
         return
-    root = formula.root
-    while isinstance(root, ast.Forall):
-        root = root.body
-    if not isinstance(root, ast.Implies):
+    if not isinstance(strip_foralls(formula.root), ast.Implies):
         return
-    operand_text, value = " ".join(operand.span.text.split()), weight.span.text
-    message = f"`@{value}` weighs `{operand_text}` alone: it does not say how far the rule holds"
+    value = weight.span.text
+    message = f"`@{value}` weighs `{operand.span.on_one_line}` alone: it does not say how far the rule holds"
     hint = f"for that write `in [{value}, 1]`; if the weight is meant, give another operand one too, if it is `@1`"
     yield warning("weighted-conclusion", weight.span, message, hint)
 
@@ -54,7 +49,7 @@ def _of_nodes(symbols: Symbols) -> list[Diagnostic]:
             _weight(visit.node, visit.parent)
             if isinstance(visit.node, ast.Weighted)
             else _attributes(visit, visit.node, formula, symbols)
-            if isinstance(visit.node, Connective | ast.Comparison | ast.Unit) and visit.node.attributes
+            if isinstance(visit.node, Carrier) and visit.node.attributes
             else ()
         )
     ]
@@ -62,7 +57,7 @@ def _of_nodes(symbols: Symbols) -> list[Diagnostic]:
 
 def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagnostic]:
     weight = node.weight
-    value = weight.value if isinstance(weight, ast.Number) else weight.initial
+    value = weight.start
     if not isinstance(parent, Connective):
         message = f"the weight `@{weight.span.text}` has no operand: it stands in no connective"
         truth = f"in [{weight.span.text}, 1]" if value is not None and 0 < value <= 1 else "in [l, u]"
@@ -77,7 +72,7 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
         )
 
 
-Carrier = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
+Carrier = Connective | ast.Comparison | ast.Unit
 
 
 def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
@@ -133,7 +128,7 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
     if not isinstance(value, ast.Number | ast.Learnable):
         yield error("attribute-value", attribute.span, f"`{key}` is one number", f"`{key}: 1`")
         return
-    number = value.value if isinstance(value, ast.Number) else value.initial
+    number = value.start
     if number is not None and not math.isfinite(number):
         yield error("attribute-value", attribute.span, f"`{key}` is finite", f"`{key}: 1`")
     elif key == "scale" and number is not None and number <= 0:
@@ -148,7 +143,7 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
             yield error("bias-on-equivalence", attribute.span, message, hint)
 
 
-def logic_of(node: Connective | ast.Comparison | ast.Unit, around: LogicName) -> LogicName:
+def logic_of(node: Carrier, around: LogicName) -> LogicName:
     """The logic of a group: its own attribute, otherwise that of its file."""
     for attribute in node.attributes:
         if attribute.key == "logic" and attribute.value in LOGICS:

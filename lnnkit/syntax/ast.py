@@ -49,6 +49,11 @@ class Number(Node):
 
     value: float | int
 
+    @property
+    def start(self) -> float | int:
+        """What it is before training."""
+        return self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Learnable(Node):
@@ -56,6 +61,11 @@ class Learnable(Node):
 
     name: str | None
     initial: float | int | None
+
+    @property
+    def start(self) -> float | int | None:
+        """What it is before training; None if nothing says it here."""
+        return self.initial
 
 
 Value = Number | Learnable
@@ -250,6 +260,11 @@ class Bounds(Node):
     lower: Value
     upper: Value
     exact: bool = False
+
+    @property
+    def written(self) -> tuple[Value, ...]:
+        """Its ends, as many as are written."""
+        return (self.lower,) if self.exact else (self.lower, self.upper)
 
 
 @dataclass(frozen=True, slots=True)

@@ -512,7 +512,7 @@ class Builder:
 
     def _weight(self, branch: Branch) -> ast.Value:
         value = self._value(branch)
-        amount = value.value if isinstance(value, ast.Number) else value.initial
+        amount = value.start
         if amount is not None and amount < 0:
             message = f"a weight must not be negative: `{self.text(branch)}`"
             raise self._fault("negative-weight", message, branch, "use `~` for the negation")

@@ -43,6 +43,11 @@ class Span:
         return self.source.text[self.start : self.end]
 
     @property
+    def on_one_line(self) -> str:
+        """The text with each run of white space as one blank."""
+        return " ".join(self.text.split())
+
+    @property
     def line_text(self) -> str:
         """The whole source line on which the span starts."""
         begin = self.source.text.rfind("\n", 0, self.start) + 1
