@@ -6,7 +6,7 @@ individuals is a fact, every other premise an axiom, whatever is asked a query.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -100,23 +100,21 @@ def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
         kept.append(each)
     if not name_of:
         return kept
-    return [replace(each, formula=_renamed(each.formula, {n: representative(n) for n in name_of})) for each in kept]
+    names = {name: representative(name) for name in name_of}
+
+    def renamed(term: fol.Term) -> fol.Term:
+        if isinstance(term, fol.Application) and not term.arguments:
+            return term if term.quoted else replace(term, name=names.get(term.name, term.name))
+        return fol.with_subterms(term, renamed)
+
+    def change(leaf: fol.Leaf) -> fol.Leaf:
+        return fol.with_terms(leaf, renamed)
+
+    return [replace(each, formula=fol.with_leaves(each.formula, change)) for each in kept]
 
 
 def _constant(*terms: fol.Term) -> bool:
     return all(isinstance(term, fol.Application) and not term.arguments and not term.quoted for term in terms)
-
-
-def _renamed(formula: fol.Formula, names: Mapping[str, str]) -> fol.Formula:
-    if isinstance(formula, fol.Atom | fol.Equal | fol.Compare):
-        return fol.with_terms(formula, tuple([_renamed_term(term, names) for term in fol.terms_of(formula)]))
-    return fol.rebuilt(formula, tuple([_renamed(part, names) for part in fol.parts(formula)]))
-
-
-def _renamed_term(term: fol.Term, names: Mapping[str, str]) -> fol.Term:
-    if isinstance(term, fol.Application) and not term.arguments:
-        return term if term.quoted else replace(term, name=names.get(term.name, term.name))
-    return fol.with_subterms(term, lambda each: _renamed_term(each, names))
 
 
 def _note_functions(functions: Functions, liberties: Liberties) -> None:
@@ -168,24 +166,27 @@ def _text(term: fol.Term) -> str:
     return normalise(term.name)
 
 
-def _is_number_fact(formula: fol.Formula) -> bool:
-    """Whether it states the number of a named entity."""
-    if not isinstance(formula, fol.Compare) or formula.operator != "=" or fol.free_variables(formula):
-        return False
-    return {type(formula.left), type(formula.right)} == {fol.Attribute, fol.Number}
+def _fact(formula: fol.Formula) -> tuple[fol.Atom | fol.Attribute, fol.Number | None] | None:
+    """The atom that a formula states or denies of named entities, or the attribute and its number; else None."""
+    if fol.free_variables(formula):
+        return None
+    match fol.negated(formula) or formula:
+        case fol.Atom() as atom:
+            return atom, None
+    match formula:
+        case fol.Compare("=", fol.Attribute() as of, fol.Number() as value) | fol.Compare(
+            "=", fol.Number() as value, fol.Attribute() as of
+        ):
+            return of, value
+    return None
 
 
 def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
     """The entities that facts name."""
     for each in stated:
         for formula in conjuncts(each.formula) if each.role != "query" else ():
-            literal = fol.negated(formula) or formula
-            if isinstance(literal, fol.Atom) and not fol.free_variables(literal):
-                yield from (_text(term) for term in literal.arguments)
-            elif _is_number_fact(formula):
-                assert isinstance(formula, fol.Compare)
-                for term in (formula.left, formula.right):
-                    yield from (_text(each) for each in term.arguments) if isinstance(term, fol.Attribute) else ()
+            if (found := _fact(formula)) is not None:
+                yield from map(_text, found[0].arguments)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -237,13 +238,15 @@ class _Writer:
             yield format_statement(self._statement(formula, stated.name if not number else None), as_written=True)
 
     def _statement(self, formula: fol.Formula, name: str | None) -> ast.Statement:
-        literal = fol.negated(formula) or formula
-        if isinstance(literal, fol.Atom) and not fol.free_variables(literal):
-            atom = self.expression(literal, {}, set())
-            assert isinstance(atom, ast.Atom)
-            return ast.FactStatement(span=_NOWHERE, atom=atom, negated=literal is not formula)
-        if (stated := self._number_fact(formula)) is not None:
-            return stated
+        if (found := _fact(formula)) is not None:
+            of, number = found
+            if isinstance(of, fol.Atom):
+                atom = self._atom("predicate", of.predicate, of.arguments, {})
+                return ast.FactStatement(span=_NOWHERE, atom=atom, negated=formula is not of)
+            assert number is not None
+            value = ast.Number(span=_NOWHERE, value=number.value)
+            bounds = ast.Bounds(span=_NOWHERE, lower=value, upper=value, exact=True)
+            return ast.FactStatement(span=_NOWHERE, atom=self._atom("number", of.name, of.arguments, {}), bounds=bounds)
         names: dict[str, str] = {}
         used: set[str] = set()
         while isinstance(formula, fol.Quantified) and formula.universal and _occurrences(formula) > 1:
@@ -255,22 +258,6 @@ class _Writer:
             title = name if self.taken[name] == 1 else f"{name}-{self.taken[name]}"
             title = title if is_name(title) else None
         return ast.AxiomStatement(span=_NOWHERE, name=title, formula=self.expression(formula, names, used))
-
-    def _number_fact(self, formula: fol.Formula) -> ast.Statement | None:
-        """``fact age(anna) = 34``, if the formula is such."""
-        if not _is_number_fact(formula):
-            return None
-        assert isinstance(formula, fol.Compare)
-        left, right = formula.left, formula.right
-        if isinstance(left, fol.Number):
-            left, right = right, left
-        assert isinstance(right, fol.Number)
-        atom = self._term(left, {})
-        assert isinstance(atom, ast.Atom)
-        value = ast.Number(span=_NOWHERE, value=right.value)
-        return ast.FactStatement(
-            span=_NOWHERE, atom=atom, bounds=ast.Bounds(span=_NOWHERE, lower=value, upper=value, exact=True)
-        )
 
     def _variable(self, name: str, used: set[str]) -> str:
         """A variable name that is distinct from the others of its statement, and differs from every entity by more than
@@ -362,18 +349,4 @@ def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
 
 def _occurrences(formula: fol.Quantified) -> int:
     """The number of occurrences of a quantifier's variable in its scope."""
-    count: defaultdict[str, int] = defaultdict(int)
-    _count(formula.body, frozenset(), count)
-    return count[formula.variable]
-
-
-def _count(formula: fol.Formula, bound: frozenset[str], count: defaultdict[str, int]) -> None:
-    if isinstance(formula, fol.Quantified):
-        bound |= {formula.variable}
-    if isinstance(formula, fol.Atom | fol.Equal | fol.Compare):
-        for term in fol.terms_of(formula):
-            for each in fol.subterms(term):
-                if isinstance(each, fol.Variable) and each.name not in bound:
-                    count[each.name] += 1
-    for part in fol.parts(formula):
-        _count(part, bound, count)
+    return sum(each.name == formula.variable for each in fol.free_occurrences(formula.body))

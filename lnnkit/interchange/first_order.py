@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -112,7 +112,8 @@ class Quantified:
     body: Formula
 
 
-Formula = Constant | Atom | Equal | Compare | Connective | Quantified
+Leaf = Atom | Equal | Compare
+Formula = Constant | Leaf | Connective | Quantified
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,20 @@ def joined(sign: Sign, *operands: Formula) -> Connective:
     return Connective(sign, operands)
 
 
+def combined(sign: Literal["and", "or"], operands: Sequence[Formula]) -> Formula:
+    """A conjunction or disjunction of any number of formulas; of none it is true or false."""
+    if not operands:
+        return Constant(sign == "and")
+    return operands[0] if len(operands) == 1 else Connective(sign, tuple(operands))
+
+
+def quantified(universal: bool, variables: Iterable[str], body: Formula) -> Formula:
+    """The formula under a quantifier for each variable, the first outermost."""
+    for name in reversed(list(variables)):
+        body = Quantified(universal, name, body)
+    return body
+
+
 def negated(formula: Formula) -> Formula | None:
     """What a negation denies; None for any other formula."""
     return formula.operands[0] if isinstance(formula, Connective) and formula.sign == "not" else None
@@ -154,7 +169,7 @@ def depth(formula: Formula) -> int:
     while waiting:
         node, level = waiting.pop()
         deepest = max(deepest, level)
-        if isinstance(node, Atom | Equal | Compare):
+        if isinstance(node, Leaf):
             terms = [(term, level + 1) for term in terms_of(node)]
             while terms:
                 term, below = terms.pop()
@@ -174,24 +189,31 @@ def rebuilt(formula: Formula, inner: tuple[Formula, ...]) -> Formula:
     return replace(formula, body=inner[0]) if isinstance(formula, Quantified) else formula
 
 
-def leaves(formula: Formula) -> Iterator[Atom | Equal | Compare]:
+def leaves(formula: Formula) -> Iterator[Leaf]:
     """The atoms, equations and comparisons, from left to right."""
-    if isinstance(formula, Atom | Equal | Compare):
+    if isinstance(formula, Leaf):
         yield formula
     for part in parts(formula):
         yield from leaves(part)
 
 
-def terms_of(leaf: Atom | Equal | Compare) -> tuple[Term, ...]:
+def with_leaves(formula: Formula, change: Callable[[Leaf], Formula]) -> Formula:
+    """The formula with each of its leaves changed."""
+    if isinstance(formula, Leaf):
+        return change(formula)
+    return rebuilt(formula, tuple([with_leaves(part, change) for part in parts(formula)]))
+
+
+def terms_of(leaf: Leaf) -> tuple[Term, ...]:
     """The arguments of a leaf."""
     return leaf.arguments if isinstance(leaf, Atom) else (leaf.left, leaf.right)
 
 
-def with_terms(leaf: Atom | Equal | Compare, terms: tuple[Term, ...]) -> Formula:
-    """The leaf with other arguments."""
+def with_terms(leaf: Leaf, change: Callable[[Term], Term]) -> Leaf:
+    """The leaf with each of its arguments changed."""
     if isinstance(leaf, Atom):
-        return replace(leaf, arguments=terms)
-    return replace(leaf, left=terms[0], right=terms[1])
+        return replace(leaf, arguments=tuple(map(change, leaf.arguments)))
+    return replace(leaf, left=change(leaf.left), right=change(leaf.right))
 
 
 def subterms(term: Term) -> Iterator[Term]:
@@ -205,27 +227,36 @@ def subterms(term: Term) -> Iterator[Term]:
         yield from subterms(term.right)
 
 
-def free_variables(formula: Formula, bound: frozenset[str] = frozenset()) -> dict[str, Variable]:
-    """The free variables, in order of occurrence."""
-    found: dict[str, Variable] = {}
-    if isinstance(formula, Atom | Equal | Compare):
+def free_occurrences(formula: Formula) -> Iterator[Variable]:
+    """Each occurrence of a free variable, from left to right."""
+    if isinstance(formula, Leaf):
         for term in terms_of(formula):
-            for each in subterms(term):
-                if isinstance(each, Variable) and each.name not in bound:
-                    found.setdefault(each.name, each)
-        return found
-    if isinstance(formula, Quantified):
-        bound |= {formula.variable}
+            yield from (each for each in subterms(term) if isinstance(each, Variable))
+    own = formula.variable if isinstance(formula, Quantified) else None
     for part in parts(formula):
-        for name, variable in free_variables(part, bound).items():
-            found.setdefault(name, variable)
+        yield from (each for each in free_occurrences(part) if each.name != own)
+
+
+def free_variables(formula: Formula) -> dict[str, Variable]:
+    """The first occurrence of each free variable, in order."""
+    found: dict[str, Variable] = {}
+    for each in free_occurrences(formula):
+        found.setdefault(each.name, each)
     return found
+
+
+def bound_variables(formula: Formula) -> Iterator[str]:
+    """The variables that quantifiers bind."""
+    if isinstance(formula, Quantified):
+        yield formula.variable
+    for part in parts(formula):
+        yield from bound_variables(part)
 
 
 def substituted(formula: Formula, terms: Mapping[str, Term]) -> Formula:
     """The formula with terms substituted for free variables; the caller ensures that no quantifier captures them."""
-    if isinstance(formula, Atom | Equal | Compare):
-        return with_terms(formula, tuple([within(term, terms) for term in terms_of(formula)]))
+    if isinstance(formula, Leaf):
+        return with_terms(formula, lambda term: within(term, terms))
     if isinstance(formula, Quantified):
         terms = {name: term for name, term in terms.items() if name != formula.variable}
     return rebuilt(formula, tuple([substituted(part, terms) for part in parts(formula)]))

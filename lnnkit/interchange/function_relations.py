@@ -57,12 +57,11 @@ def _laws(functions: Functions) -> Iterator[fol.Stated]:
     for (name, arity), relation in functions.relation_of.items():
         given = [fol.Variable(f"x{i + 1}") for i in range(arity)]
         one, two = fol.Variable("y"), fol.Variable("z")
-        some = fol.Quantified(False, "y", fol.Atom(relation, (*given, one)))
+        some = fol.quantified(False, "y", fol.Atom(relation, (*given, one)))
         both = fol.joined("and", fol.Atom(relation, (*given, one)), fol.Atom(relation, (*given, two)))
-        same = fol.Quantified(True, "y", fol.Quantified(True, "z", fol.joined("implies", both, fol.Equal(one, two))))
+        same = fol.quantified(True, "yz", fol.joined("implies", both, fol.Equal(one, two)))
         for law, told in ((some, "a value"), (same, "one value at most")):
-            for variable in reversed(given):
-                law = fol.Quantified(True, variable.name, law)
+            law = fol.quantified(True, [variable.name for variable in given], law)
             yield fol.Stated(law, gloss=f"`{name}` has {told}")
 
 
@@ -71,7 +70,7 @@ class _Rewriting:
 
     def __init__(self, functions: Functions, formula: fol.Formula) -> None:
         self.functions = functions
-        self.taken = set(_names(formula))
+        self.taken = {*fol.free_variables(formula), *fol.bound_variables(formula)}
 
     def stated(self, stated: fol.Stated) -> fol.Stated:
         return replace(stated, formula=self.formula(stated.formula, stated.role == "axiom"))
@@ -86,7 +85,7 @@ class _Rewriting:
                 )
         return fol.rebuilt(formula, tuple([self.formula(part, positive) for part in fol.parts(formula)]))
 
-    def _leaf(self, leaf: fol.Atom | fol.Equal | fol.Compare, positive: bool) -> fol.Formula:
+    def _leaf(self, leaf: fol.Leaf, positive: bool) -> fol.Formula:
         if isinstance(leaf, fol.Equal):
             left, right = leaf.left, leaf.right
             if not _is_function(left):
@@ -97,8 +96,7 @@ class _Rewriting:
                 return self._wrapped(fol.Atom(self._name(left), tuple(arguments), leaf.span), given, positive)
             return leaf
         given = []
-        terms = tuple([self._term(each, given) for each in fol.terms_of(leaf)])
-        return self._wrapped(fol.with_terms(leaf, terms), given, positive)
+        return self._wrapped(fol.with_terms(leaf, lambda term: self._term(term, given)), given, positive)
 
     def _wrapped(self, formula: fol.Formula, given: list[tuple[fol.Variable, fol.Atom]], positive: bool) -> fol.Formula:
         for variable, atom in reversed(given):
@@ -123,13 +121,3 @@ class _Rewriting:
 
 def _is_function(term: fol.Term) -> TypeGuard[fol.Application]:
     return isinstance(term, fol.Application) and bool(term.arguments) and not term.quoted
-
-
-def _names(formula: fol.Formula) -> Iterator[str]:
-    if isinstance(formula, fol.Quantified):
-        yield formula.variable
-    for leaf in fol.leaves(formula) if isinstance(formula, fol.Atom | fol.Equal | fol.Compare) else ():
-        for term in fol.terms_of(leaf):
-            yield from (each.name for each in fol.subterms(term) if isinstance(each, fol.Variable))
-    for part in fol.parts(formula):
-        yield from _names(part)

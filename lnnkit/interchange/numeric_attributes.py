@@ -16,14 +16,20 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
     """The formulas with numeric functions as attributes, and equations between numbers as comparisons. Raises
     `ProgramError` if an individual occurs where a number is expected."""
     found: set[_Symbol] = set()
-    while True:
+    before = -1
+    while len(found) > before:
         before = len(found)
         for each in stated:
             for leaf in fol.leaves(each.formula):
                 if isinstance(leaf, fol.Compare) or (isinstance(leaf, fol.Equal) and _numeric(leaf, found)):
                     found |= {*_symbols(leaf.left), *_symbols(leaf.right)}
-        if len(found) == before:
-            return [replace(each, formula=_rewritten(each.formula, found)) for each in stated]
+
+    def rewritten(leaf: fol.Leaf) -> fol.Formula:
+        if isinstance(leaf, fol.Equal) and _numeric(leaf, found):
+            leaf = fol.Compare("=", leaf.left, leaf.right, leaf.span)
+        return fol.with_terms(leaf, lambda term: _number(term, found)) if isinstance(leaf, fol.Compare) else leaf
+
+    return [replace(each, formula=fol.with_leaves(each.formula, rewritten)) for each in stated]
 
 
 def _numeric(leaf: fol.Equal, found: set[_Symbol]) -> bool:
@@ -48,23 +54,13 @@ def _symbol(term: fol.Application) -> _Symbol:
     return term.name, len(term.arguments)
 
 
-def _rewritten(formula: fol.Formula, found: set[_Symbol]) -> fol.Formula:
-    if isinstance(formula, fol.Equal) and _numeric(formula, found):
-        return fol.Compare("=", _number(formula.left, found), _number(formula.right, found), formula.span)
-    if isinstance(formula, fol.Compare):
-        return replace(formula, left=_number(formula.left, found), right=_number(formula.right, found))
-    return fol.rebuilt(formula, tuple([_rewritten(part, found) for part in fol.parts(formula)]))
-
-
 def _number(term: fol.Term, found: set[_Symbol]) -> fol.Term:
     if isinstance(term, fol.Sum):
         return fol.with_subterms(term, lambda each: _number(each, found))
     if isinstance(term, fol.Application) and not term.quoted and _symbol(term) in found:
         return fol.Attribute(term.name, term.arguments, term.span)
     if not isinstance(term, fol.Number):
-        shown = term.name if isinstance(term, fol.Variable | fol.Application | fol.Attribute) else "this"
-        span = term.span if isinstance(term, fol.Variable | fol.Application | fol.Attribute) else None
-        message = f"`{shown}` is an individual, but a number is expected here"
+        message = f"`{term.name}` is an individual, but a number is expected here"
         hint = "name a number that it has, as in `age(x) > 5`"
-        raise ProgramError([Diagnostic("individual-as-number", message, hint, span)])
+        raise ProgramError([Diagnostic("individual-as-number", message, hint, term.span)])
     return term

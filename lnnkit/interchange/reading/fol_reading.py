@@ -62,10 +62,9 @@ def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
     for name, variable in fol.free_variables(formula).items():
         message = f"nothing binds `{name}`: it is read as `for every {name}`"
         liberties.note_at("free-variable", message, f"write `∀{name} (...)`, or name the individual", variable.span)
-    for name in reversed(fol.free_variables(formula)):
-        formula = fol.Quantified(True, name, formula)
+    formula = fol.quantified(True, fol.free_variables(formula), formula)
     span = Span(source, line.start, line.end)
-    return fol.Stated(formula, line.role, line.name, " ".join(span.text.split()), line.gloss, span)
+    return fol.Stated(formula, line.role, line.name, span.on_one_line, line.gloss, span)
 
 
 def _require_formula(source: Source, words: Words, line: Line) -> None:
@@ -261,7 +260,7 @@ class _Builder:
                 links.append(same if operator == "=" else fol.joined("not", same))
             else:
                 links.append(fol.Compare(operator, left, right, span))
-        return links[0] if len(links) == 1 else fol.joined("and", *links)
+        return fol.combined("and", links)
 
     def _atom(self, node: Tree[Token], bound: frozenset[str]) -> fol.Formula:
         name, *rest = _inside(node, "LPAR", "RPAR", "COMMA")
@@ -349,18 +348,11 @@ def _is_universal(quantifier: str) -> bool:
 
 
 def _fresh(name: str, body: fol.Formula, bound: frozenset[str]) -> str:
-    taken = {*bound, *fol.free_variables(body), *_bound_in(body)}
+    taken = {*bound, *fol.free_variables(body), *fol.bound_variables(body)}
     number = 1
     while f"{name}{number}" in taken:
         number += 1
     return f"{name}{number}"
-
-
-def _bound_in(formula: fol.Formula) -> Iterator[str]:
-    if isinstance(formula, fol.Quantified):
-        yield formula.variable
-    for part in fol.parts(formula):
-        yield from _bound_in(part)
 
 
 def _number(text: str) -> float | int:

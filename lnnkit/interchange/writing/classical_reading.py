@@ -153,7 +153,7 @@ class _Reader:
             self.errors.append(problem.diagnostic)
             return
         for each in self._held(found, low, high):
-            self.theory.axioms.append(fol.Stated(each, name=name, shown=" ".join(span.text.split())))
+            self.theory.axioms.append(fol.Stated(each, name=name, shown=span.on_one_line))
 
     def _question(self, query: Query) -> None:
         try:
@@ -240,7 +240,7 @@ class _Reader:
         for place, operator in enumerate(node.operators):
             compared = fol.Compare("=" if operator == "!=" else operator, terms[place], terms[place + 1])
             links.append(fol.joined("not", compared) if operator == "!=" else compared)
-        return links[0] if len(links) == 1 else fol.joined("and", *links)
+        return fol.combined("and", links)
 
     def _term(self, node: ast.Expression, names: Mapping[str, str]) -> fol.Term:
         match node:
@@ -287,13 +287,10 @@ class _Reader:
                 self.theory.predicates[name] = predicate.arity
                 variables = [fol.Variable(f"V{next(self.variables)}") for _ in range(predicate.arity)]
                 rows = [_is_row(variables, row) for row in listed.get(name, {})]
-                body: fol.Formula = fol.joined("not", fol.Atom(name, tuple(variables)))
-                if rows:
-                    some = rows[0] if len(rows) == 1 else fol.joined("or", *rows)
-                    body = fol.joined("implies", fol.Atom(name, tuple(variables)), some)
-                for variable in reversed(variables):
-                    body = fol.Quantified(True, variable.name, body)
-                self.theory.axioms.append(fol.Stated(body, shown=f"{name} is closed"))
+                atom = fol.Atom(name, tuple(variables))
+                body = fol.joined("implies", atom, fol.combined("or", rows)) if rows else fol.joined("not", atom)
+                closed = fol.quantified(True, [each.name for each in variables], body)
+                self.theory.axioms.append(fol.Stated(closed, shown=f"{name} is closed"))
 
     def _sorts(self) -> None:
         for sort in self.guarding:
@@ -306,13 +303,9 @@ class _Reader:
                 continue
             variable = fol.Variable(f"V{next(self.variables)}")
             same = [fol.Equal(variable, fol.Application(each)) for each in members]
-            body: fol.Formula = fol.Constant(False)
-            if same:
-                body = same[0] if len(same) == 1 else fol.joined("or", *same)
-            defined = fol.joined("iff", fol.Atom(name, (variable,)), body)
-            self.theory.axioms.append(
-                fol.Stated(fol.Quantified(True, variable.name, defined), shown=f"{shown}, closed")
-            )
+            defined = fol.joined("iff", fol.Atom(name, (variable,)), fol.combined("or", same))
+            closed = fol.Quantified(True, variable.name, defined)
+            self.theory.axioms.append(fol.Stated(closed, shown=f"{shown}, closed"))
 
 
 def _guard(sort: str) -> str:
@@ -320,10 +313,8 @@ def _guard(sort: str) -> str:
 
 
 def _is_row(variables: Sequence[fol.Variable], row: Sequence[str]) -> fol.Formula:
-    parts = [fol.Equal(variable, fol.Application(each)) for variable, each in zip(variables, row, strict=True)]
-    if not parts:
-        return fol.Constant(True)
-    return parts[0] if len(parts) == 1 else fol.joined("and", *parts)
+    cells = zip(variables, row, strict=True)
+    return fol.combined("and", [fol.Equal(variable, fol.Application(each)) for variable, each in cells])
 
 
 def _value(value: object) -> float | None:
