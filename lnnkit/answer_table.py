@@ -147,13 +147,7 @@ class Answers:
     def __getitem__(self, index: slice) -> Answers: ...
     def __getitem__(self, index: int | slice) -> Answer | Answers:
         if isinstance(index, slice):
-            return replace(
-                self,
-                columns=tuple(column[index] for column in self.columns),
-                lower=self.lower[index],
-                upper=self.upper[index],
-                contested=self.contested[index],
-            )
+            return self.at(index)
         return Answer(
             {name: column[index] for name, column in zip(self.variables, self.columns, strict=True)},
             float(self.lower[index]),
@@ -163,6 +157,14 @@ class Answers:
             self.tolerance,
             self.numeric,
         )
+
+    def at(self, rows: slice | np.ndarray) -> Answers:
+        """The answers of a slice, of row numbers or of a mask."""
+        from lnnkit.data.column import EntityColumn
+
+        columns = tuple(EntityColumn(column.codes[rows], column.names) for column in self.columns)
+        lower, upper, contested = self.lower[rows], self.upper[rows], self.contested[rows]
+        return replace(self, columns=columns, lower=lower, upper=upper, contested=contested)
 
     def __iter__(self) -> Iterator[Answer]:
         for start in range(0, len(self), _BLOCK):

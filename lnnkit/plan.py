@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lnnkit.markup.plain_text import aligned, counted
 from lnnkit.outcome import Outcome
 
 
@@ -52,13 +53,13 @@ class StatementPlan:
         return f"{self.kind}{called}{place}"
 
     def lines(self) -> Iterator[str]:
-        yield f"{self.title}: {_counted(self.instances, 'instance')} for {self.purpose}"
+        yield f"{self.title}: {counted(self.instances, 'instance')} for {self.purpose}"
         yield f"  {self.text}"
         made = [join for join in self.joins if join.times]
         width = max((len(step.reads) for join in made for step in join.steps), default=0)
         digits = max((len(f"{step.rows:,}") for join in made for step in join.steps), default=0)
         for number, join in enumerate(made, 1):
-            yield f"  join {number}, {_counted(join.times, 'time')}"
+            yield f"  join {number}, {counted(join.times, 'time')}"
             for position, step in enumerate(join.steps):
                 out = "not reached" if step.out is None else f"-> {step.out:,}"
                 shown = out if position or step.out != step.rows else ""
@@ -69,7 +70,7 @@ class StatementPlan:
         """The joins that were not executed, and why."""
         idle = Counter(", ".join(step.reads for step in j.steps if not step.rows) for j in self.joins if not j.times)
         for empty, count in idle.items():
-            yield f"{_counted(count, 'join')} not " + (f"made: no rows of {empty}" if empty else "needed")
+            yield f"{counted(count, 'join')} not " + (f"made: no rows of {empty}" if empty else "needed")
 
     def rows(self) -> Iterator[tuple[str | int, ...]]:
         """The steps as rows of a table; the first one has what all of them share."""
@@ -155,7 +156,7 @@ class Plan:
         if self.tables:
             yield "sides, and the atoms on which they differ from the default"
             rows = [("", "lower", "upper"), *((t.name, str(t.lower), str(t.upper)) for t in self.tables)]
-            yield from _aligned(rows)
+            yield from (f"  {line}" for line in aligned(rows))
             yield ""
         yield self.outcome.summary
 
@@ -173,13 +174,3 @@ class Plan:
         shown = [Table("joins", heads, joins, len(joins))] if joins else []
         shown += [Table("sides", ["", "lower", "upper"], sides, len(sides))] if sides else []
         return tables(*shown, text=self.outcome.summary)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

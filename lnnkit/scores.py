@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from lnnkit.markup.plain_text import aligned
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -20,14 +22,6 @@ def _cell(value: str | float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _aligned(table: Sequence[Sequence[str | float | None]]) -> Iterator[str]:
-    rows = [list(map(_cell, row)) for row in table]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, *cells in rows:
-        right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-        yield "  ".join([name.ljust(widths[0]), *right]).rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +94,8 @@ class Scores:
                 yield [kind, *(column.replace("_", " ") for column in columns)], rows
 
     def __str__(self) -> str:
-        return "\n\n".join("\n".join(_aligned([heads, *rows])) for heads, rows in self.tables())
+        shown = ([list(map(_cell, row)) for row in (heads, *rows)] for heads, rows in self.tables())
+        return "\n\n".join("\n".join(aligned(rows, range(1, len(rows[0])))) for rows in shown)
 
     __repr__ = __str__
 

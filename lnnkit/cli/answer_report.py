@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,12 @@ from lnnkit.answer_table import finite, formatter, state_in_words
 from lnnkit.cli import text_cells as cells
 from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
+from lnnkit.markup.plain_text import aligned, counted, padded, width
 
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answers
     from lnnkit.cli.chosen_answers import Shown
-    from lnnkit.outcome import Contradiction, Creeping, Outcome
+    from lnnkit.outcome import Contradiction, Outcome
     from lnnkit.plan import Plan
 
 
@@ -25,11 +25,11 @@ def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
     for position, each in enumerate(answers):
         yield ", " if position else ""
         yield f'{{"query": {_dump(each.query)}, "answers": ['
-        template = f'{{"bindings": {_bindings(each)}, "lower": %s, "upper": %s, "state": %s}}'
+        members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in each.variables)
+        template = f'{{"bindings": {{{members}}}, "lower": %s, "upper": %s, "state": %s}}'
         columns = [
             *(cells.entities(column, _dump) for column in each.columns),
-            cells.numbers(each.lower, _number),
-            cells.numbers(each.upper, _number),
+            *(cells.numbers(ends, lambda end: _dump(finite(end))) for ends in (each.lower, each.upper)),
             cells.states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}'),
         ]
         for number, block in enumerate(cells.rows(columns)):
@@ -40,16 +40,6 @@ def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
     for key, value in outcome.as_dict().items():
         yield f', "{key}": {_dump(value)}'
     yield "}\n"
-
-
-def _bindings(answers: Answers) -> str:
-    """The JSON object of an answer's bindings, as a template with a gap for each entity."""
-    members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in answers.variables)
-    return f"{{{members}}}"
-
-
-def _number(value: float) -> str:
-    return _dump(finite(value))
 
 
 def plan(found: Plan, form: str) -> Iterator[str]:
@@ -70,8 +60,7 @@ def as_csv(answers: Answers) -> Iterator[str]:
     yield ",".join([*map(_field, answers.variables), "lower", "upper", "state"]) + "\n"
     columns = [
         *(cells.entities(column, _field) for column in answers.columns),
-        cells.numbers(answers.lower, _csv_number),
-        cells.numbers(answers.upper, _csv_number),
+        *(cells.numbers(ends, _csv_number) for ends in (answers.lower, answers.upper)),
         cells.states(answers, lambda state, _: state),
     ]
     for block in cells.rows(columns):
@@ -118,7 +107,7 @@ def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
         if shown.false:
             return
         if shown.total:
-            yield f"  none of {shown.total:,} answer{'' if shown.total == 1 else 's'} has such a state\n"
+            yield f"  none of {counted(shown.total, 'answer')} has such a state\n"
         else:
             yield "  no answers: every binding has its default bounds\n"
         return
@@ -128,21 +117,17 @@ def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
         cells.states(answers, lambda state, contested: paint(state_in_words(state, contested), state)),
     ]
     heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
-    widths = [max(map(_width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
+    widths = [max(map(width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
     widths[-1] = 0  # the last column: nothing follows it
-    padded = [
-        cells.Cells([_padded(text, width) for text in each.texts], each.codes)
-        for each, width in zip(columns, widths, strict=True)
+    filled = [
+        cells.Cells([padded(text, most) for text in each.texts], each.codes)
+        for each, most in zip(columns, widths, strict=True)
     ]
     if answers.variables:
-        yield paint("  " + "  ".join(map(_padded, heads, widths)), "heads") + "\n"
+        yield paint("  " + "  ".join(map(padded, heads, widths)), "heads") + "\n"
     template = "  " + "  ".join(["%s"] * len(columns)) + "\n"
-    for block in cells.rows(padded):
+    for block in cells.rows(filled):
         yield "".join(map(template.__mod__, block))
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
 
 
 def _cell(text: str) -> str:
@@ -153,34 +138,19 @@ def ending(outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
     """The contradictions, the status, and the statements whose bounds creep."""
     found = outcome.contradictions
     if found:
-        yield paint(f"{len(found):,} contradiction{'' if len(found) == 1 else 's'}", "contradiction") + "\n"
-        yield from _aligned([_contradiction(each) for each in found])
+        yield paint(counted(len(found), "contradiction"), "contradiction") + "\n"
+        yield from _indented([_contradiction(each) for each in found])
         yield "\n"
     yield f"{outcome.summary}\n"
-    if outcome.creeping:
-        yield from _aligned([_creeping(each) for each in outcome.creeping])
+    creeping = [(each.kind, each.rule or each.text, f"{each.file}:{each.line}") for each in outcome.creeping]
+    yield from _indented(creeping)
 
 
 def _contradiction(found: Contradiction) -> tuple[str, ...]:
     place = "" if found.line is None else f"line {found.line}" if not found.file else f"{found.file}:{found.line}"
     named = f"{found.kind} {found.rule}" if found.rule else found.kind
-    return _cell(named), found.bounds, _cell(found.atom), _cell(place)
+    return named, found.bounds, found.atom, place
 
 
-def _creeping(found: Creeping) -> tuple[str, ...]:
-    return _cell(found.kind), _cell(found.rule or found.text), _cell(f"{found.file}:{found.line}")
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Indented lines with aligned columns."""
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield f"  {'  '.join(map(_padded, row, widths)).rstrip()}\n"
-
-
-def _width(text: str) -> int:
-    """The display width of ``text`` on a terminal: two columns for wide characters, none for combining marks."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+def _indented(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    return (f"  {line}\n" for line in aligned([list(map(_cell, row)) for row in rows]))

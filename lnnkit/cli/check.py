@@ -11,6 +11,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import base_of, read
 from lnnkit.errors import Error
+from lnnkit.markup.plain_text import counted
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -83,5 +84,5 @@ def _count(found: Sequence[Diagnostic], severity: str) -> int:
 
 def _summary(found: Sequence[Diagnostic]) -> str:
     counts = [(_count(found, severity), severity) for severity in ("error", "warning")]
-    shown = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
+    shown = [counted(count, word) for count, word in counts if count]
     return ", ".join(shown) or "no problems"

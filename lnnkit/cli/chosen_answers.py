@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import STATES
@@ -49,13 +49,13 @@ def chosen(
     total, false = len(answers), 0
     if filters and not only and answers.variables and _is_filter(answers.query):
         kept = np.flatnonzero(answers.states != STATES.index("false"))
-        answers, false = _picked(answers, kept), total - len(kept)
+        answers, false = answers.at(kept), total - len(kept)
     elif only:
         wanted = [STATES.index(state) for state in STATES if state in only]
-        answers = _picked(answers, np.flatnonzero(np.isin(answers.states, wanted)))
+        answers = answers.at(np.isin(answers.states, wanted))
     order = _order(answers, sort)
     if order is not None:
-        answers = _picked(answers, np.argsort(-order if reverse else order, kind="stable"))
+        answers = answers.at(np.argsort(-order if reverse else order, kind="stable"))
     elif reverse:
         answers = answers[::-1]
     shown = len(answers) if limit == 0 else min(limit, len(answers))
@@ -124,13 +124,3 @@ def _natural(name: str) -> tuple[list[tuple[str, tuple[int, str]]], str]:
     parts = _DIGITS.split(name)
     numbers = [part.lstrip("0") for part in parts[1::2]]
     return list(zip(parts[::2], [*((len(each), each) for each in numbers), (-1, "")], strict=True)), name
-
-
-def _picked(answers: Answers, rows: np.ndarray) -> Answers:
-    return replace(
-        answers,
-        columns=tuple(EntityColumn(column.codes[rows], column.names) for column in answers.columns),
-        lower=answers.lower[rows],
-        upper=answers.upper[rows],
-        contested=answers.contested[rows],
-    )

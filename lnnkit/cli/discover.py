@@ -12,6 +12,7 @@ from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.errors import Error
+from lnnkit.markup.plain_text import aligned, listed
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
 
@@ -111,25 +112,20 @@ def _table(found: Discovered, names: Sequence[str], target: str) -> str:
 
     lines = [("", "size", "error", format_predicate(target))]
     for place, each in enumerate(found.pareto):
-        mark = "*" if place == found.chosen else ""
-        lines.append((mark, str(each.size), _error(each.error), formula_text(each.formula, names)))
-    widths = [max(len(line[place]) for line in lines) for place in range(3)]
-    return "".join(
-        f"{mark:<{widths[0]}}  {size:>{widths[1]}}  {error:<{widths[2]}}  {text}\n" for mark, size, error, text in lines
-    )
+        mark, error = "*" if place == found.chosen else "", "0" if each.error < 1e-9 else f"{each.error:.3g}"
+        lines.append((mark, str(each.size), error, formula_text(each.formula, names)))
+    return "".join(f"{line}\n" for line in aligned(lines, right={1}))
 
 
 def _far(rows: Sequence[int], count: int) -> str:
     """``2 of 40 rows are far from the chosen formula (data rows 3, 17): see whether they are errors``"""
     from lnnkit.discovery.outlying_rows import MOST
 
-    shown = ", ".join(str(row + 1) for row in rows[:_SHOWN]) + (", ..." if len(rows) > _SHOWN else "")
-    word = "row" if len(rows) == 1 else "rows"
-    verb = "is" if len(rows) == 1 else "are"
+    word, verb, fault = ("row", "is", "it is an error") if len(rows) == 1 else ("rows", "are", "they are errors")
+    shown = listed([row + 1 for row in rows])
     named = f"{len(rows)} of {count} rows {verb} far from the chosen formula (data {word} {shown})"
-    if len(rows) > MOST * count:
-        return f"{named}: it does not hold for them, or holds nearly"
-    return f"{named}: see whether {'it is an error' if len(rows) == 1 else 'they are errors'}"
+    more = "it does not hold for them, or holds nearly" if len(rows) > MOST * count else f"see whether {fault}"
+    return f"{named}: {more}"
 
 
 def _left_out(table: Survey, columns: Sequence[SurveyedColumn]) -> str:
@@ -139,12 +135,7 @@ def _left_out(table: Survey, columns: Sequence[SurveyedColumn]) -> str:
     known = {*(each.title for each in columns), *(each.title for each in keys_of(table))}
     others = [each for each in table.columns if each.title not in known]
     names = [format_predicate(each.title) + (f" ({each.reason})" if each.reason else "") for each in others]
-    listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return f"left out, without numbers: {listed}" if names else ""
-
-
-def _error(value: float) -> str:
-    return "0" if value < 1e-9 else f"{value:.3g}"
+    return f"left out, without numbers: {listed(names)}" if names else ""
 
 
 def _json(found: Discovered, names: Sequence[str], target: str) -> str:
@@ -157,7 +148,6 @@ def _json(found: Discovered, names: Sequence[str], target: str) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-_SHOWN = 5  # rows or columns that the message names
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
 

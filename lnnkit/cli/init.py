@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.errors import Error
+from lnnkit.markup.plain_text import counted, listed
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -125,9 +126,7 @@ def _copied(table: Survey, base: Path, force: bool) -> Survey:
 
 
 def _lost(table: Survey) -> Diagnostic:
-    shown = ", ".join(map(str, table.lost[:5])) + (", ..." if len(table.lost) > 5 else "")
-    count = len(table.lost)
-    message = f"{count:,} row{'' if count == 1 else 's'} cannot be read: {shown}"
+    message = f"{counted(len(table.lost), 'row')} cannot be read: {listed(table.lost)}"
     hint = "`lnnkit check` says what is wrong with each"
     return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
 

@@ -16,6 +16,7 @@ from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.cli.threads import use_threads
+from lnnkit.markup.plain_text import counted
 from lnnkit.output import write_text
 from lnnkit.plan import Plan
 
@@ -135,5 +136,5 @@ def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence
                 streams.write(report.as_csv(each))
             else:
                 write_text(output[place], "".join(report.as_csv(each)))
-                streams.note(f"{output[place]}: {len(each):,} row{'' if len(each) == 1 else 's'} of `{each.query}`")
+                streams.note(f"{output[place]}: {counted(len(each), 'row')} of `{each.query}`")
         streams.note("".join(report.ending(outcome)).strip())

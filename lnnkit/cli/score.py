@@ -13,6 +13,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable
 
 if TYPE_CHECKING:
@@ -153,14 +154,14 @@ def _progress(found: Scored, total: int | None, seconds: float) -> str:
 def _summary(found: Scored, seconds: float) -> list[str]:
     """A summary of the run, with the number of rows in each state."""
     pace = f", {found.rows / seconds:,.0f} a second" if found.rows >= _MANY else ""
-    lines = [f"{found.rows:,} row{'' if found.rows == 1 else 's'} decided{pace}"]
+    lines = [f"{counted(found.rows, 'row')} decided{pace}"]
     if found.resumed:
-        lines[0] += f"; went on from {found.resumed:,} part{'' if found.resumed == 1 else 's'} of an earlier run"
+        lines[0] += f"; went on from {counted(found.resumed, 'part')} of an earlier run"
     for name, states in found.states.items():
-        counted = ", ".join(f"{count:,} {state.replace('_', ' ')}" for state, count in states.most_common())
-        lines += [f"  {name}: {counted}"] if counted else []
+        shares = ", ".join(f"{count:,} {state.replace('_', ' ')}" for state, count in states.most_common())
+        lines += [f"  {name}: {shares}"] if shares else []
     if found.left_out:
-        lines.append(f"  {found.left_out:,} bad row{'' if found.left_out == 1 else 's'} left out")
+        lines.append(f"  {counted(found.left_out, 'bad row')} left out")
     if found.scattered:
         lines.append("  keys are not sorted: repeated ones were looked for within each batch only")
     return lines

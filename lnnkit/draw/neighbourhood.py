@@ -11,12 +11,14 @@ from lnnkit.answer_table import formatter, number_state, state_in_words, truth_s
 from lnnkit.check.walk import NumericNode
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.render.proof_text import because, free_names
+from lnnkit.markup.plain_text import shortened
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression, one_line
 
 Bounds = tuple[float, float]
+_SHOWN = 40  # characters of a line
 
 
 def neighbourhood(
@@ -105,7 +107,7 @@ class _Drawing:
                 known = (step.bound, most) if step.side == "lower" else (least, step.bound)
             state = number_state(*known) if numeric else truth_state(*known, self._alpha)
             said = "" if numeric else f"  {state_in_words(state, False)}"
-            lines = [_short(text), f"{formatter(numeric)(*known)}{said}"]
+            lines = [shortened(text, _SHOWN), f"{formatter(numeric)(*known)}{said}"]
             if names := free_names(step.conclusion):
                 lines.append(f"for any other {' and '.join(names)}")
             self.boxes[text] = Box(text, "atom", tuple(lines), state, note=text)
@@ -135,12 +137,8 @@ def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
     if step.statement is None:
         shown = step.reason if step.formula is None else format_expression(step.formula)
         own = step.conclusion == step.formula
-        return f"{step.reason} {shown}", ("by its operands" if own else _short(shown),)
+        return f"{step.reason} {shown}", ("by its operands" if own else shortened(shown, _SHOWN),)
     span = step.statement.span
     called = step.statement.name or f"line {span.line}"
-    lines = (f"{step.statement.kind} {called}", _short(bindings)) if bindings else (f"{step.statement.kind} {called}",)
-    return f"{span.source.path}:{span.line} {dict(step.bindings)}", lines
-
-
-def _short(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    shown = (shortened(bindings, _SHOWN),) if bindings else ()
+    return f"{span.source.path}:{span.line} {dict(step.bindings)}", (f"{step.statement.kind} {called}", *shown)

@@ -9,6 +9,7 @@ import networkx as nx
 from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
 from lnnkit.check.walk import children
 from lnnkit.draw.nearest_boxes import nearest
+from lnnkit.markup.plain_text import counted
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
@@ -88,7 +89,7 @@ def _predicate(program: CheckedProgram, name: str) -> Box:
     facts = sum(fact.predicate == name for fact in program.facts)
     facts += sum(len(table) for table in program.tables if table.predicate == name)
     said = ["closed"] if predicate.closed else []
-    said += [f"{facts:,} fact{'' if facts == 1 else 's'}"] if facts else []
+    said += [counted(facts, "fact")] if facts else []
     sorts = f"({', '.join(predicate.sorts)})" if predicate.sorts else ""
     lines = (f"{name}{sorts}", ", ".join(said)) if said else (f"{name}{sorts}",)
     return Box(name, "predicate", lines, "number" if predicate.numeric else None, note=f"{name}{sorts}")

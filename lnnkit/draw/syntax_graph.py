@@ -94,7 +94,7 @@ def _statement(name: str, root: Root) -> Box:
     called = root.origin.name or f"line {root.origin.span.line}"
     bounds = "" if (root.lower, root.upper) == (1.0, 1.0) else f"in [{root.lower:g}, {root.upper:g}]"
     lines = (f"{root.origin.kind} {called}", bounds) if bounds else (f"{root.origin.kind} {called}",)
-    return Box(name, "statement", lines, note=" ".join(root.origin.span.text.split()))
+    return Box(name, "statement", lines, note=root.origin.span.on_one_line)
 
 
 def _arrow(lifted: LiftedGraph, neuron: str, operand: str, position: int, weight: float) -> Arrow:

@@ -18,6 +18,7 @@ from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
 from lnnkit.errors import Error
 from lnnkit.explain.missing.hypothetical_facts import ASSUMED
+from lnnkit.markup.plain_text import counted
 from lnnkit.shell.program_text import save
 from lnnkit.shell.requests import COMMANDS, Kind, Request
 from lnnkit.shell.shell_state import UNNAMED, State, reloaded, with_assumption, with_statements
@@ -121,7 +122,7 @@ def _ended(state: State) -> str:
     """How the inference behind an answer ended, if not normally; else empty."""
     outcome = state.kb.outcome
     count = len(outcome.contradictions)
-    told = [f"{count:,} contradiction{'' if count == 1 else 's'}; `why` alone shows what meets"] if count else []
+    told = [f"{counted(count, 'contradiction')}; `why` alone shows what meets"] if count else []
     return "\n".join([*told, *([outcome.summary] if outcome.status != "converged" else [])])
 
 
