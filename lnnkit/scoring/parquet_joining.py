@@ -1,28 +1,31 @@
 """Concatenates Parquet files without decoding them: row groups keep their bytes, and one footer describes all.
 
-A footer is a struct of Thrift's compact protocol (apache/thrift, ``doc/specs/thrift-compact-protocol.md``). It is read
-as numbered fields; only those that hold offsets in the file are interpreted (apache/parquet-format,
-``parquet.thrift``), since they move with the bytes.
+A footer is a struct of Thrift's compact protocol (apache/thrift, ``doc/specs/thrift-compact-protocol.md``). Its bytes
+are kept but for the fields that hold offsets in the file (apache/parquet-format, ``parquet.thrift``), since they move
+with the row groups.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 MAGIC = b"PAR1"
 # Bytes copied at a time, through one buffer: 440 MB take 0.09 CPU s, and 0.4 s with new memory for each piece.
 _PIECE = 1 << 20
 
-_TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 6, 7, 8, 9, 10, 11, 12
-
-Fields = dict[int, tuple[int, Any]]  # the fields of a struct by number: type and value
+_FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _STRUCT = 2, 3, 6, 7, 8, 9, 12  # types; that of true is 1
 
 _ROWS, _GROUPS = 3, 4  # fields of FileMetaData
-_COLUMNS, _GROUP_OFFSET, _ORDINAL = 1, 5, 7  # fields of RowGroup
-_CHUNK_OFFSET, _CHUNK, _OFFSET_INDEX, _COLUMN_INDEX = 2, 3, 4, 6  # fields of ColumnChunk
-_PAGES = (9, 10, 11, 14)  # fields of ColumnMetaData: offsets of data, index and dictionary pages, and a Bloom filter
+_COLUMNS, _ORDINAL = 1, 7  # fields of RowGroup
+_CHUNK = 3  # of ColumnChunk: its ColumnMetaData
+# The offsets among the fields: of RowGroup; of ColumnChunk, its own and those of its indexes; of ColumnMetaData, those
+# of data, index and dictionary pages, and of a Bloom filter
+_GROUP_OFFSETS, _CHUNK_OFFSETS, _PAGE_OFFSETS = (5,), (2, 4, 6), (9, 10, 11, 14)
+
+Fields = dict[int, tuple[int, bytes]]  # the fields of a struct by number, ascending: type, and encoded value
 
 
 @dataclass
@@ -30,24 +33,22 @@ class JoinedParquet:
     """A Parquet file that is written by joining others of one schema to ``sink``."""
 
     sink: IO[bytes]
-    _first: Fields | None = None
+    _first: Fields = field(default_factory=dict)
     _groups: list[bytes] = field(default_factory=list)
     _rows: int = 0
-    _end: int = 0
+    _end: int = len(MAGIC)
 
     def append(self, path: Path) -> None:
         """Append the row groups of a file."""
         with path.open("rb") as source:
             size = source.seek(0, 2)
             source.seek(size - 8)
-            length = int.from_bytes(source.read(4), "little")
-            start = size - 8 - length
+            start = size - 8 - int.from_bytes(source.read(4), "little")
             source.seek(start)
-            footer = _Reader(source.read(length)).struct()
-            if self._first is None:
+            footer, _ = _fields(source.read(size - 8 - start), 0)
+            if not self._first:
                 self.sink.write(MAGIC)
-                self._first, self._end = footer, len(MAGIC)
-            moved = self._end - len(MAGIC)
+                self._first = footer
             source.seek(len(MAGIC))
             left, piece = start - len(MAGIC), memoryview(bytearray(_PIECE))
             while left:
@@ -56,145 +57,126 @@ class JoinedParquet:
                     raise OSError(5, "a part was truncated while it was being joined", str(path))
                 self.sink.write(piece[:count])
                 left -= count
+        self._rows += _signed(footer[_ROWS][1])
+        self._groups += [_moved_group(group, self._end - len(MAGIC)) for group in _structs(footer[_GROUPS][1])]
         self._end += start - len(MAGIC)
-        self._rows += footer[_ROWS][1]
-        for group in footer[_GROUPS][1][1]:
-            self._groups.append(_written(_STRUCT, _shifted(group, moved)))
 
     def close(self) -> None:
         """Write the footer."""
-        assert self._first is not None
-        fields = dict(self._first)
-        fields[_ROWS] = (_I64, self._rows)
-        groups = _list_header(_STRUCT, len(self._groups)) + b"".join(self._groups)
-        footer = _struct(fields, {_GROUPS: groups})
+        footer = _struct(self._first, {_ROWS: _zigzag(self._rows), _GROUPS: _list(self._groups)})
         self.sink.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
 
-def _shifted(group: Fields, by: int) -> Fields:
+def _moved_group(group: Fields, by: int) -> bytes:
     """A row group moved ``by`` bytes. Its ordinal, which only gives the order, is left out."""
-    found = _moved(group, (_GROUP_OFFSET,), by)
-    found.pop(_ORDINAL, None)
-    kind, chunks = found[_COLUMNS][1]
-    shifted: list[Fields] = []
-    for chunk in chunks:
-        own = _moved(chunk, (_CHUNK_OFFSET, _OFFSET_INDEX, _COLUMN_INDEX), by)
-        if _CHUNK in own:
-            own[_CHUNK] = (_STRUCT, _moved(own[_CHUNK][1], _PAGES, by))
-        shifted.append(own)
-    found[_COLUMNS] = (_LIST, (kind, shifted))
-    return found
+    group.pop(_ORDINAL, None)
+    chunks = [_moved_chunk(chunk, by) for chunk in _structs(group[_COLUMNS][1])]
+    return _struct(group, {_COLUMNS: _list(chunks), **_moved(group, _GROUP_OFFSETS, by)})
 
 
-def _moved(fields: Fields, places: tuple[int, ...], by: int) -> Fields:
-    """The fields with the offsets at ``places`` moved; an offset of 0 means that there is none."""
-    found = dict(fields)
-    for place in places:
-        if place in found and found[place][1]:
-            found[place] = (found[place][0], found[place][1] + by)
-    return found
+def _moved_chunk(chunk: Fields, by: int) -> bytes:
+    pages, _ = _fields(chunk[_CHUNK][1], 0)
+    own = _struct(pages, _moved(pages, _PAGE_OFFSETS, by))
+    return _struct(chunk, {_CHUNK: own, **_moved(chunk, _CHUNK_OFFSETS, by)})
 
 
-class _Reader:
-    """Reads values of the compact protocol."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def struct(self) -> Fields:
-        found: Fields = {}
-        number = 0
-        while head := self._byte():
-            kind = head & 15
-            number = number + (head >> 4) if head >> 4 else self._signed()
-            found[number] = (kind, kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind))
-        return found
-
-    def _value(self, kind: int) -> Any:
-        if kind in (_TRUE, _FALSE, _BYTE):
-            return self._byte()
-        if kind <= _I64:
-            return self._signed()
-        if kind == _DOUBLE:
-            return self._bytes(8)
-        if kind == _BINARY:
-            return self._bytes(self._varint())
-        if kind in (_LIST, _SET):
-            head = self._byte()
-            count = head >> 4 if head >> 4 < 15 else self._varint()
-            return head & 15, [self._value(head & 15) for _ in range(count)]
-        if kind == _MAP:
-            count = self._varint()
-            kinds = self._byte() if count else 0
-            return kinds, [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(count)]
-        if kind == _STRUCT:
-            return self.struct()
-        raise ValueError(f"no type {kind} in the compact protocol")
-
-    def _byte(self) -> int:
-        self.at += 1
-        return self.data[self.at - 1]
-
-    def _bytes(self, count: int) -> bytes:
-        self.at += count
-        return self.data[self.at - count : self.at]
-
-    def _varint(self) -> int:
-        found = shift = 0
-        while True:
-            byte = self._byte()
-            found |= (byte & 127) << shift
-            if byte < 128:
-                return found
-            shift += 7
-
-    def _signed(self) -> int:
-        found = self._varint()
-        return (found >> 1) ^ -(found & 1)
+def _moved(fields: Fields, numbers: tuple[int, ...], by: int) -> dict[int, bytes]:
+    """The offsets among the fields, moved; an offset of 0 means that there is none."""
+    offsets = {number: _signed(fields[number][1]) for number in numbers if number in fields}
+    return {number: _zigzag(offset + by) for number, offset in offsets.items() if offset}
 
 
-def _struct(fields: Fields, made: dict[int, bytes] | None = None) -> bytes:
-    """The bytes of a struct; fields in ``made`` are encoded already."""
+# --- the compact protocol ---------------------------------------------------------------------------------------------
+
+
+def _fields(data: bytes, at: int) -> tuple[Fields, int]:
+    """The fields of a struct, and where it ends."""
+    found: Fields = {}
+    number = 0
+    while head := data[at]:
+        kind, step, start = head & 15, head >> 4, at + 1
+        if not step:  # the number itself follows
+            start = _varint(data, at + 1)[1]
+            number = _signed(data[at + 1 : start])
+        number += step
+        at = start if kind <= _FALSE else _end(data, start, kind)
+        found[number] = kind, data[start:at]
+    return found, at + 1
+
+
+def _end(data: bytes, at: int, kind: int) -> int:
+    """Where a value ends; footers hold no sets and no maps."""
+    if kind <= _BYTE:
+        return at + 1
+    if kind <= _I64:
+        return _varint(data, at)[1]
+    if kind == _DOUBLE:
+        return at + 8
+    if kind == _BINARY:
+        length, start = _varint(data, at)
+        return start + length
+    if kind == _LIST:
+        count, own, at = _items(data, at)
+        for _ in range(count):
+            at = _end(data, at, own)
+        return at
+    if kind == _STRUCT:
+        return _fields(data, at)[1]
+    raise ValueError(f"no type {kind} in the footer of a Parquet file")
+
+
+def _items(data: bytes, at: int) -> tuple[int, int, int]:
+    """The number of values of a list, their type, and where they begin."""
+    head = data[at]
+    count, start = (head >> 4, at + 1) if head >> 4 < 15 else _varint(data, at + 1)
+    return count, head & 15, start
+
+
+def _structs(data: bytes) -> Iterator[Fields]:
+    """The structs of a list."""
+    count, _, at = _items(data, 0)
+    for _ in range(count):
+        found, at = _fields(data, at)
+        yield found
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number without sign, and where it ends."""
+    found = shift = 0
+    while (byte := data[at]) > 127:
+        found |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+    return found | byte << shift, at + 1
+
+
+def _signed(data: bytes) -> int:
+    found, _ = _varint(data, 0)
+    return (found >> 1) ^ -(found & 1)
+
+
+def _struct(fields: Fields, changed: Mapping[int, bytes]) -> bytes:
+    """A struct of these fields, some with other values."""
     found, before = bytearray(), 0
-    for number, (kind, value) in sorted(fields.items()):
-        own = (_TRUE if value else _FALSE) if kind in (_TRUE, _FALSE) else kind
+    for number, (kind, value) in fields.items():
         step = number - before
-        found += bytes([step << 4 | own]) if 0 < step < 16 else bytes([own]) + _varint(_zigzag(number))
+        found += bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + _zigzag(number)
+        found += changed.get(number, value)
         before = number
-        if made and number in made:
-            found += made[number]
-        elif kind not in (_TRUE, _FALSE):
-            found += _written(kind, value)
     return bytes(found) + b"\0"
 
 
-def _written(kind: int, value: Any) -> bytes:
-    if kind in (_TRUE, _FALSE, _BYTE):
-        return bytes([value])
-    if kind <= _I64:
-        return _varint(_zigzag(value))
-    if kind == _DOUBLE:
-        return value
-    if kind == _BINARY:
-        return _varint(len(value)) + value
-    if kind in (_LIST, _SET):
-        return _list_header(value[0], len(value[1])) + b"".join(_written(value[0], each) for each in value[1])
-    if kind == _MAP:
-        kinds, pairs = value
-        found = _varint(len(pairs)) + (bytes([kinds]) if pairs else b"")
-        return found + b"".join(_written(kinds >> 4, key) + _written(kinds & 15, own) for key, own in pairs)
-    return _struct(value)
+def _list(structs: list[bytes]) -> bytes:
+    count = len(structs)
+    head = bytes([count << 4 | _STRUCT]) if count < 15 else bytes([15 << 4 | _STRUCT]) + _unsigned(count)
+    return head + b"".join(structs)
 
 
-def _list_header(kind: int, count: int) -> bytes:
-    return bytes([count << 4 | kind]) if count < 15 else bytes([15 << 4 | kind]) + _varint(count)
+def _zigzag(value: int) -> bytes:
+    """A number that is not negative, as one with a sign."""
+    return _unsigned(value << 1)
 
 
-def _zigzag(value: int) -> int:
-    return value << 1 if value >= 0 else (-value << 1) - 1
-
-
-def _varint(value: int) -> bytes:
+def _unsigned(value: int) -> bytes:
     found = bytearray()
     while value > 127:
         found.append(value & 127 | 128)
