@@ -1,4 +1,4 @@
-"""Clauses in few passes against the clauses of the engine, to the bit."""
+"""Clauses in few passes against the response of the engine, to the bit."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import lnnkit
+from lnnkit.engine.response.respond import respond
 from lnnkit.logic.bounds import Bounds
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseTable, dense_program
 from lnnkit.rows.dense.dense_state import Column
-from lnnkit.rows.dense.row_clauses import end_reader
 
 ENDS = (0.0, 1.0, 0.5, 1e-10, 1 - 1e-10, 1e-16, 1 - 2**-53, 0.3)
 
@@ -40,21 +40,21 @@ def test_clauses_say_the_same(seeds: range) -> None:
     for seed in seeds:
         rng = random.Random(seed)
         for rule in program(rng).rules:
-            if rule.summed is None or rule.clause is None:
+            if rule.clause is None:
                 continue
-            boxes: dict[int, Bounds] = {}
-            for leaf in rule.clause.sides:
+            target, side = rule.clause.target
+            boxes = {target: Bounds(np.zeros(101), np.ones(101))}
+            ends: dict[int, np.ndarray] = {}
+            for leaf, own in rule.clause.sides.items():
                 pairs = [sorted(rng.choice([rng.random(), *ENDS]) for _ in range(2)) for _ in range(101)]
                 boxes[leaf] = Bounds(*np.ascontiguousarray(np.array(pairs, np.float64).T))
-            entered: dict[int, np.ndarray] = {}
-            for leaf, box in boxes.items():
-                ends = Column(DenseTable("", (0.0, 1.0), False), *box).entered(rule.clause.sides[leaf])
-                assert ends is not None
-                entered[leaf] = ends
-            told = rule.clause.proposed(end_reader(lambda leaf: boxes[leaf]), 101)  # noqa: B023
-            assert told is not None
-            news, values = rule.summed.proposed(lambda leaf, _: entered[leaf])  # noqa: B023
-            assert np.array_equal(news, told[0])
-            assert np.array_equal(values, told[1])
+                entered = Column(DenseTable("", (0.0, 1.0), False), *boxes[leaf]).entered(own)
+                assert entered is not None
+                ends[leaf] = entered
+            told = respond(rule.shape, lambda leaf: boxes[leaf], (None,))  # noqa: B023
+            news, values = rule.clause.proposed(ends)
+            assert not told.bad.any()
+            assert np.array_equal(news, told.proposed[target, side][0])
+            assert np.array_equal(values[news], told.proposed[target, side][1][news])
             met += 1
     assert met >= 2 * len(seeds)

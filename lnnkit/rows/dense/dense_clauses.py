@@ -1,4 +1,4 @@
-"""Clauses over whole columns: bitwise the results of `lnnkit.rows.dense.row_clauses`, in fewer passes.
+"""Clauses over whole columns: rules whose consequent is an unknown atom, bitwise as `respond` has it, in fewer passes.
 
 A Lukasiewicz clause (`lnnkit.logic.lukasiewicz`) bounds an unknown consequent from below by ``(L + b - 1 - w_a (1 -
 a)) / w_c``, which needs only the lower end of the antecedent ``a``, and one end of each of its operands. The
@@ -7,73 +7,81 @@ operations and their order are those of the kernels, so rounding is the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from lnnkit.analysis.relevance import ALL
 from lnnkit.arrays import DOUBLE
+from lnnkit.engine.response.respond import Target
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic import Lukasiewicz
 from lnnkit.logic.bounds import below_one, noise, tolerance
 from lnnkit.logic.operands import SMALL_WEIGHT
-from lnnkit.rows.dense.row_clauses import Clause
 from lnnkit.store.columns.row_arrays import Array
-
-Read = Callable[[int, int], Array]  # a leaf and its side: those ends, as a neuron reads them
 
 _TOLERANCE = tolerance(DOUBLE)
 _NOISE = noise(DOUBLE)
 
 
 @dataclass(frozen=True, slots=True)
-class SummedClause:
-    """A clause whose connectives are all sums with plain weights, and which bounds nothing in its antecedent."""
+class Clause:
+    """A formula that bounds its ``target`` only, while the target is unknown. Of each leaf of its antecedent it reads
+    one of the ``sides``."""
 
-    clause: Clause
+    formula: Formula
+    target: Target
+    sides: Mapping[int, int]
 
-    @property
-    def leaves(self) -> dict[int, int]:
-        """The leaves that are read, with the side read."""
-        return dict(self.clause.sides)
-
-    def proposed(self, read: Read) -> tuple[Array, Array]:
-        """Flags of rows with a proposal for the target, and the bounds. The ends read must not have crossed."""
-        formula = self.clause.formula
+    def proposed(self, ends: Mapping[int, Array]) -> tuple[Array, Array]:
+        """Flags of rows with a proposal for the target, and the bounds, from the ends that it reads, as a neuron reads
+        them. They must not have crossed."""
+        formula = self.formula
         top = formula.neurons[formula.top]
-        found = _complement(_end(formula, top.operands[0], 0, read))
-        found = _times(found, float(top.weights[0]))
+        found = _times(1.0 - _end(formula, top.operands[0], 0, ends), float(top.weights[0]))
         found = _least(formula) - found
         weight = float(top.weights[1])
         if weight != 1:
             found /= weight
         np.clip(found, 0.0, 1.0, out=found)
-        if self.clause.target[1]:
+        if self.target[1]:
             found = 1.0 - found
             return found < 1 - _NOISE, found
         return found > _NOISE, found
 
 
-def summed(clause: Clause) -> SummedClause | None:
-    """The clause as sums, if it has that form."""
-    formula = clause.formula
+def clause(shape: RuleShape) -> Clause | None:
+    """A rule as a clause: an implication of an atom or its negation whose connectives are sums with plain weights."""
+    formula = shape.formula
     top = formula.neurons[formula.top]
-    inside = [formula.neurons[index] for index in clause.antecedent]
-    if not all(_is_sum(neuron) or neuron.kind == "not" for neuron in (top, *inside) if neuron.operands):
+    if top.kind != "implies" or formula.auxiliary is not None or len(formula.blocks) > 1:
         return None
-    if any(not neuron.operands and (neuron.kind != LEAF or neuron.fixed) for neuron in inside):
-        return None
-    if formula.heads & {*clause.antecedent}:
+    antecedent = _beneath(formula, top.operands[0])
+    inside = [formula.neurons[index] for index in antecedent]
+    if not all(_is_sum(neuron) if neuron.operands else neuron.kind == LEAF for neuron in (top, *inside)):
         return None
     weight = float(top.weights[1])
-    if not isinstance(formula.lower, float | int) or formula.lower <= _TOLERANCE or weight < SMALL_WEIGHT:
+    if formula.lower <= _TOLERANCE or formula.upper < 1 - _TOLERANCE or weight < SMALL_WEIGHT:
         return None
-    return SummedClause(clause) if _least(formula) <= weight else None  # otherwise it could bound its antecedent
+    if _least(formula) > weight:  # it could bound its antecedent
+        return None
+    consequent = formula.neurons[top.operands[1]]
+    side, target = (1, consequent.operands[0]) if consequent.kind == "not" else (0, top.operands[1])
+    leaves = [index for index in antecedent if not formula.neurons[index].operands]
+    signs = shape.analysis.polarity.signs
+    if formula.neurons[target].kind != LEAF or target in leaves or formula.heads & {*leaves}:
+        return None
+    if shape.modes[target][side] != ALL or any(signs.get(leaf, 0) == 0 for leaf in (target, *leaves)):
+        return None
+    return Clause(formula, (target, side), {leaf: int(signs[leaf] > 0) for leaf in leaves})
 
 
 def _is_sum(neuron: Neuron) -> bool:
+    """Whether a connective is a sum, or a negation."""
     numbers = (*neuron.weights, neuron.bias)
-    return (
+    return neuron.kind == "not" or (
         isinstance(neuron.logic, Lukasiewicz)
         and not neuron.logic.strict
         and neuron.kind in ("and", "or", "implies")
@@ -81,19 +89,27 @@ def _is_sum(neuron: Neuron) -> bool:
     )
 
 
+def _beneath(formula: Formula, top: int) -> list[int]:
+    """A neuron and its descendants."""
+    found = [top]
+    for index in found:
+        found += [operand for operand in formula.neurons[index].operands if operand not in found]
+    return found
+
+
 def _least(formula: Formula) -> float:
     """``L + b - 1``: the least value of the sum."""
     return formula.lower + (float(formula.neurons[formula.top].bias) - 1)
 
 
-def _end(formula: Formula, index: int, side: int, read: Read) -> Array:
+def _end(formula: Formula, index: int, side: int, ends: Mapping[int, Array]) -> Array:
     """One end of a neuron; read-only."""
     neuron = formula.neurons[index]
     if not neuron.operands:
-        return read(index, side)
+        return ends[index]
     if neuron.kind == "not":
-        own = _end(formula, neuron.operands[0], 1 - side, read)
-        found = _complement(own)
+        own = _end(formula, neuron.operands[0], 1 - side, ends)
+        found = 1.0 - own
         if not side:  # only a false operand makes it true
             saturated = (own > 0) & (found == 1)
             if saturated.any():
@@ -105,12 +121,12 @@ def _end(formula: Formula, index: int, side: int, read: Read) -> Array:
     for place, (operand, weight) in enumerate(zip(neuron.operands, neuron.weights, strict=True)):
         flip = flipped[min(place, 1)]
         turned = flip and not conjunction  # the other end of the antecedent is read
-        end = _end(formula, operand, 1 - side if turned else side, read)
-        term = _complement(end) if flip else end
+        end = _end(formula, operand, 1 - side if turned else side, ends)
+        term = _times(1.0 - end if flip else end, float(weight))
         if total is None:
-            total = _times(term, float(weight), fresh=not flip)
+            total = term.copy() if term is end else term
         else:
-            total += _times(term, float(weight))
+            total += term
     assert total is not None
     start = 1.0 - float(neuron.bias)
     if start:
@@ -121,10 +137,5 @@ def _end(formula: Formula, index: int, side: int, read: Read) -> Array:
     return total
 
 
-def _complement(ends: Array) -> Array:
-    return 1.0 - ends
-
-
-def _times(ends: Array, weight: float, *, fresh: bool = False) -> Array:
-    """Bounds times a weight, in an array that may be overwritten."""
-    return ends * weight if fresh or weight != 1 else ends
+def _times(ends: Array, weight: float) -> Array:
+    return ends if weight == 1 else ends * weight

@@ -24,8 +24,7 @@ from lnnkit.join.instances.grounding import leaf_modes
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
-from lnnkit.rows.dense.dense_clauses import SummedClause, summed
-from lnnkit.rows.dense.row_clauses import Clause, clause
+from lnnkit.rows.dense.dense_clauses import Clause, clause
 from lnnkit.rows.dense.row_lookups import Atoms, Columns, Lookups, Place
 from lnnkit.rows.needed_statements import Needed, sends
 
@@ -45,14 +44,13 @@ class DenseTable:
 class DenseRule:
     """A statement, or the definition of a shared neuron. ``tables`` has the table of each leaf, including AUXILIARY;
     ``reads`` the tables and sides whose moves matter, empty if its proposals depend on nothing that moves; ``clause``
-    its form while its consequent is unknown, ``summed`` the same in fewer passes. For a comparison, ``informing`` are
-    the sets of leaves one of which must be known before its numbers imply anything about its truth."""
+    its form while its consequent is unknown. For a comparison, ``informing`` are the sets of leaves one of which must
+    be known before its numbers imply anything about its truth."""
 
     shape: RuleShape
     tables: dict[int, str]
     reads: tuple[tuple[str, int], ...]
     clause: Clause | None = None
-    summed: SummedClause | None = None
     informing: tuple[frozenset[int], ...] = ()
 
     @property
@@ -108,11 +106,6 @@ class DenseProgram:
     def statements(self) -> tuple[Formula, ...]:
         """The formulas that may set a bound: of rules, and of completions."""
         return tuple(rule.formula for rule in (*self.rules, *(each for _, own in self.strata for each in own)))
-
-    @cached_property
-    def responding(self) -> frozenset[str]:
-        """The comparisons that may propose something in rounds."""
-        return frozenset(rule.tables[AUXILIARY] for rule in self.rules if rule.formula.compares)
 
     @cached_property
     def moved(self) -> frozenset[str]:
@@ -316,9 +309,7 @@ def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
     reads = _reads(RuleShape(formula, analysis, modes, (), completes=False), columns)
     modes = {leaf: (0, 0) if _sources(formula).get(leaf) in needs.idle else own for leaf, own in modes.items()}
     shape = RuleShape(formula, analysis, modes, (), completes=False)
-    found = clause(shape)
-    sums = None if found is None else summed(found)
-    return DenseRule(shape, columns.names, reads, found, sums, _informing(formula))
+    return DenseRule(shape, columns.names, reads, clause(shape), _informing(formula))
 
 
 def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: Needed) -> tuple[DenseRule, ...]:

@@ -11,17 +11,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.analysis.relevance import LISTED
-from lnnkit.arrays import DOUBLE, all_set, any_set, replaced, set_at, where_set
-from lnnkit.engine.response.respond import Read, completing, constant, entering, once, respond
+from lnnkit.arrays import DOUBLE, any_set, replaced, where_set
+from lnnkit.engine.response.respond import Read, completing, constant, entering, respond
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
-from lnnkit.numeric import Comparison, Interval, point
-from lnnkit.rows.dense.crisp_truths import first_truth
-from lnnkit.rows.dense.dense_clauses import SummedClause
+from lnnkit.rows.dense.comparison_truths import implied_truth
+from lnnkit.rows.dense.dense_clauses import Clause
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseRule
-from lnnkit.rows.dense.dense_state import Column, Strip
-from lnnkit.rows.dense.row_clauses import ReadEnd, end_reader
+from lnnkit.rows.dense.dense_state import Coded, Column, Strip
 from lnnkit.store.columns.row_arrays import Array
 
 MOST = 60  # rounds: rows that still move then go to the engine, which detects slow convergence
@@ -113,7 +111,7 @@ class DenseRun:
         self.setters: dict[Where, Array] | None = {} if why else None
         self._silent: dict[int, Array] = {}  # by rule: the rows whose instance is arrested
         # The truth of each comparison, from its numbers as facts give them
-        self._truths: dict[str, Interval] = {}
+        self._truths: dict[str, Coded | Bounds] = {}
         self.rounds: list[int] = []  # moves between completions
 
     def infer(self) -> None:
@@ -171,112 +169,30 @@ class DenseRun:
         """Give comparisons the truth that their numbers imply. Contradictions with it, and bounds for the numbers, are
         left to the rounds."""
         for rule in self.program.comparisons:
-            comparison = rule.comparison
-            if comparison is not None and not comparison.total and self._default(AUXILIARY, rule) != (0.0, 1.0):
-                self._initialise(rule)
-        inbox = _Inbox(self.strip)
-        for rule in self.program.comparisons:
-            name = rule.tables[AUXILIARY]
-            if name not in self.program.responding and self._default(AUXILIARY, rule) == (0.0, 1.0):
-                told = first_truth(rule, self.strip)
-                if told is not None:
-                    self.strip.columns[name] = Column.of(self.program.tables[name], told)
-                    continue
-            for where, heard, value in self._first_truths(rule):
-                inbox.add(where, heard, value)
-        inbox.settle()
-
-    def _first_truths(self, rule: DenseRule) -> list[tuple[Where, Array, Array]]:
-        name, modes = rule.tables[AUXILIARY], rule.shape.modes[AUXILIARY]
-        found: list[tuple[Where, Array, Array]] = []
-        plain = self._default(AUXILIARY, rule) == (0.0, 1.0)
-        parts = self._parts_of_comparison(rule) if plain else None
-        if parts is None:
-            told = respond(rule.shape, self._reader(rule, None), (None,))
-            clash = told.bad | (told.root.lower > told.root.upper + _NOISE)
-            for (leaf, side), (news, value) in told.proposed.items():
-                if leaf == AUXILIARY:
-                    found.append(((name, side), news & ~clash, value))
-            return found
-        lower, upper = self._truths[name] = self._truth(rule, parts)
-        for side, (news, value) in enumerate(((lower > _NOISE, lower), (upper < 1 - _NOISE, upper))):
-            if modes[side]:
-                found.append(((name, side), news, value))
-        return found
-
-    def _parts_of_comparison(self, rule: DenseRule) -> list[tuple[Array | None, bool]] | None:
-        """The rows of a comparison by their numbers: rows with single values only (True), and rows with intervals that
-        may imply something (False). Rows without known numbers are in neither. None if all rows are handled
-        together."""
-        inputs = [self.strip.column(rule.tables[leaf]) for leaf in rule.formula.leaves]
-        if not inputs or rule.comparison is None or rule.comparison.relation is None:
-            return None
-        points: Array | None = None
-        for column in inputs:
-            own = column.lower == column.upper
-            points = own if points is None else points & own
-        assert points is not None
-        if all_set(points):
-            return [(None, True)]
-        informed = self._informed(rule)
-        rest = ~points if informed is None else ~points & informed
-        parts: list[tuple[Array | None, bool]] = []
-        if any_set(points):
-            parts.append((where_set(points), True))
-        if any_set(rest):
-            parts.append((where_set(rest), False))
-        return parts
-
-    def _informed(self, rule: DenseRule) -> Array | None:
-        """The rows in which enough numbers are known for the comparison to bound them."""
-        known: dict[int, Array] = {}
-        for leaf in rule.formula.leaves:
-            column = self.strip.column(rule.tables[leaf])
-            known[leaf] = (column.lower > -np.inf) | (column.upper < np.inf)
-        found: Array | None = None
-        for own in rule.informing:
-            every: Array | None = None
-            for leaf in own:
-                every = known[leaf] if every is None else every & known[leaf]
-            if every is None:
-                return None
-            found = every if found is None else found | every
-        return np.zeros(self.strip.length, dtype=bool) if found is None else found
-
-    def _truth(self, rule: DenseRule, parts: Sequence[tuple[Array | None, bool]]) -> Interval:
-        """The truth of a comparison that no other statement bounds."""
-        comparison, formula = rule.comparison, rule.formula
-        assert comparison is not None
-        columns = [self.strip.column(rule.tables[leaf]) for leaf in formula.neurons[formula.top].operands]
-        lower = np.zeros(self.strip.length, dtype=np.float64)
-        upper = np.ones(self.strip.length, dtype=np.float64)
-        for rows, single in parts:
-            if single and rows is not None and 2 * len(rows) >= self.strip.length:
-                self._truth_of_most(comparison, columns, rows, lower, upper)
+            name, keeps = rule.tables[AUXILIARY], rule.shape.modes[AUXILIARY]
+            if self._default(AUXILIARY, rule) != (0.0, 1.0):
+                self._compare_stated(rule)
                 continue
-            inputs: list[Interval] = []
-            for column in columns:
-                low = column.lower if rows is None else column.lower.take(rows)
-                if single:
-                    inputs.append(point(low))
-                    continue
-                inputs.append(Interval(low, column.upper if rows is None else column.upper.take(rows)))
-            found = comparison.truth(inputs)
-            if rows is None:
-                return found
-            lower[rows] = found.lower
-            upper[rows] = found.upper
-        return Interval(lower, upper)
+            truth = implied_truth(rule, self.strip)
+            lower = np.where((truth.lower > _NOISE) & bool(keeps[0]), truth.lower, 0.0)
+            upper = np.where((truth.upper < 1 - _NOISE) & bool(keeps[1]), truth.upper, 1.0)
+            table = self.program.tables[name]
+            if isinstance(truth, Coded):
+                self.strip.columns[name] = Column.of(table, Coded(truth.codes, lower, upper))
+            else:
+                self.strip.columns[name] = Column(table, lower, upper, sound=True)
+            self._truths[name] = truth
 
-    def _truth_of_most(
-        self, comparison: Comparison, columns: Sequence[Column], rows: Array, lower: Array, upper: Array
-    ) -> None:
-        """Write the truth in most rows, whose numbers are single values; other rows are computed with arbitrary numbers
-        and not written. Selecting the rows would take longer."""
-        here = set_at(self.strip.length, rows)
-        found = comparison.truth([point(np.where(here, column.lower, 1.0)) for column in columns])
-        for ends, own in zip((lower, upper), found, strict=True):
-            np.copyto(ends, own, where=here)
+    def _compare_stated(self, rule: DenseRule) -> None:
+        """Likewise, for a comparison with a default of its own, which is stated or holds of all numbers."""
+        if rule.comparison is not None and not rule.comparison.total:
+            self._initialise(rule)
+        column = self.strip.column(rule.tables[AUXILIARY])
+        found = respond(rule.shape, self._reader(rule, None), (None,))
+        clash = found.bad | (found.root.lower > found.root.upper + _NOISE)
+        for (leaf, side), (news, value) in found.proposed.items():
+            if leaf == AUXILIARY:
+                column.put(side, np.where(news & ~clash, value, column.end(side)))
 
     def _default(self, leaf: int, rule: DenseRule) -> tuple[float, float]:
         return self.program.tables[rule.tables[leaf]].default
@@ -317,7 +233,7 @@ class DenseRun:
         if moved is not None and not any_set(moved):
             return
         if rule.clause is not None:
-            moved = self._forward(number, rule, moved, inbox)
+            moved = self._forward(number, rule, rule.clause, moved, inbox)
             if moved is not None and not any_set(moved):
                 return
         if rule.comparison is not None:
@@ -325,8 +241,7 @@ class DenseRun:
             if moved is not None and not any_set(moved):
                 return
         rows = self._picked(moved)
-        read = once(self._reader(rule, rows))
-        found = respond(rule.shape, read, (None,), entered=self._entering(rule, read))
+        found = respond(rule.shape, self._reader(rule, rows), (None,))
         if any_set(found.bad):
             bad = self._spread(rows, found.bad)
             bad = bad if moved is None else bad & moved  # when most rows have moved, compute all of them
@@ -346,11 +261,11 @@ class DenseRun:
             if any_set(heard):
                 inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
 
-    def _forward(self, number: int, rule: DenseRule, moved: Array | None, inbox: _Inbox) -> Array | None:
-        """Evaluate forward the rows whose consequent is unknown, from one end of each atom of the antecedent. Returns
-        the other rows."""
-        assert rule.clause is not None
-        target, side = rule.clause.target
+    def _forward(
+        self, number: int, rule: DenseRule, clause: Clause, moved: Array | None, inbox: _Inbox
+    ) -> Array | None:
+        """Evaluate the rows whose consequent is unknown by a clause. Returns the other rows."""
+        target, side = clause.target
         column = self.strip.column(rule.tables[target])
         if column.table.default != (0.0, 1.0):
             return moved
@@ -358,34 +273,23 @@ class DenseRun:
         if not column.blank:
             blank = (column.lower == 0.0) & (column.upper == 1.0)
             some = blank if moved is None else blank & moved
-        if some is not None and not any_set(some):
-            return moved
+            if not any_set(some):
+                return moved
         rows = self._picked(some)
-        every = some is None or (rows is None and all_set(some))
-        found = self._summed(rule, rule.summed) if rows is None and rule.summed is not None else None
-        if found is not None:  # a few passes over all rows cost less than selecting most of them
-            found = (found[0] if some is None or every else found[0] & some), found[1]
-        else:
-            rows = where_set(some) if rows is None and some is not None and not every else rows
-            length = self.strip.length if rows is None else len(rows)
-            found = rule.clause.proposed(self._end_reader(rule, rows), length)
-        if found is None:
-            return moved
-        news, value = found
-        if any_set(news):
-            heard = column.awake(self._spread(rows, news))
-            if any_set(heard):
-                inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
-        if every:
+        ends: dict[int, Array] = {}
+        for leaf, own in clause.sides.items():
+            end = self.strip.column(rule.tables[leaf]).entered(own)
+            if end is None:
+                return moved
+            ends[leaf] = end if rows is None else end.take(rows)
+        news, value = clause.proposed(ends)
+        heard = column.awake(self._spread(rows, news))
+        heard = heard if some is None else heard & some
+        if any_set(heard):
+            inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
+        if some is None:
             return np.zeros(self.strip.length, dtype=bool)
-        assert some is not None
         return ~some if moved is None else moved & ~some
-
-    def _summed(self, rule: DenseRule, clause: SummedClause) -> tuple[Array, Array] | None:
-        """The proposals of a clause in all rows; None if rounding made some ends cross."""
-        read = self._end_reader(rule, None)
-        ends = {leaf: end for leaf, side in clause.leaves.items() if (end := read(leaf, side)) is not None}
-        return clause.proposed(lambda leaf, _side: ends[leaf]) if len(ends) == len(clause.leaves) else None
 
     def _speaking(self, rule: DenseRule, moved: Array | None) -> Array | None:
         """Drop the rows in which a comparison cannot propose more: its own truth is no tighter than its numbers imply,
@@ -394,16 +298,13 @@ class DenseRun:
         assert comparison is not None
         if self._default(AUXILIARY, rule) != (0.0, 1.0):
             return moved
-        truth = self._truths.pop(rule.tables[AUXILIARY], None)  # before the first round its numbers have not moved
-        if truth is None:
-            parts = self._parts_of_comparison(rule)
-            if parts is None:
-                return moved
-            truth = self._truth(rule, parts)
+        # before the first round its numbers have not moved
+        truth = self._truths.pop(rule.tables[AUXILIARY], None) or implied_truth(rule, self.strip)
+        lower, upper = truth.ends() if isinstance(truth, Coded) else truth
         own = self.strip.column(rule.tables[AUXILIARY])
         keeps = rule.shape.modes[AUXILIARY]
-        quiet = own.lower == truth.lower if keeps[0] else own.lower <= truth.lower
-        quiet &= own.upper == truth.upper if keeps[1] else own.upper >= truth.upper
+        quiet = own.lower == lower if keeps[0] else own.lower <= lower
+        quiet &= own.upper == upper if keeps[1] else own.upper >= upper
         if comparison.partial:  # a true or false comparison implies that its terms are defined, which may bound numbers
             single = np.ones(self.strip.length, dtype=bool)
             for leaf in rule.formula.leaves:
@@ -450,33 +351,6 @@ class DenseRun:
             return Bounds(lower.take(rows), upper.take(rows))
 
         return read
-
-    def _end_reader(self, rule: DenseRule, rows: Array | None) -> ReadEnd:
-        """As `end_reader`, from the columns as neurons read them."""
-        every = end_reader(self._reader(rule, rows))
-
-        def read(index: int, side: int) -> Array | None:
-            if rule.formula.neurons[index].fixed or index in rule.formula.heads:
-                return every(index, side)
-            end = self.strip.column(rule.tables[index]).entered(side)
-            return end if end is None or rows is None else end.take(rows)
-
-        return read
-
-    def _entering(self, rule: DenseRule, read: Read) -> Read:
-        """As `entering`, in fewer steps if ends are known to be in order and in range."""
-        every = entering(read, rule.formula)
-
-        def entered(index: int) -> Bounds:
-            neuron = rule.formula.neurons[index]
-            if neuron.fixed or neuron.numeric or index in rule.formula.heads:
-                return every(index)
-            column = self.strip.column(rule.tables[index])
-            if not column.sound:
-                return every(index)
-            return Bounds(*(_enter_sound(end, side, column) for side, end in enumerate(read(index))))
-
-        return entered
 
     # --- completion ---------------------------------------------------------------------------------------------------
 
@@ -562,14 +436,6 @@ class DenseRun:
                         self.setters[name, each] = self.setters[name, side]
                     moves.add((name, each), heard)
         raise Unsettled
-
-
-def _enter_sound(end: Array, side: int, column: Column) -> Array:
-    """Some lower (0) or upper (1) ends of a sound column as a neuron reads them."""
-    if column.is_entered(side):
-        return end
-    least = tolerance(end.dtype)
-    return np.where(end >= 1 - least, 1.0, end) if side else np.where(end > least, end, 0.0)
 
 
 def _open(column: Column) -> Array:

@@ -109,10 +109,6 @@ class Column:
             self._entered[side] = own if _is_entered(own, side, within=self.sound) else enter(own)
         return self._entered[side]
 
-    def is_entered(self, side: int) -> bool:
-        """Whether it is known that neurons read one end as it is."""
-        return self._entered.get(side) is self.end(side)
-
     @property
     def blank(self) -> bool:
         """Whether it is known at once that no row's truth is bounded."""
@@ -127,9 +123,21 @@ class Column:
         return self._made_of if isinstance(self._made_of, Coded) else None
 
     @property
-    def numbers(self) -> Numbers | None:
-        """The single values with their mask, if they are known so and unchanged."""
-        return self._made_of if isinstance(self._made_of, Numbers) else None
+    def single(self) -> tuple[Array, Array | None]:
+        """Single values, and a mask of the rows without one, where they are arbitrary; None if there is no such row."""
+        if isinstance(self._made_of, Numbers):
+            return self._made_of.values, self._made_of.missing
+        missing = None if self.lower is self.upper else self.lower != self.upper
+        if missing is None or not any_set(missing):
+            return self.lower, None
+        return np.where(missing, 1.0, self.lower), missing
+
+    @property
+    def known(self) -> Array:
+        """The rows in which something is known of a number."""
+        if isinstance(self._made_of, Numbers):
+            return ~self._made_of.missing
+        return (self.lower > -np.inf) | (self.upper < np.inf)
 
     def __len__(self) -> int:
         if self._lower is not None:

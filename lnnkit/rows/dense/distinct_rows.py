@@ -80,7 +80,7 @@ def _coded(column: Column) -> Coded | None:
     """The column's bounds as codes, if they take few values and none is arrested."""
     if column.coded is not None:
         return column.coded
-    if column.arrested is not None or column.numbers is not None:
+    if column.arrested is not None:
         return None
     one = _few(column.lower)
     if one is None:
