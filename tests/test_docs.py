@@ -10,8 +10,8 @@ import pytest
 
 import lnnkit
 from lnnkit.check.units import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
-from lnnkit.check.weights import LOGICS
 from lnnkit.cli import main
+from lnnkit.syntax import ast
 from tests.pages import ROOT, run_page
 
 DOCS = ROOT / "docs"
@@ -99,7 +99,7 @@ def test_the_language_page_treats_every_attribute_logic_and_form_of_a_value() ->
     assert attributes == {key for key, _ in rows}
     for unit, shapes in UNIT_ATTRIBUTES.items():
         assert {key for key, of in rows if f"`{unit}`" in of} == set(shapes)
-    assert set(LOGICS) | {"?", "?50", "?cut", "?cut=50"} <= CODE
+    assert set(ast.LOGICS) | {"?", "?50", "?cut", "?cut=50"} <= CODE
 
 
 def test_the_command_line_page_has_the_options_of_each_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from lnnkit.check.constants import truth_of
 from lnnkit.check.entity_names import suspects
 from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import starting_values
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, LogicName, Predicate, Query, SameEntity, Sort
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
 from lnnkit.check.sorts import variable_sorts
 from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.strata import stratify
@@ -26,7 +26,7 @@ from lnnkit.syntax.rewrite import balanced
 from lnnkit.syntax.span import Span
 
 
-def assemble(symbols: Symbols, logic: LogicName) -> CheckedProgram:
+def assemble(symbols: Symbols, logic: ast.LogicName) -> CheckedProgram:
     predicates = dict(symbols.resolved)
     facts: list[Fact] = []
     labels: list[Fact] = []

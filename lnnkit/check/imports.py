@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lnnkit.check.findings import error
-from lnnkit.check.program import LogicName
 from lnnkit.check.symbols import Entry
 from lnnkit.data.source import is_table, nearest_file
 from lnnkit.syntax import ast
@@ -109,9 +108,9 @@ def left_out(program: ast.Program) -> set[str]:
     return words
 
 
-def logic_of(statements: Sequence[ast.Statement]) -> LogicName:
+def logic_of(statements: Sequence[ast.Statement]) -> ast.LogicName:
     """The logic that a file declares for itself, at whatever position in the file."""
     for statement in statements:
         if isinstance(statement, ast.LogicStatement):
             return statement.logic
-    return "lukasiewicz"
+    return ast.DEFAULT_LOGIC

@@ -15,8 +15,6 @@ if TYPE_CHECKING:  # a program without data never imports numpy or Arrow
 
 ENTITY = "entity"  # the top sort: every entity of the program
 
-LogicName = Literal["lukasiewicz", "product", "godel"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sort:
@@ -85,7 +83,7 @@ class Assertion:
     formula: ast.Expression | SameEntity
     lower: ast.Value | float
     upper: ast.Value | float
-    logic: LogicName
+    logic: ast.LogicName
     span: Span
     learned: str | None = None
     unknown: Unknown | None = None
@@ -102,7 +100,7 @@ class Query:
 
     formula: ast.Expression | SameEntity
     text: str
-    logic: LogicName
+    logic: ast.LogicName
     span: Span
     numeric: bool = False
 
@@ -120,6 +118,6 @@ class CheckedProgram:
     label_tables: tuple[FactTable, ...] = ()
     queries: tuple[Query, ...] = ()
     strata: tuple[frozenset[str], ...] = ()  # closed derived predicates, dependencies first
-    logic: LogicName = "lukasiewicz"  # the logic of the main file, and of queries that are asked later
+    logic: ast.LogicName = ast.DEFAULT_LOGIC  # the logic of the main file, and of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
     suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lnnkit.check.program import CheckedProgram, LogicName, Predicate
+from lnnkit.check.program import CheckedProgram, Predicate
 from lnnkit.check.walk import Scope, Visit
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import starts_upper
@@ -26,7 +26,7 @@ class Entry:
 
     statement: ast.Statement
     base: Path
-    logic: LogicName
+    logic: ast.LogicName
 
 
 @dataclass(frozen=True, slots=True)

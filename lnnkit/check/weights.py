@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from lnnkit.check.findings import error, warning
 from lnnkit.check.kinds import may_be_numeric
 from lnnkit.check.nearest import did_you_mean, nearest
-from lnnkit.check.program import LogicName
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.units import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
 from lnnkit.check.walk import Connective, Visit, strip_foralls
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
-LOGICS = ("lukasiewicz", "product", "godel")
 _KEYS = frozenset({"bias", "logic", *RELATION_ATTRIBUTES}).union(*UNIT_ATTRIBUTES.values())
 
 
@@ -113,12 +111,12 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
     if key == "logic":
         if isinstance(value, ast.Learnable):
             message = f"`{value.span.text}` is learnable, but a logic must be given"
-            yield error("misplaced-learnable", value.span, message, f"choose one of {', '.join(LOGICS)}")
-        elif value not in LOGICS:
+            yield error("misplaced-learnable", value.span, message, f"choose one of {', '.join(ast.LOGICS)}")
+        elif value not in ast.LOGICS:
             shown = value if isinstance(value, str) else value.span.text
-            near = nearest(shown, LOGICS)
+            near = nearest(shown, ast.LOGICS)
             message = f"`{shown}` is not a logic"
-            hint = did_you_mean(near, f"choose one of {', '.join(LOGICS)}")
+            hint = did_you_mean(near, f"choose one of {', '.join(ast.LOGICS)}")
             yield error("unknown-logic", attribute.span, message, hint)
         return
     if isinstance(node, ast.Unit) or key == "weight":
@@ -136,16 +134,16 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
         yield error("attribute-value", attribute.span, f"the scale {value.span.text} is not above 0", hint)
     elif key == "bias" and isinstance(node, ast.Iff | ast.Xor):
         logic = logic_of(node, formula.entry.logic)
-        if logic != "lukasiewicz":
+        if logic not in ast.BIASED_EQUIVALENCES:
             sign = "<->" if isinstance(node, ast.Iff) else "xor"
             message = f"`{sign}` has no bias in {logic} logic"
             hint = "take it out, or write the two implications, or add `logic: lukasiewicz`"
             yield error("bias-on-equivalence", attribute.span, message, hint)
 
 
-def logic_of(node: Carrier, around: LogicName) -> LogicName:
+def logic_of(node: Carrier, around: ast.LogicName) -> ast.LogicName:
     """The logic of a group: its own attribute, otherwise that of its file."""
     for attribute in node.attributes:
-        if attribute.key == "logic" and attribute.value in LOGICS:
+        if attribute.key == "logic" and attribute.value in ast.LOGICS:
             return attribute.value  # type: ignore[return-value]
     return around

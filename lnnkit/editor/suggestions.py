@@ -18,12 +18,11 @@ from lnnkit.editor.name_places import places
 from lnnkit.editor.program_files import Linked
 from lnnkit.editor.typed_words import as_entities, in_arguments, last_word
 from lnnkit.highlighting.terminals import terminals, words
+from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import KEYWORDS
 from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.split import comment_start, split
-
-LOGICS = ("lukasiewicz", "product", "godel")
 
 _ASKING = ("fact", "rule", "axiom", "query", "label")
 _VARIABLE = re.compile(r"(?<=[(,\s])[^\W\d_a-z]\w*(?=\s*[,)])")
@@ -89,7 +88,7 @@ def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] 
     if accepted is not None and "NAME" not in accepted:
         return
     if keyword == "logic":
-        yield from (Suggestion(logic, "logic") for logic in LOGICS)
+        yield from (Suggestion(logic, "logic") for logic in ast.LOGICS)
     elif keyword == "sort" or (keyword in ("predicate", "number") and "(" in prefix):
         yield from (Suggestion(sort, "sort") for sort in sorts(linked))
     elif keyword in ("load", "label") and "from" in prefix.split():

@@ -236,11 +236,11 @@ def _negated(formula: ast.Expression) -> ast.Expression:
 
 
 def _clause(parts: Sequence[ast.Expression], given: tuple[Assertion, ...] = ()) -> Law:
-    logic = ast.Attribute("logic", "godel", span=_NOWHERE)
+    logic = ast.Attribute("logic", ast.LATTICE_LOGIC, span=_NOWHERE)
     text = format_expression(ast.Or(tuple(parts), span=_NOWHERE))
     return _stating(text, ast.Or(tuple(parts), (logic,), span=_NOWHERE), 1.0, given)
 
 
 def _stating(text: str, formula: ast.Expression, truth: float, given: tuple[Assertion, ...]) -> Law:
     span = Span(Source(ORIGIN, text), 0, len(text))
-    return Law("law", "of order", formula, truth, truth, "godel", span, given=given)
+    return Law("law", "of order", formula, truth, truth, ast.LATTICE_LOGIC, span, given=given)

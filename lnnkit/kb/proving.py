@@ -278,7 +278,7 @@ def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, 
 
 def _plain(query: Query) -> Query:
     formula = plain(query.formula)
-    return query if formula == query.formula else replace(query, formula=formula, logic="lukasiewicz")
+    return query if formula == query.formula else replace(query, formula=formula, logic=ast.DEFAULT_LOGIC)
 
 
 def _own(session: Session, query: Query) -> Query:

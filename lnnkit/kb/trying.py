@@ -122,12 +122,12 @@ def _stated(
             arguments = tuple(argument.text for argument in formula.arguments if isinstance(argument, ast.Constant))
             facts.append(Fact(formula.name, arguments, lower, upper, _NOWHERE))
         else:
-            axioms.append(Assertion("axiom", None, formula, lower, upper, "lukasiewicz", _NOWHERE))
+            axioms.append(Assertion("axiom", None, formula, lower, upper, before.program.logic, _NOWHERE))
             if pinned:
                 facts += _pinned(before, formula)
             apart = _apart(formula, true=each.side == "lower")
             if apart is not None and lower == upper:
-                axioms.append(Assertion("axiom", None, apart, 1.0, 1.0, "lukasiewicz", _NOWHERE))
+                axioms.append(Assertion("axiom", None, apart, 1.0, 1.0, before.program.logic, _NOWHERE))
     return facts, axioms
 
 

@@ -169,7 +169,7 @@ class StripEngine:
         own = self.program.predicates[predicate]
         span = self.program.assertions[0].span
         atom = ast.Atom(predicate, (ast.Variable("X", span=span),), span=span)
-        query = Query(atom, predicate, "lukasiewicz", span)
+        query = Query(atom, predicate, self.program.logic, span)
         labelling = {**self.program.predicates, _ROW: Predicate(_ROW, own.sorts)}
         known = Names.of(names)
         codes = np.array([known.find(each) for each in names], np.int32)

@@ -7,7 +7,7 @@ stated. One expression grammar serves formulas and terms; the checker tells trut
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from lnnkit.syntax.span import Span
 
@@ -267,9 +267,16 @@ class Bounds(Node):
         return (self.lower,) if self.exact else (self.lower, self.upper)
 
 
+LogicName = Literal["lukasiewicz", "product", "godel"]
+LOGICS: tuple[str, ...] = get_args(LogicName)
+DEFAULT_LOGIC: LogicName = "lukasiewicz"
+LATTICE_LOGIC: LogicName = "godel"  # its conjunction is the minimum, its disjunction the maximum
+BIASED_EQUIVALENCES = frozenset({"lukasiewicz"})  # the logics whose `<->` and `xor` take a bias
+
+
 @dataclass(frozen=True, slots=True)
 class LogicStatement(Node):
-    logic: Literal["lukasiewicz", "product", "godel"]
+    logic: LogicName
 
 
 @dataclass(frozen=True, slots=True)

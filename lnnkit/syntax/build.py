@@ -112,10 +112,10 @@ class Builder:
 
     def _logic(self, branch: Branch, span: Span) -> ast.LogicStatement:
         logic = self.text(branch)
-        if logic not in ("lukasiewicz", "product", "godel"):
+        if logic not in ast.LOGICS:
             message = f"there is no logic `{logic}`"
-            raise self._fault("unknown-logic", message, branch, "write lukasiewicz, product or godel")
-        return ast.LogicStatement(span=span, logic=cast(Literal["lukasiewicz", "product", "godel"], logic))
+            raise self._fault("unknown-logic", message, branch, f"choose one of {', '.join(ast.LOGICS)}")
+        return ast.LogicStatement(span=span, logic=cast(ast.LogicName, logic))
 
     def _literal(self, children: list[Branch]) -> tuple[ast.Atom, bool, ast.Bounds | None]:
         negated = isinstance(children[1], Token)

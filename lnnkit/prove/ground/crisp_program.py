@@ -29,7 +29,7 @@ def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]
     numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
     facts = tuple(each if each.predicate in numeric else _crisp_fact(each, alpha) for each in program.facts)
     tables = tuple(each if each.predicate in numeric else _cut_table(each, alpha) for each in program.tables)
-    found = replace(program, assertions=tuple(kept), facts=facts, tables=tables, queries=(), logic="lukasiewicz")
+    found = replace(program, assertions=tuple(kept), facts=facts, tables=tables, queries=(), logic=ast.DEFAULT_LOGIC)
     return found, len(program.assertions) - len(kept)
 
 
@@ -68,7 +68,7 @@ def _crisp_assertion(assertion: Assertion, alpha: float) -> Assertion | None:
     truth = None if lower is None or upper is None else _cut(lower, upper, alpha)
     if truth is None or truth == (0.0, 1.0):
         return None
-    return replace(assertion, formula=plain(assertion.formula), lower=truth[0], upper=truth[1], logic="lukasiewicz")
+    return replace(assertion, formula=plain(assertion.formula), lower=truth[0], upper=truth[1], logic=ast.DEFAULT_LOGIC)
 
 
 def _crisp_fact(fact: Fact, alpha: float) -> Fact:
