@@ -569,7 +569,7 @@ class KnowledgeBase:
 
     def classical(self, alpha: float = 1.0) -> list[Classical]:
         """Which connectives of the rules are classical at ``alpha``: true operands make a conjunction true, a false
-        operand makes it false, and so on (see `lnnkit.learn.parameters.classical_conditions`)."""
+        operand makes it false, and so on (see `lnnkit.logic.classical_region`)."""
         check_alpha(alpha)
         return [
             Classical(each.rule, each.text, each.kind, each.classical({}, alpha))

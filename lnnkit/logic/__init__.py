@@ -13,6 +13,7 @@ from lnnkit.logic.bounds import tolerance as tolerance
 from lnnkit.logic.goedel import Goedel as Goedel
 from lnnkit.logic.logic import Logic as Logic
 from lnnkit.logic.logic import Weight as Weight
+from lnnkit.logic.logic import truth_at as truth_at
 from lnnkit.logic.lukasiewicz import Lukasiewicz as Lukasiewicz
 from lnnkit.logic.product import Product as Product
 from lnnkit.logic.quantifier import exists as exists

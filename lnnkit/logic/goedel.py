@@ -16,13 +16,16 @@ plain neurons are min and max to the bit. An implication jumps where ``A`` passe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from lnnkit.arrays import Array, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, rounding, tolerance
+from lnnkit.logic.classical_region import LEAST, Condition, Region, region, row
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
+from lnnkit.logic.points import Number, Truth, TruthArithmetic
 from lnnkit.logic.saturation import cut
 
 
@@ -30,6 +33,45 @@ class Goedel(NamedTuple):
     """Minimum and maximum of truths."""
 
     name: str = "godel"
+
+    continuous = frozenset({"and", "or"})
+    sums = powers = False
+    broadcasts = True
+
+    def among_others(self) -> Goedel:
+        return self
+
+    def value(
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
+    ) -> Truth:
+        if kind == "and":
+            levels = [at.sum(bias, [(-weight, each, True)]) for weight, each in zip(weights, x, strict=True)]
+            return at.cut(reduce(at.smaller, levels))
+        antecedent = at.cut(at.sum(bias, [(-weights[0], x[0], True)]))
+        consequent = at.cut(at.sum(at.one, [(-weights[1], x[1], True)]))
+        return at.choose(antecedent, consequent, at.one, at.cut(at.sum(1 - bias, [(at.one, consequent, False)])))
+
+    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
+        """For a conjunction ``b - (1-a) w_i >= a`` if all are true, and ``b - a w_i <= 1 - a`` if one is false; a
+        disjunction the same by De Morgan. An implication is 1 where ``1 - wy (1-y) >= b - wx (1-x)``; with ``b = 1``
+        it is false if ``wy a >= a`` and ``a wy > (1-a) wx``, true for a false ``x`` if ``wx a >= wy``, and true for a
+        true ``y`` if ``wy <= 1``."""
+        if kind != "implies":
+            all_true = (Condition(row(count + 1, {i: 1 - alpha, -1: -1.0}), -alpha) for i in range(count))
+            one_false = (Condition(row(count + 1, {i: -alpha, -1: 1.0}), 1 - alpha, True) for i in range(count))
+            return region([*all_true, *one_false], [1.0] * (count + 1))
+        if alpha < 1 and (1 - alpha) * (1 / alpha) > alpha - LEAST:
+            return None
+        conditions = [
+            Condition([0.0, 0.0, 1.0], 1.0),
+            Condition([0.0, 0.0, -1.0], -1.0),
+            Condition([0.0, -1.0, 0.0], -1.0, True),
+            Condition([0.0, 1.0, 0.0], 1.0),
+            Condition([-alpha, 1.0, 0.0], 0.0, True),
+            Condition([1 - alpha, -alpha, 0.0], -LEAST if alpha < 1 else 0.0),
+        ]
+        weight = 1.0 if alpha == 1 else (1 / alpha + (alpha - LEAST) / (1 - alpha)) / 2
+        return region(conditions, [weight, 1.0, 1.0])
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         truths = _truths(_conjunction_side(operands, weights, bias).levels, operands, weights, bias, 1.0)

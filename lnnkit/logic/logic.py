@@ -7,15 +7,22 @@ unweighted.
 Upward functions return the closed hull of the image of the operands' box. Inverses return, for each operand, the closed
 hull of the values within its box that some values of the others complete to a point with truth in ``node``. Boxes must
 have gone through `lnnkit.logic.bounds.enter`, and ``node`` must be in order.
+
+A new logic is a file of its own beside this one with a class like `lnnkit.logic.Goedel`, its place in
+`lnnkit.logic.LOGICS` and its name in `lnnkit.syntax.ast.LogicName`. Nothing else asks which logic it has, but the
+independent checker of proofs (`lnnkit.explain.checker`): it does not verify what rests on a truth function that it has
+not been told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from lnnkit.arrays import Array
 from lnnkit.logic.bounds import Bounds, Inverse
+from lnnkit.logic.classical_region import Region
+from lnnkit.logic.points import Number, Truth, TruthArithmetic
 
 Weight = float | Array
 
@@ -26,6 +33,43 @@ class Logic(Protocol):
     @property
     def name(self) -> str:
         """Its name in programs."""
+        ...
+
+    @property
+    def continuous(self) -> Collection[str]:
+        """The kinds among ``and``, ``or`` and ``implies`` that do not jump: each end follows from one end of each
+        operand. An implication that jumps does so only where its sides are equal."""
+        ...
+
+    @property
+    def sums(self) -> bool:
+        """Whether its connectives are sums that are clamped, as those of Lukasiewicz logic."""
+        ...
+
+    @property
+    def powers(self) -> bool:
+        """Whether its weights are exponents, and a bias ``b`` a factor ``e^(b-1)``, as in product logic."""
+        ...
+
+    @property
+    def broadcasts(self) -> bool:
+        """Whether its kernels take an operand of one row for the same in all rows."""
+        ...
+
+    def among_others(self) -> Logic:
+        """Itself for use beside other logics, which may jump at 0 and 1: rounding produces neither."""
+        ...
+
+    def value(
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
+    ) -> Truth:
+        """The truth of ``and`` or ``implies`` at a point; of ``sums``, also of ``or``, and before it is clamped.
+        Without weights and bias ``implies`` is the residuum of ``and``."""
+        ...
+
+    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
+        """The weights and biases for which ``and``, ``or`` or ``implies`` of ``count`` operands is classical at
+        ``alpha`` (above one half, at most 1); None if there are none, or none are known."""
         ...
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
@@ -79,3 +123,17 @@ class Logic(Protocol):
     ) -> Inverse:
         """Downward through ``x <-> y``."""
         ...
+
+
+def truth_at(
+    logic: Logic, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
+) -> Truth:
+    """The truth of ``and``, ``or``, ``implies``, ``iff`` or ``xor`` at a point; of ``sums``, before it is clamped."""
+    if kind == "xor":
+        return at.negated(truth_at(logic, at, "iff", weights, bias, x))
+    if kind == "iff":
+        there = logic.value(at, "implies", weights, bias, x)
+        return at.smaller(there, logic.value(at, "implies", weights[::-1], bias, x[::-1]))
+    if kind == "or" and not logic.sums:
+        return at.negated(logic.value(at, "and", weights, bias, [at.negated(each) for each in x]))
+    return logic.value(at, kind, weights, bias, x)

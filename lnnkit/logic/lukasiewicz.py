@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from lnnkit.arrays import Array, any_set, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, nearly_complement, ordered, tolerance
+from lnnkit.logic.classical_region import Condition, Region, region, row
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import (
@@ -35,6 +36,7 @@ from lnnkit.logic.operands import (
     unweigh,
     unweighed,
 )
+from lnnkit.logic.points import Number, Truth, TruthArithmetic
 from lnnkit.logic.saturation import cut, short
 
 _MANY = 64  # Up to this many operands are handled one by one, more as one stacked array.
@@ -45,6 +47,37 @@ class Lukasiewicz(NamedTuple):
 
     name: str = "lukasiewicz"
     strict: bool = False
+
+    continuous = frozenset({"and", "or", "implies"})
+    sums = True
+    powers = False
+
+    @property
+    def broadcasts(self) -> bool:
+        return not self.strict
+
+    def among_others(self) -> Lukasiewicz:
+        return self._replace(strict=True)
+
+    def value(
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
+    ) -> Truth:
+        if kind == "and":
+            return at.sum(bias, [(-weight, each, True) for weight, each in zip(weights, x, strict=True)])
+        if kind == "implies":
+            return at.sum(1 - bias, [(weights[0], x[0], True), (weights[1], x[1], False)])
+        return at.sum(1 - bias, [(weight, each, False) for weight, each in zip(weights, x, strict=True)])
+
+    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
+        """For a conjunction ``b - (1-a) sum w_i >= a`` if all are true, and ``b - a w_i <= 1 - a`` if one is false; the
+        others have the same by De Morgan."""
+        room = alpha - count * (1 - alpha)
+        if room <= 0:
+            return None
+        all_true = Condition([1 - alpha] * count + [-1.0], -alpha)
+        one_false = (Condition(row(count + 1, {i: -alpha, -1: 1.0}), 1 - alpha, True) for i in range(count))
+        weight = (2 * alpha - 1) / room
+        return region([all_true, *one_false], [weight] * count + [alpha + (1 - alpha) * count * weight])
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         found = _sum(operands, [True] * len(operands), weights, bias, self.strict)

@@ -16,15 +16,19 @@ moved outward by the magnified error (`lnnkit.logic.steep`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from lnnkit import elementwise
 from lnnkit.arrays import Array, any_set, clamp, namespace, replaced, take
 from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, misses, rounding, tolerance
+from lnnkit.logic.classical_region import LEAST, Condition, Region, region, row
 from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import column, scalar, stack, sum_of_all, sum_of_others, unstack, unweigh
+from lnnkit.logic.points import Number, Truth, TruthArithmetic
 from lnnkit.logic.steep import loosened, steadied, steep_rows
 
 
@@ -32,6 +36,43 @@ class Product(NamedTuple):
     """Product logic: conjunction multiplies truths."""
 
     name: str = "product"
+
+    continuous = frozenset({"and", "or", "implies"})  # but where both sides of an implication are 0
+    sums = False
+    powers = True
+    broadcasts = False
+
+    def among_others(self) -> Product:
+        return self
+
+    def value(
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
+    ) -> Truth:
+        scale = at.one if bias == 1 else math.exp(bias - 1)
+        truths = list(map(at.power, x, weights))
+        if kind == "and":
+            found = reduce(at.times, truths, scale)
+            return found if bias == 1 else at.cut(found)
+        return at.quotient(truths[1], at.times(scale, truths[0]))
+
+    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
+        """For a conjunction ``b - 1 >= ln(1/a) (sum w - 1)`` if all are true, and ``b - 1 <= ln(1/(1-a)) (w_i - 1)`` if
+        one is false (``w_i > 0`` at ``a = 1``); a disjunction has the same by De Morgan. An implication is 1 where
+        ``y^wy e^(1-b) >= x^wx``, so for a false ``x`` whatever ``y`` only at ``a = 1``."""
+        if kind == "implies":
+            some = [Condition([-1.0, 0.0, 0.0], -LEAST, True), Condition([0.0, -1.0, 0.0], -LEAST, True)]
+            return region([*some, Condition([0.0, 0.0, 1.0], 1.0)], [1.0] * 3) if alpha == 1 else None
+        true = -math.log(alpha)
+        all_true = Condition([true] * count + [-1.0], true - 1.0)
+        if alpha == 1:
+            present = (Condition(row(count + 1, {i: -1.0}), -LEAST, True) for i in range(count))
+            return region([all_true, *present], [1.0] * (count + 1))
+        false = -math.log(1 - alpha)
+        if false <= count * true:
+            return None
+        one_false = (Condition(row(count + 1, {i: -false, -1: 1.0}), 1.0 - false, True) for i in range(count))
+        weight = (false - true) / (false - count * true)
+        return region([all_true, *one_false], [weight] * count + [1.0 + true * (count * weight - 1)])
 
     def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         boxes = stack(operands)

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
-from lnnkit.learn.parameters.classical_conditions import Conditions, conditions
 from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.logic import logic_named
+from lnnkit.logic.classical_region import Region
 
 _CLASSICAL = frozenset({"and", "or", "implies"})
 _SWEEPS = 100
@@ -37,16 +38,14 @@ class LearnedNeuron:
     values: tuple[float, ...]
     names: tuple[str | None, ...]
 
-    def conditions(self, alpha: float) -> Conditions | None:
-        return conditions(self.kind, self.logic, len(self.values) - 1, alpha)
+    def region(self, alpha: float) -> Region | None:
+        return logic_named(self.logic).classical(self.kind, len(self.values) - 1, alpha)
 
     def classical(self, values: Mapping[str, float], alpha: float) -> bool:
         """Whether it is classical at ``alpha``, to 1e-9."""
-        found = self.conditions(alpha)
-        if found is None:
-            return False
+        found = self.region(alpha)
         now = [values.get(name or "", value) for name, value in zip(self.names, self.values, strict=True)]
-        return found.violation(torch.tensor(now, dtype=torch.float64)) <= 1e-9
+        return found is not None and found.violation(now) <= 1e-9
 
 
 def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[LearnedNeuron]:
@@ -142,13 +141,13 @@ class Constraints:
         self._half_spaces.append(_HalfSpace(tuple(places), tuple(signs), limit))
 
     def _declare(self, neuron: LearnedNeuron, *, slack: bool) -> None:
-        found = neuron.conditions(self._alpha)
+        found = neuron.region(self._alpha)
         if found is None:
             raise Infeasible(neuron, self._alpha)
-        for name, value in zip(neuron.names, found.inside.tolist(), strict=True):
+        for name, value in zip(neuron.names, found.inside, strict=True):
             if name in self._place:
                 self._inside.setdefault(self._place[name], value)
-        for row, limit, slackable in zip(found.matrix.tolist(), found.limit.tolist(), found.slackable, strict=True):
+        for row, limit, slackable in found.conditions:
             places: list[int] = []
             coefficients: list[float] = []
             for coefficient, name, value in zip(row, neuron.names, neuron.values, strict=True):
@@ -164,7 +163,7 @@ class Constraints:
                     raise Infeasible(neuron, self._alpha)
                 continue
             own = _HalfSpace(tuple(places), tuple(coefficients), limit)
-            (self._slack if slack and bool(slackable) else self._half_spaces).append(own)
+            (self._slack if slack and slackable else self._half_spaces).append(own)
 
     def start(self, values: Tensor) -> Tensor:
         """Feasible values near these. Raises `Infeasible` if none are found."""

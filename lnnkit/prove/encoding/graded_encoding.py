@@ -8,11 +8,12 @@ an unknown within its bounds, which is sound but weaker.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from functools import reduce
-from typing import Any
 
+from lnnkit.logic import logic_named, truth_at
+from lnnkit.logic.points import Term, Truth
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import Definition
@@ -24,7 +25,6 @@ from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3, solver_module
 
 Constraint = Instance | Definition | Loop | Blanket
-Truth = Any  # a constant (here a fraction, in the classical reading a bool), or an expression of Z3
 ZERO, ONE = Fraction(0), Fraction(1)
 _GRID = 9  # a bound within rounding of a number with this many decimals is read as that number
 _ROUNDED = 1e-13
@@ -130,7 +130,7 @@ class GradedEncoding:
 
     def negated(self, truth: Truth) -> Truth:
         """The truth of the negation."""
-        return self._less(ONE, truth)
+        return ONE - truth if isinstance(truth, Fraction) else self._expression(ONE) - truth
 
     def _settled(self, key: Key) -> Truth | None:
         """The truth of an atom as a constant, if inference has settled it."""
@@ -187,7 +187,7 @@ class GradedEncoding:
     def _compound(self, part: Part, bindings: Assignment) -> Truth:
         """The truth of a connective: clamped to [0, 1], on the sides where its weights make that necessary."""
         value = self._unclamped(part, bindings)
-        if part.name != "lukasiewicz":
+        if not logic_named(part.name).sums:
             return value
         if isinstance(value, Fraction):
             return min(ONE, max(ZERO, value))
@@ -206,50 +206,26 @@ class GradedEncoding:
             return self.truth(part, bindings)
         weights, bias = [rational(weight) for weight in part.weights], rational(part.bias)
         roots = any(weight.denominator > _ROOT or weight > 2 * _ROOT for weight in weights)
-        if part.name == "product" and (bias != 1 or roots):
+        logic = logic_named(part.name)
+        if logic.powers and (bias != 1 or roots):
             return self._unknown(part, bindings)
         x = [self.truth(operand, bindings) for operand in part.operands]
-        return self._connective(part.kind, part.name, weights, bias, x)
-
-    def _connective(self, kind: str, logic: str, w: Sequence[Fraction], b: Fraction, x: Sequence[Truth]) -> Truth:
-        match kind, logic:
-            case "or", "lukasiewicz":
-                return self._sum(1 - b, zip(w, x, strict=True))
-            case "or", _:
-                return self.negated(self._connective("and", logic, w, b, [self.negated(each) for each in x]))
-            case "iff", _:
-                there = self._connective("implies", logic, w, b, x)
-                return self._smaller(there, self._connective("implies", logic, w[::-1], b, x[::-1]))
-            case "xor", _:
-                return self.negated(self._connective("iff", logic, w, b, x))
-            case "and", "lukasiewicz":
-                return self._sum(b - sum(w), zip(w, x, strict=True))
-            case "implies", "lukasiewicz":
-                return self._sum(1 - b + w[0], [(-w[0], x[0]), (w[1], x[1])])
-            case "and", "godel":
-                ends = [self._sum(b - weight, [(weight, each)]) for weight, each in zip(w, x, strict=True)]
-                return self._positive(self._least([min(b, ONE), *ends]))
-            case "implies", "godel":
-                left = self._cut(self._sum(b - w[0], [(w[0], x[0])]))
-                right = self._cut(self._sum(1 - w[1], [(w[1], x[1])]))
-                return self._if(self.at_most(left, right), ONE, self._cut(self._sum(1 - b, [(ONE, right)])))
-            case "and", _:
-                return reduce(self._times, map(self._power, x, w), ONE)
-        return self._quotient(self._power(x[1], w[1]), self._power(x[0], w[0]))
+        return truth_at(logic, self, part.kind, weights, bias, x)
 
     def _needed(self, rule: Instance, head: Part) -> Truth | None:
         """The least truth of the head for which a rule holds; None if it has no closed form here."""
         part, lower = rule.stated.part, rational(rule.stated.lower)
-        weighted = part.name == "lukasiewicz" and part.operands[1].kind == "atom" and min(part.weights) > 0
-        if not (_plain(part) and _plain_conjunction(part.operands[1])) and not weighted:
+        logic, one = logic_named(part.name), part.operands[1]
+        weighted = logic.sums and one.kind == "atom" and min(part.weights) > 0
+        if not (_plain(part) and _plain_conjunction(one)) and not weighted:
             return None
         if lower <= 0:
             return ZERO
         x = self.truth(antecedent(rule), rule.bindings)
-        if part.name == "lukasiewicz":  # 1 - bias + w (1 - x) + v head >= lower
+        if logic.sums:  # 1 - bias + w (1 - x) + v head >= lower
             w, v = map(rational, part.weights)
-            return self._positive(self._sum((lower - 1 + rational(part.bias) - w) / v, [(w / v, x)]))
-        return self._smaller(x, lower) if part.name == "godel" else self._times(lower, x)
+            return self._positive(self.sum((lower - 1 + rational(part.bias)) / v, [(-w / v, x, True)]))
+        return logic.value(self, "and", [ONE, ONE], ONE, [x, lower])  # of which the implication is the residuum
 
     def _unknown(self, part: Part, bindings: Assignment) -> Truth:
         low, high = self._reading.box(part, bindings)
@@ -290,9 +266,11 @@ class GradedEncoding:
         self.arithmetic.asides += [made >= 0, made <= 1]
         return made
 
-    def _sum(self, constant: Fraction, terms: Iterable[tuple[Fraction, Truth]]) -> Truth:
+    def sum(self, constant: Fraction, terms: Iterable[Term]) -> Truth:
         found: list[Z3] = []
-        for weight, each in terms:
+        for weight, each, complemented in terms:
+            if complemented:
+                constant, weight = constant + weight, -weight
             if isinstance(each, Fraction):
                 constant += weight * each
             elif weight:
@@ -301,9 +279,6 @@ class GradedEncoding:
             return constant
         return self.z3.Sum([*found, self._expression(constant)] if constant else found)
 
-    def _less(self, one: Fraction, other: Truth) -> Truth:
-        return one - other if isinstance(other, Fraction) else self._expression(one) - other
-
     def _equal(self, one: Truth, other: Truth) -> Z3 | bool:
         """Equality up to the slack."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
@@ -311,14 +286,17 @@ class GradedEncoding:
         gap, slack = self._expression(one) - self._expression(other), self._expression(self._slack)
         return self.z3.And(gap <= slack, -gap <= slack) if self._slack else gap == 0
 
-    def _smaller(self, one: Truth, other: Truth) -> Truth:
-        return self._if(self.at_most(one, other), one, other)
+    def smaller(self, one: Truth, other: Truth) -> Truth:
+        return self.choose(one, other, one, other)
+
+    def choose(self, one: Truth, other: Truth, then: Truth, otherwise: Truth) -> Truth:
+        return self._if(self.at_most(one, other), then, otherwise)
 
     def _greater(self, one: Truth, other: Truth) -> Truth:
-        return self._if(self.at_least(one, other), one, other)
+        return self.choose(other, one, one, other)
 
     def _least(self, values: Iterable[Truth]) -> Truth:
-        return reduce(self._smaller, values, self.one)
+        return reduce(self.smaller, values, self.one)
 
     def _greatest(self, values: Iterable[Truth]) -> Truth:
         return reduce(self._greater, values, self.zero)
@@ -326,15 +304,15 @@ class GradedEncoding:
     def _positive(self, value: Truth) -> Truth:
         return self._greater(value, ZERO)
 
-    def _cut(self, value: Truth) -> Truth:
-        return self._smaller(ONE, self._positive(value))
+    def cut(self, value: Truth) -> Truth:
+        return self.smaller(ONE, self._positive(value))
 
     def _if(self, condition: Z3 | bool, one: Truth, other: Truth) -> Truth:
         if isinstance(condition, bool):
             return one if condition else other
         return self.z3.If(condition, self._expression(one), self._expression(other))
 
-    def _times(self, one: Truth, other: Truth) -> Truth:
+    def times(self, one: Truth, other: Truth) -> Truth:
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return one * other
         for factor, rest in ((one, other), (other, one)):
@@ -343,20 +321,20 @@ class GradedEncoding:
         self.nonlinear = True
         return one * other
 
-    def _power(self, base: Truth, exponent: Fraction) -> Truth:
-        found = reduce(self._times, [base] * exponent.numerator, ONE)
+    def power(self, base: Truth, exponent: Fraction) -> Truth:
+        found = reduce(self.times, [base] * exponent.numerator, ONE)
         if exponent.denominator == 1:
             return found
         self.nonlinear = True
         root = self._fresh_truth()  # root ^ denominator = base ^ numerator
-        power = reduce(self._times, [root] * exponent.denominator, ONE)
+        power = reduce(self.times, [root] * exponent.denominator, ONE)
         self.arithmetic.asides.append(power == self._expression(found))
         return root
 
-    def _quotient(self, dividend: Truth, divisor: Truth) -> Truth:
+    def quotient(self, dividend: Truth, divisor: Truth) -> Truth:
         """``1`` where the dividend is no less than the divisor, else their quotient."""
         if isinstance(divisor, Fraction):
-            return self._smaller(ONE, self._times(1 / divisor, dividend)) if divisor else ONE
+            return self.smaller(ONE, self.times(1 / divisor, dividend)) if divisor else ONE
         self.nonlinear = True
         made = self._fresh_truth()
         reached = self.lifted(self.at_least(dividend, divisor))

@@ -6,43 +6,17 @@ bias, and without these every logic agrees with classical logic where truths are
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from operator import mul
+
+from lnnkit.logic import logic_named, truth_at
+from lnnkit.logic.points import Numbers
 
 Box = tuple[float, float]
 
 
 def connective_value(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[float]) -> float:
     """The truth of ``and``, ``or``, ``implies``, ``iff`` or ``xor`` at a point, weighted."""
-    match kind:
-        case "or" if logic == "lukasiewicz":
-            return _clamp(1 - bias + sum(map(mul, weights, x)))
-        case "and" if logic == "lukasiewicz":
-            return _clamp(bias - sum(map(mul, weights, [1 - each for each in x])))
-        case "or":
-            return 1 - connective_value("and", logic, weights, bias, [1 - each for each in x])
-        case "and" if logic == "product":
-            found = math.exp(bias - 1)
-            for w, each in zip(weights, x, strict=True):
-                found *= _power(each, w)
-            return _clamp(found)
-        case "and":
-            return _clamp(min([bias, *(bias - w * (1 - each) for w, each in zip(weights, x, strict=True))]))
-        case "implies" if logic == "lukasiewicz":
-            return _clamp(1 - bias + weights[0] * (1 - x[0]) + weights[1] * x[1])
-        case "implies" if logic == "product":
-            top, bottom = math.exp(1 - bias) * _power(x[1], weights[1]), _power(x[0], weights[0])
-            return 1.0 if top >= bottom else top / bottom
-        case "implies":
-            left, right = _clamp(bias - weights[0] * (1 - x[0])), _clamp(1 - weights[1] * (1 - x[1]))
-            return 1.0 if left <= right else _clamp(right + 1 - bias)
-        case "iff":
-            there = connective_value("implies", logic, weights, bias, x)
-            return min(there, connective_value("implies", logic, weights[::-1], bias, x[::-1]))
-        case "xor":
-            return 1 - connective_value("iff", logic, weights, bias, x)
-    raise ValueError(f"{kind!r} is not a connective")
+    return Numbers.cut(truth_at(logic_named(logic), Numbers(), kind, weights, bias, x))
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
@@ -58,11 +32,3 @@ def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float,
     least, most = zip(*([x[0][::-1], x[1]] if kind == "implies" else x), strict=True)
     low = connective_value(kind, logic, weights, bias, least)
     return low, low if least == most else connective_value(kind, logic, weights, bias, most)
-
-
-def _clamp(value: float) -> float:
-    return 0.0 if value < 0.0 else 1.0 if value > 1.0 else value
-
-
-def _power(base: float, exponent: float) -> float:
-    return 1.0 if exponent == 0 else 0.0 if base == 0 else base**exponent

@@ -8,9 +8,9 @@ import random
 import pytest
 import torch
 
-from lnnkit.learn.parameters.classical_conditions import conditions
 from lnnkit.learn.parameters.constraints import Constraints, LearnedNeuron
 from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.logic import logic_named
 from lnnkit.syntax.span import Source, Span
 from tests.learn.replaying import learning
 from tests.programs import value_of
@@ -50,13 +50,13 @@ def test_conditions_are_those_of_truth_tables(kind: str, logic: str) -> None:
     rng = random.Random(f"{kind} {logic}")
     seen = {True: 0, False: 0}
     for alpha, count in itertools.product(ALPHAS, (2,) if kind == "implies" else (1, 2, 3)):
-        found = conditions(kind, logic, count, alpha)
+        found = logic_named(logic).classical(kind, count, alpha)
         if found is None:
             continue
         for _ in range(24):
             width = rng.choice([0.0, 0.02, 0.1, 0.5])
-            values = [max(0.0, float(value) + rng.gauss(0, width)) for value in found.inside]
-            said = found.violation(torch.tensor(values, dtype=torch.float64)) <= 1e-12
+            values = [max(0.0, value + rng.gauss(0, width)) for value in found.inside]
+            said = found.violation(values) <= 1e-12
             truth = classical(kind, logic, values, alpha)
             assert truth or not said, (alpha, values)
             if (kind, logic) != ("implies", "godel"):  # there the conditions ask for more than need be
@@ -78,7 +78,7 @@ def test_projections_fulfil_the_conditions(kind: str, logic: str) -> None:
         parameters = [*(parameter(place, "weight") for place in range(count)), parameter(count, "bias")]
         names = tuple(each.name for each in parameters)
         neuron = LearnedNeuron("rule", "", kind, logic, (1.0,) * (count + 1), names)
-        if neuron.conditions(alpha) is None:
+        if neuron.region(alpha) is None:
             continue
         constraints = Constraints(parameters, [neuron], ["rule"], alpha)
         now = constraints.start(torch.ones(count + 1, dtype=torch.float64))
