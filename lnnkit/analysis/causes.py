@@ -35,10 +35,9 @@ _EXHAUSTIVE = 10
 def convex(neuron: Neuron) -> bool:
     """Whether the neuron is monotone in each operand, so that it maps boxes to intervals and each end depends on one
     end of each operand."""
-    logic = neuron.logic
-    return neuron.kind not in ("iff", "xor") and not (
-        neuron.kind == "implies" and logic is not None and logic.name == "godel"
-    )
+    if neuron.kind in ("iff", "xor"):
+        return False
+    return neuron.logic is None or neuron.kind in neuron.logic.continuous
 
 
 def other(end: str) -> str:

@@ -112,7 +112,7 @@ class Analysis:
                     demands[neuron.operands[0]] += demands[index]
             elif isinstance(neuron.arithmetic, Comparison):
                 self._pass_to_numbers(index, demands)
-            elif convex(neuron):
+            elif convex(neuron) or neuron.kind in ("and", "or"):
                 self._pass_on(index, demands)
             else:
                 self._pass_through_gaps(index, demands)
@@ -125,9 +125,12 @@ class Analysis:
         bases = [self.upward.bases[operand] for operand in neuron.operands]
         goals = self.upward.goals(neuron.operands, bests, moves)
         families = [moves[operand] for operand in neuron.operands]
+        both = NEVER
+        if not convex(neuron):  # where it jumps, both of its ends together may exclude what neither does
+            both = product([union(d.supports for d in demands[index] if d.end == end) for end in ("lower", "upper")])
         for place, operand in enumerate(neuron.operands):
             check_time()
-            found: dict[str, list[Family]] = {}
+            found: dict[str, list[Family]] = {"lower": [both], "upper": [both]}
             for demand in demands[index]:
                 side = message_side(neuron, demand.end, place)
                 at = int(side == "upper")

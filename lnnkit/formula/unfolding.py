@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
-from lnnkit.logic import Lukasiewicz, logic_named
+from lnnkit.logic import logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
 from lnnkit.time_limit import check_time
@@ -230,7 +230,7 @@ def unfold(
             )
         )
     if graph.mixed or len({neuron.logic.name for neuron in neurons if neuron.logic is not None}) > 1:
-        neurons = [_strict(neuron) for neuron in neurons]
+        neurons = [each._replace(logic=each.logic and each.logic.among_others()) for each in neurons]
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
     ends = root.lower, root.upper
     return Formula(tuple(neurons), tuple(blocks), tuple(sorts), *ends, auxiliary, root, heads, written=written)
@@ -257,12 +257,6 @@ def of_strata(lifted: LiftedGraph) -> list[list[Formula]]:
             heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
             found[place].append(replace(formula, heads=heads, key=root.origin.span.text))
     return found
-
-
-def _strict(neuron: Neuron) -> Neuron:
-    """The neuron for use below connectives of other logics, which are discontinuous at 0 and 1: its kernel never rounds
-    to these."""
-    return neuron._replace(logic=Lukasiewicz(strict=True)) if isinstance(neuron.logic, Lukasiewicz) else neuron
 
 
 def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:

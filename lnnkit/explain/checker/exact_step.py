@@ -85,7 +85,9 @@ def _need(encoding: SolverEncoding, rule: Form, lower: float) -> Z3 | None:
             return encoding.clamp(short / encoding.number(v))
         case "godel":
             return encoding.least([x, least])
-    return least * x
+        case "product":
+            return least * x
+    return None
 
 
 def _plain(head: Form) -> bool:

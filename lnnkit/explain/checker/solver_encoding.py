@@ -1,8 +1,8 @@
 """Ground forms -> Z3, for steps that need a solver: the truth function of each connective, as in the manual's
 semantics.
 
-Independent of `lnnkit.prove`. Arithmetic that it does not support becomes an unknown truth: then the step is not
-verified.
+Independent of `lnnkit.prove`. Arithmetic that it does not support, and a connective of a logic that it does not know,
+become unknown truths: then the step is not verified.
 """
 
 from __future__ import annotations
@@ -202,9 +202,14 @@ class SolverEncoding:
                 return self.least(ways)
             case "xor":
                 return 1 - self._connective("iff", logic, w, b, x)
-        if logic == "lukasiewicz":
-            return self._lukasiewicz(kind, w, b, x)
-        return self._godel(kind, w, b, x) if logic == "godel" else self._product(kind, w, b, x)
+        match logic:
+            case "lukasiewicz":
+                return self._lukasiewicz(kind, w, b, x)
+            case "godel":
+                return self._godel(kind, w, b, x)
+            case "product":
+                return self._product(kind, w, b, x)
+        return self.unknown()
 
     def _lukasiewicz(self, kind: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
         if kind == "and":

@@ -14,6 +14,8 @@ from lnnkit.learn.fitting.gradient_descent import Fitted
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter
 from lnnkit.learn.replay.soft_supports import supports
+from lnnkit.logic import logic_named, truth_at
+from lnnkit.logic.points import Numbers
 from lnnkit.syntax.diagnostic import Diagnostic
 
 _RARE = 0.3  # share of the rarer class below which classes are imbalanced
@@ -100,7 +102,8 @@ def has_moved(parameter: Parameter, value: float) -> bool:
 
 def _hint(fitting: Fitting) -> str:
     soft = "" if fitting.settings.soft else "`soft=True` (`--soft`: every instance that could derive an atom learns), "
-    logic = "" if fitting.logic == "product" else "`logic product` (a conjunction of small truths is not 0), "
+    falls = truth_at(logic_named(fitting.logic), Numbers(), "and", (1.0, 1.0), 1.0, (0.25, 0.25)) <= 0
+    logic = "`logic product` (a conjunction of small truths is not 0), " if falls else ""
     return f"try {soft}{logic}or other values to start from"
 
 
