@@ -110,7 +110,5 @@ def left_out(program: ast.Program) -> set[str]:
 
 def logic_of(statements: Sequence[ast.Statement]) -> ast.LogicName:
     """The logic that a file declares for itself, at whatever position in the file."""
-    for statement in statements:
-        if isinstance(statement, ast.LogicStatement):
-            return statement.logic
-    return ast.DEFAULT_LOGIC
+    found: list[ast.LogicName] = [each.logic for each in statements if isinstance(each, ast.LogicStatement)]
+    return found[0] if found else ast.DEFAULT_LOGIC

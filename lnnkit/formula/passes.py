@@ -23,15 +23,9 @@ def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
     logic = neuron.logic
     if logic is None:
         return complement(operands[0])
-    if neuron.kind == "and":
-        return logic.conjunction(operands, neuron.weights, neuron.bias)
-    if neuron.kind == "or":
-        return logic.disjunction(operands, neuron.weights, neuron.bias)
-    weights = (neuron.weights[0], neuron.weights[1])
-    if neuron.kind == "implies":
-        return logic.implication(operands[0], operands[1], weights, neuron.bias)
-    value = logic.equivalence(operands[0], operands[1], weights, neuron.bias)
-    return complement(value) if neuron.kind == "xor" else value
+    if neuron.kind == "xor":
+        return complement(logic.up("iff", operands, neuron.weights, neuron.bias))
+    return logic.up(neuron.kind, operands, neuron.weights, neuron.bias)
 
 
 def neuron_downward(
@@ -72,15 +66,8 @@ def _narrowed(comparison: Comparison, node: Bounds, made: Bounds, operands: Sequ
 def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: Sequence[bool] | None) -> Inverse:
     logic = neuron.logic
     assert logic is not None
-    if neuron.kind == "and":
-        return logic.conjunction_inverse(node, operands, neuron.weights, neuron.bias, wanted)
-    if neuron.kind == "or":
-        return logic.disjunction_inverse(node, operands, neuron.weights, neuron.bias, wanted)
-    weights = (neuron.weights[0], neuron.weights[1])
-    if neuron.kind == "implies":
-        return logic.implication_inverse(node, operands[0], operands[1], weights, neuron.bias)
-    target = complement(node) if neuron.kind == "xor" else node
-    return logic.equivalence_inverse(target, operands[0], operands[1], weights, neuron.bias)
+    kind, target = ("iff", complement(node)) if neuron.kind == "xor" else (neuron.kind, node)
+    return logic.down(kind, target, operands, neuron.weights, neuron.bias, wanted)
 
 
 def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> list[Bounds]:
@@ -171,19 +158,14 @@ def least_heads(formula: Formula, antecedent: Array, values: Sequence[Bounds], i
             boxes[index] = _reach(formula, index, values, unknown)
     # Gradients pass through here.
     node = Bounds(arrays.zeros_like(antecedent) + formula.lower, arrays.ones_like(antecedent))
-    weights = (implication.weights[0], implication.weights[1])
-    assert implication.logic is not None
-    found = implication.logic.implication_inverse(
-        node, Bounds(antecedent, antecedent), boxes[implication.operands[1]], weights, implication.bias
-    )
-    boxes[implication.operands[1]] = found.operands[1]
+    body, head = Bounds(antecedent, antecedent), implication.operands[1]
+    found = _inverse(implication, node, [body, boxes[head]], None)
+    boxes[head] = found.operands[1]
     empty = found.empty
     for index in order:
         neuron = formula.neurons[index]
         if neuron.kind == "and" and neuron.logic is not None:
-            found = neuron.logic.conjunction_inverse(
-                boxes[index], [boxes[o] for o in neuron.operands], neuron.weights, neuron.bias
-            )
+            found = _inverse(neuron, boxes[index], [boxes[o] for o in neuron.operands], None)
             boxes.update(zip(neuron.operands, found.operands, strict=True))
             empty = empty | found.empty
     return {head: arrays.where(empty, impossible, boxes[head].lower) for head in formula.heads}

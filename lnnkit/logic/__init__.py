@@ -25,8 +25,5 @@ LOGICS: tuple[Logic, ...] = (Lukasiewicz(), Product(), Goedel())
 
 
 def logic_named(name: str) -> Logic:
-    """The logic with this name: ``lukasiewicz``, ``product`` or ``godel``."""
-    for logic in LOGICS:
-        if logic.name == name:
-            return logic
-    raise KeyError(f"no logic is named {name!r}; there are {', '.join(logic.name for logic in LOGICS)}")
+    """The logic with this name in programs. Raises `KeyError`."""
+    return {logic.name: logic for logic in LOGICS}[name]

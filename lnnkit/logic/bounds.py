@@ -112,6 +112,12 @@ def negative(bounds: Bounds) -> Bounds:
     return Bounds(-bounds.upper, -bounds.lower)
 
 
+def lesser(one: Bounds, other: Bounds) -> Bounds:
+    """The bounds of the minimum of two truths."""
+    xp = namespace(one.lower)
+    return Bounds(xp.minimum(one.lower, other.lower), xp.minimum(one.upper, other.upper))
+
+
 def ordered(lower: Array, upper: Array) -> Bounds:
     """The two ends, swapped where rounding made them cross."""
     crossed = lower > upper

@@ -20,7 +20,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from lnnkit.arrays import Array, clamp, namespace
-from lnnkit.logic.bounds import Bounds, Inverse, asks, negative, rounding, tolerance
+from lnnkit.logic.bounds import Bounds, Inverse, asks, lesser, negative, rounding, tolerance
 from lnnkit.logic.classical_region import LEAST, Condition, Region, region, row
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
 from lnnkit.logic.logic import Weight
@@ -73,75 +73,56 @@ class Goedel(NamedTuple):
         weight = 1.0 if alpha == 1 else (1 / alpha + (alpha - LEAST) / (1 - alpha)) / 2
         return region(conditions, [weight, 1.0, 1.0])
 
-    def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        truths = _truths(_conjunction_side(operands, weights, bias).levels, operands, weights, bias, 1.0)
-        return Bounds(_least(truths.lower), _least(truths.upper))
+    def up(self, kind: str, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        if kind == "and":
+            truths = _truths(_conjunction_side(operands, weights, bias).levels, operands, weights, bias, 1.0)
+            return Bounds(_least(truths.lower), _least(truths.upper))
+        if kind == "or":
+            truths = _truths(_disjunction_side(operands, weights, bias).levels, operands, weights, bias, 0.0)
+            return Bounds(-_least(-truths.lower), -_least(-truths.upper))
+        if kind == "implies":
+            return _implication(operands[0], operands[1], weights, bias)
+        forth = _implication(operands[0], operands[1], weights, bias)
+        return lesser(forth, _implication(operands[1], operands[0], weights[::-1], bias))
 
-    def conjunction_inverse(
+    def down(
         self,
+        kind: str,
         node: Bounds,
         operands: Sequence[Bounds],
         weights: Sequence[Weight],
         bias: Weight,
         wanted: Sequence[bool] | None = None,
     ) -> Inverse:
-        side = _conjunction_side(operands, weights, bias)
+        if kind in ("implies", "iff"):
+            (left, right), bias_y = operands, bias if kind == "iff" else 1.0
+            x, y = _antecedent(left, weights[0], bias), _antecedent(right, weights[1], bias_y)
+            truths = _truth(left, weights[0], bias), _truth(right, weights[1], bias_y)
+            forth = _falls(node, x, y, bias, *truths)
+            if kind == "implies":  # {A <= B} (if U = 1) and {A > B, B + 1 - b in [L, U]}
+                return union([_holds(node, x, y), forth])
+            # {A = B} (if U = 1), {A > B, B in [L, U]} and {B > A, A in [L, U]}
+            equal = intersection(_holds(node, x, y), swapped(_holds(node, y, x)), (left, right))
+            return union([equal, forth, swapped(_falls(node, y, x, bias, *truths[::-1]))])
         asks_lower, asks_upper = asks(node)
-        last, empty = _least_inverse(node, (asks_lower, asks_upper), side.levels)
-        return Inverse(unstack(_preimage(side, node, asks_lower, last, empty)), empty)
-
-    def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        truths = _truths(_disjunction_side(operands, weights, bias).levels, operands, weights, bias, 0.0)
-        return Bounds(-_least(-truths.lower), -_least(-truths.upper))
-
-    def disjunction_inverse(
-        self,
-        node: Bounds,
-        operands: Sequence[Bounds],
-        weights: Sequence[Weight],
-        bias: Weight,
-        wanted: Sequence[bool] | None = None,
-    ) -> Inverse:
+        if kind == "and":
+            side = _conjunction_side(operands, weights, bias)
+            last, empty = _least_inverse(node, (asks_lower, asks_upper), side.levels)
+            return Inverse(unstack(_preimage(side, node, asks_lower, last, empty)), empty)
         side = _disjunction_side(operands, weights, bias)
-        asks_lower, asks_upper = asks(node)
         last, empty = _least_inverse(negative(node), (asks_upper, asks_lower), negative(side.levels))
         return Inverse(unstack(_preimage(side, node, last, asks_upper, empty)), empty)
 
-    def implication(
-        self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Bounds:
-        x, y = _truth(antecedent, weights[0], bias), _truth(consequent, weights[1], 1.0)
-        drop = scalar(bias, x.lower) - 1
-        tol = tolerance(x.lower.dtype)
-        holds = (x.upper < y.lower - tol) | _never_falls(x, y)
-        xp = namespace(holds)
-        lower = xp.where(holds, 1.0, clamp(y.lower - drop, 0.0, 1.0))
-        upper = xp.where(x.lower <= y.upper + tol, 1.0, clamp(y.upper - drop, 0.0, 1.0))
-        return Bounds(lower, upper)
 
-    def implication_inverse(
-        self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Inverse:
-        """The hull of ``{A <= B}`` (if ``U = 1``) and ``{A > B, B + 1 - b in [L, U]}``."""
-        x, y = _antecedent(antecedent, weights[0], bias), _antecedent(consequent, weights[1], 1.0)
-        truths = _truth(antecedent, weights[0], bias), _truth(consequent, weights[1], 1.0)
-        return union([_holds(node, x, y), _falls(node, x, y, bias, *truths)])
-
-    def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
-        forth = self.implication(left, right, weights, bias)
-        back = self.implication(right, left, (weights[1], weights[0]), bias)
-        xp = namespace(forth.lower)
-        return Bounds(xp.minimum(forth.lower, back.lower), xp.minimum(forth.upper, back.upper))
-
-    def equivalence_inverse(
-        self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Inverse:
-        """The hull of ``{A = B}`` (if ``U = 1``), ``{A > B, B in [L, U]}`` and ``{B > A, A in [L, U]}``."""
-        x, y = _antecedent(left, weights[0], bias), _antecedent(right, weights[1], bias)
-        equal = intersection(_holds(node, x, y), swapped(_holds(node, y, x)), (left, right))
-        truths = _truth(left, weights[0], bias), _truth(right, weights[1], bias)
-        forth, back = _falls(node, x, y, bias, *truths), _falls(node, y, x, bias, *truths[::-1])
-        return union([equal, forth, swapped(back)])
+def _implication(antecedent: Bounds, consequent: Bounds, weights: Sequence[Weight], bias: Weight) -> Bounds:
+    x, y = _truth(antecedent, weights[0], bias), _truth(consequent, weights[1], 1.0)
+    drop = scalar(bias, x.lower) - 1
+    tol = tolerance(x.lower.dtype)
+    holds = (x.upper < y.lower - tol) | _never_falls(x, y)
+    xp = namespace(holds)
+    lower = xp.where(holds, 1.0, clamp(y.lower - drop, 0.0, 1.0))
+    upper = xp.where(x.lower <= y.upper + tol, 1.0, clamp(y.upper - drop, 0.0, 1.0))
+    return Bounds(lower, upper)
 
 
 class _Side(NamedTuple):

@@ -4,7 +4,7 @@ Every function is pure and works row by row: an operand is a `Bounds` of two arr
 to operands (``w = 0``: the operand is absent), the bias ``b >= 0`` to the neuron; with all of them 1 the logic is
 unweighted.
 
-Upward functions return the closed hull of the image of the operands' box. Inverses return, for each operand, the closed
+`Logic.up` returns the closed hull of the image of the operands' box; `Logic.down`, for each operand, the closed
 hull of the values within its box that some values of the others complete to a point with truth in ``node``. Boxes must
 have gone through `lnnkit.logic.bounds.enter`, and ``node`` must be in order.
 
@@ -72,56 +72,21 @@ class Logic(Protocol):
         ``alpha`` (above one half, at most 1); None if there are none, or none are known."""
         ...
 
-    def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        """``x1 & ... & xk``."""
+    def up(self, kind: str, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        """The bounds of ``x1 & ... & xk`` (``and``), ``x1 | ... | xk`` (``or``), ``x -> y`` (``implies``) or
+        ``x <-> y`` (``iff``: the minimum of both implications)."""
         ...
 
-    def conjunction_inverse(
+    def down(
         self,
+        kind: str,
         node: Bounds,
         operands: Sequence[Bounds],
         weights: Sequence[Weight],
         bias: Weight,
         wanted: Sequence[bool] | None = None,
     ) -> Inverse:
-        """Downward through ``x1 & ... & xk``. Operands that are not ``wanted`` may stay as they are."""
-        ...
-
-    def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        """``x1 | ... | xk``."""
-        ...
-
-    def disjunction_inverse(
-        self,
-        node: Bounds,
-        operands: Sequence[Bounds],
-        weights: Sequence[Weight],
-        bias: Weight,
-        wanted: Sequence[bool] | None = None,
-    ) -> Inverse:
-        """Downward through ``x1 | ... | xk``. Operands that are not ``wanted`` may stay as they are."""
-        ...
-
-    def implication(
-        self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Bounds:
-        """``x -> y``."""
-        ...
-
-    def implication_inverse(
-        self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Inverse:
-        """Downward through ``x -> y``; operands in the order antecedent, consequent."""
-        ...
-
-    def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
-        """``x <-> y``, the minimum of both implications; its complement is ``x xor y``."""
-        ...
-
-    def equivalence_inverse(
-        self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Inverse:
-        """Downward through ``x <-> y``."""
+        """The operands, narrowed by the bounds of the neuron. Those that are not ``wanted`` may stay as they are."""
         ...
 
 

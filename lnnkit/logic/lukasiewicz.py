@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lnnkit.arrays import Array, any_set, clamp, namespace
-from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, nearly_complement, ordered, tolerance
+from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, lesser, nearly_complement, ordered, tolerance
 from lnnkit.logic.classical_region import Condition, Region, region, row
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
@@ -79,60 +79,40 @@ class Lukasiewicz(NamedTuple):
         weight = (2 * alpha - 1) / room
         return region([all_true, *one_false], [weight] * count + [alpha + (1 - alpha) * count * weight])
 
-    def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        found = _sum(operands, [True] * len(operands), weights, bias, self.strict)
-        return complement(found) if self.strict else nearly_complement(found)
+    def up(self, kind: str, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        if kind != "iff":
+            found = _sum(operands, _flips(kind, len(operands)), weights, bias, self.strict)
+            if kind != "and":
+                return found
+            return complement(found) if self.strict else nearly_complement(found)
+        # With ``f`` and ``g`` the two implications before the clamp, ``f + g = C = 2 - 2 b + w_x + w_y``. So their
+        # minimum is at most ``C / 2``, where both are equal.
+        least = lesser(
+            self.up("implies", operands, weights, bias), self.up("implies", operands[::-1], weights[::-1], bias)
+        )
+        most = clamp(_sum_of_both(weights, bias, least.lower) / 2, 0.0, 1.0)
+        return least._replace(upper=namespace(most).where(most < least.upper, most, least.upper))
 
-    def conjunction_inverse(
+    def down(
         self,
+        kind: str,
         node: Bounds,
         operands: Sequence[Bounds],
         weights: Sequence[Weight],
         bias: Weight,
         wanted: Sequence[bool] | None = None,
     ) -> Inverse:
-        terms = [nearly_complement(box) for box in operands]
-        hulls, empty = _sum_inverse(nearly_complement(node), terms, weights, bias, self.strict, wanted)
-        return Inverse(tuple(map(_uncomplemented, hulls, terms, operands)), empty)
+        if kind == "iff":
+            return self._equivalence_inverse(node, operands[0], operands[1], weights, bias)
+        flips = _flips(kind, len(operands))
+        terms = [nearly_complement(box) if flip else box for box, flip in zip(operands, flips, strict=True)]
+        target = nearly_complement(node) if kind == "and" else node
+        hulls, empty = _band(target, asks(target), terms, weights, bias, self.strict, wanted)
+        found = zip(hulls, terms, operands, flips, strict=True)
+        return Inverse(tuple(_uncomplemented(h, term, box) if flip else h for h, term, box, flip in found), empty)
 
-    def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        return _sum(operands, [False] * len(operands), weights, bias, self.strict)
-
-    def disjunction_inverse(
-        self,
-        node: Bounds,
-        operands: Sequence[Bounds],
-        weights: Sequence[Weight],
-        bias: Weight,
-        wanted: Sequence[bool] | None = None,
-    ) -> Inverse:
-        hulls, empty = _sum_inverse(node, operands, weights, bias, self.strict, wanted)
-        return Inverse(tuple(hulls), empty)
-
-    def implication(
-        self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Bounds:
-        return _sum((antecedent, consequent), (True, False), weights, bias, self.strict)
-
-    def implication_inverse(
-        self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Inverse:
-        term = nearly_complement(antecedent)
-        found = self.disjunction_inverse(node, (term, consequent), weights, bias)
-        return Inverse((_uncomplemented(found.operands[0], term, antecedent), found.operands[1]), found.empty)
-
-    def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
-        """With ``f`` and ``g`` the two implications before the clamp, ``f + g = C = 2 - 2 b + w_x + w_y``. So ``min(f,
-        g)`` is at most ``C / 2``, where both are equal."""
-        forth = self.implication(left, right, weights, bias)
-        back = self.implication(right, left, (weights[1], weights[0]), bias)
-        most = clamp(_sum_of_both(weights, bias, left.lower) / 2, 0.0, 1.0)
-        xp = namespace(forth.upper)
-        upper = xp.minimum(forth.upper, back.upper)
-        return Bounds(xp.minimum(forth.lower, back.lower), xp.where(most < upper, most, upper))
-
-    def equivalence_inverse(
-        self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
+    def _equivalence_inverse(
+        self, node: Bounds, left: Bounds, right: Bounds, weights: Sequence[Weight], bias: Weight
     ) -> Inverse:
         """The hull of two bands: ``f`` in ``[L, min(U, C - L)]``, and the same for ``g``."""
         asks_lower, asks_upper = asks(node)
@@ -142,14 +122,19 @@ class Lukasiewicz(NamedTuple):
         band, sides = ordered(node.lower, high), (asks_lower, asks_lower | asks_upper)
         too_high = asks_lower & (node.lower > both / 2 + tolerance(node.lower.dtype))
 
-        def forth(x: Bounds, y: Bounds, pair: tuple[Weight, Weight]) -> Inverse:
+        def forth(x: Bounds, y: Bounds, pair: Sequence[Weight]) -> Inverse:
             (first, second), empty = _band(band, sides, (nearly_complement(x), y), pair, bias, self.strict)
             return Inverse((uncomplement(first, x), second), empty | too_high)
 
-        return union([forth(left, right, weights), swapped(forth(right, left, (weights[1], weights[0])))])
+        return union([forth(left, right, weights), swapped(forth(right, left, weights[::-1]))])
 
 
-def _sum_of_both(weights: tuple[Weight, Weight], bias: Weight, like: Array) -> Array:
+def _flips(kind: str, count: int) -> list[bool]:
+    """Which operands of the sum stand for their complements."""
+    return [kind == "and" or (kind == "implies" and not place) for place in range(count)]
+
+
+def _sum_of_both(weights: Sequence[Weight], bias: Weight, like: Array) -> Array:
     """``C``, the sum of both implications of an equivalence before the clamp."""
     return 2 - 2 * scalar(bias, like) + scalar(weights[0], like) + scalar(weights[1], like)
 
@@ -192,19 +177,6 @@ def _uncomplemented(hull: Bounds, term: Bounds, box: Bounds) -> Bounds:
     return Bounds(lower, upper)
 
 
-def _sum_inverse(
-    node: Bounds,
-    terms: Sequence[Bounds],
-    weights: Sequence[Weight],
-    bias: Weight,
-    strict: bool,
-    wanted: Sequence[bool] | None = None,
-) -> tuple[list[Bounds], Array]:
-    """The bounds of the terms consistent with the clamped sum, and a mask ``[n]`` of rows where there are none. Terms
-    that are not ``wanted`` stay unchanged."""
-    return _band(node, asks(node), terms, weights, bias, strict, wanted)
-
-
 def _band(
     node: Bounds,
     sides: tuple[Array, Array],
@@ -214,9 +186,10 @@ def _band(
     strict: bool,
     wanted: Sequence[bool] | None = None,
 ) -> tuple[list[Bounds], Array]:
-    """As `_sum_inverse`, for the sum before the clamp; ``sides`` are masks of where each end of ``node`` counts. The
-    upper ends of the other terms give the lower end of a term, and vice versa; ends of a side that counts in no row
-    stay unchanged."""
+    """The bounds of the terms consistent with the sum before the clamp, and a mask ``[n]`` of rows where there are
+    none. ``sides`` are masks of where each end of ``node`` counts. The upper ends of the other terms give the lower end
+    of a term, and vice versa; ends of a side that counts in no row, and terms that are not ``wanted``, stay
+    unchanged."""
     if len(weights) != len(terms):
         raise ValueError(f"{len(terms)} operands, but {len(weights)} weights")
     tol, excess = tolerance(node.lower.dtype), scalar(bias, node.lower) - 1

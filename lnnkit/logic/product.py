@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from lnnkit import elementwise
 from lnnkit.arrays import Array, any_set, clamp, namespace, replaced, take
-from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, misses, rounding, tolerance
+from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, lesser, misses, rounding, tolerance
 from lnnkit.logic.classical_region import LEAST, Condition, Region, region, row
 from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
@@ -74,103 +74,89 @@ class Product(NamedTuple):
         weight = (false - true) / (false - count * true)
         return region([all_true, *one_false], [weight] * count + [1.0 + true * (count * weight - 1)])
 
-    def conjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        boxes = stack(operands)
-        return _product(boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
-
-    def conjunction_inverse(
-        self,
-        node: Bounds,
-        operands: Sequence[Bounds],
-        weights: Sequence[Weight],
-        bias: Weight,
-        wanted: Sequence[bool] | None = None,
-    ) -> Inverse:
-        boxes = stack(operands)
-        hull, empty = _product_inverse(node, boxes, column(weights, boxes.lower), scalar(bias, boxes.lower))
-        return Inverse(unstack(hull), empty)
-
-    def disjunction(self, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
-        boxes = stack(operands)
-        return complement(_product(complement(boxes), column(weights, boxes.lower), scalar(bias, boxes.lower)))
-
-    def disjunction_inverse(
-        self,
-        node: Bounds,
-        operands: Sequence[Bounds],
-        weights: Sequence[Weight],
-        bias: Weight,
-        wanted: Sequence[bool] | None = None,
-    ) -> Inverse:
+    def up(self, kind: str, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
+        if kind == "implies":
+            return _implication(operands[0], operands[1], weights, bias)
+        if kind == "iff":  # min(p, q) / max(p, q) with p = x^w_x and q = y^w_y; 1 where both are 0
+            forth = _implication(operands[0], operands[1], weights, bias)
+            return lesser(forth, _implication(operands[1], operands[0], weights[::-1], bias))
         boxes = stack(operands)
         weight, excess = column(weights, boxes.lower), scalar(bias, boxes.lower)
+        if kind == "and":
+            return _product(boxes, weight, excess)
+        return complement(_product(complement(boxes), weight, excess))
+
+    def down(
+        self,
+        kind: str,
+        node: Bounds,
+        operands: Sequence[Bounds],
+        weights: Sequence[Weight],
+        bias: Weight,
+        wanted: Sequence[bool] | None = None,
+    ) -> Inverse:
+        if kind == "implies":
+            return _implication_inverse(node, operands[0], operands[1], weights, bias)
+        if kind == "iff":  # If U = 1 both implications are at least L; else one is in [L, U], and the other is 1.
+            forth = _implication_inverse(node, operands[0], operands[1], weights, bias)
+            back = swapped(_implication_inverse(node, operands[1], operands[0], weights[::-1], bias))
+            return choose(asks(node)[1], union([forth, back]), intersection(forth, back, operands))
+        boxes = stack(operands)
+        weight, excess = column(weights, boxes.lower), scalar(bias, boxes.lower)
+        if kind == "and":
+            hull, empty = _product_inverse(node, boxes, weight, excess)
+            return Inverse(unstack(hull), empty)
         hull, empty = _product_inverse(complement(node), complement(boxes), weight, excess)
         return Inverse(unstack(uncomplement(hull, boxes)), empty)
 
-    def implication(
-        self, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Bounds:
-        weight_x, weight_y = (scalar(weight, antecedent.lower) for weight in weights)
-        scale = _scale(bias, antecedent.lower)
 
-        def image(boxes: Sequence[Bounds]) -> Bounds:
-            x, y = boxes
-            most, least = _power(x.upper, weight_x), _power(_snapped(y.lower), weight_y)
-            lower = _short(_residuum(most, least, scale), (most == 0) | ((least == 1) & (scale == 1)))
-            upper = _residuum(_power(_snapped(x.lower), weight_x), _power(y.upper, weight_y), scale)
-            return Bounds(lower, upper)
+def _implication(antecedent: Bounds, consequent: Bounds, weights: Sequence[Weight], bias: Weight) -> Bounds:
+    weight_x, weight_y = (scalar(weight, antecedent.lower) for weight in weights)
+    scale = _scale(bias, antecedent.lower)
 
-        boxes = (antecedent, consequent)
-        exact, rows = image(boxes), steep_rows(boxes, weights)
-        return exact if rows is None else steadied(exact, image([loosened(box, rows) for box in boxes]), rows)
+    def image(boxes: Sequence[Bounds]) -> Bounds:
+        x, y = boxes
+        most, least = _power(x.upper, weight_x), _power(_snapped(y.lower), weight_y)
+        lower = _short(_residuum(most, least, scale), (most == 0) | ((least == 1) & (scale == 1)))
+        upper = _residuum(_power(_snapped(x.lower), weight_x), _power(y.upper, weight_y), scale)
+        return Bounds(lower, upper)
 
-    def implication_inverse(
-        self, node: Bounds, antecedent: Bounds, consequent: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Inverse:
-        """``L > 0`` requires ``N >= L D``; ``U < 1`` requires ``N <= U D`` and ``D > 0``."""
-        asks_lower, asks_upper = asks(node)
-        weight_x, weight_y = (scalar(weight, node.lower) for weight in weights)
-        scale = _scale(bias, node.lower)
+    boxes = (antecedent, consequent)
+    exact, rows = image(boxes), steep_rows(boxes, weights)
+    return exact if rows is None else steadied(exact, image([loosened(box, rows) for box in boxes]), rows)
 
-        def left(boxes: Sequence[Bounds]) -> tuple[Bounds, Bounds, Array]:
-            node, x, y = boxes
-            most_x, most_y = _power(x.upper, weight_x), _power(y.upper, weight_y)
-            least_x, least_y = _power(_snapped(x.lower), weight_x), _power(_snapped(y.lower), weight_y)
-            image = Bounds(_residuum(most_x, least_y, scale), _residuum(least_x, most_y, scale))
-            x = _roots(_quotient(least_y, node.upper * scale), _quotient(most_y, node.lower * scale), weight_x)
-            y = _roots(node.lower * least_x * scale, node.upper * most_x * scale, weight_y)
-            crisp = (node.lower == 1) & (least_x == 1) & (scale == 1)
-            x, y = Bounds(_short(x.lower, crisp), x.upper), Bounds(_short(y.lower, crisp), y.upper)
-            return x, y, misses(image, node)
 
-        boxes = (node, antecedent, consequent)
-        x, y, empty = left(boxes)
-        rows = steep_rows(boxes, weights)
-        if rows is not None:
-            looser_x, looser_y, still = left([loosened(box, rows) for box in boxes])
-            x, y = steadied(x, looser_x, rows), steadied(y, looser_y, rows)
-            empty = replaced(empty, rows, take(empty, rows) & still)
-        # With y at 0 the truth is either 0 or 1.
-        empty = empty | (asks_lower & asks_upper & (_power(consequent.upper, weight_y) == 0))
-        x = candidate(*x, asks_upper & (weight_x > 0), asks_lower & (weight_x > 0))
-        y = candidate(*y, asks_lower & (weight_y > 0), asks_upper & (weight_y > 0))
-        return Inverse((fit(x, antecedent, empty), fit(y, consequent, empty)), empty)
+def _implication_inverse(
+    node: Bounds, antecedent: Bounds, consequent: Bounds, weights: Sequence[Weight], bias: Weight
+) -> Inverse:
+    """``L > 0`` requires ``N >= L D``; ``U < 1`` requires ``N <= U D`` and ``D > 0``."""
+    asks_lower, asks_upper = asks(node)
+    weight_x, weight_y = (scalar(weight, node.lower) for weight in weights)
+    scale = _scale(bias, node.lower)
 
-    def equivalence(self, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight) -> Bounds:
-        """``min(p, q) / max(p, q)`` with ``p = x^w_x`` and ``q = y^w_y``; 1 where both are 0."""
-        forth = self.implication(left, right, weights, bias)
-        back = self.implication(right, left, (weights[1], weights[0]), bias)
-        xp = namespace(forth.lower)
-        return Bounds(xp.minimum(forth.lower, back.lower), xp.minimum(forth.upper, back.upper))
+    def left(boxes: Sequence[Bounds]) -> tuple[Bounds, Bounds, Array]:
+        node, x, y = boxes
+        most_x, most_y = _power(x.upper, weight_x), _power(y.upper, weight_y)
+        least_x, least_y = _power(_snapped(x.lower), weight_x), _power(_snapped(y.lower), weight_y)
+        image = Bounds(_residuum(most_x, least_y, scale), _residuum(least_x, most_y, scale))
+        x = _roots(_quotient(least_y, node.upper * scale), _quotient(most_y, node.lower * scale), weight_x)
+        y = _roots(node.lower * least_x * scale, node.upper * most_x * scale, weight_y)
+        crisp = (node.lower == 1) & (least_x == 1) & (scale == 1)
+        x, y = Bounds(_short(x.lower, crisp), x.upper), Bounds(_short(y.lower, crisp), y.upper)
+        return x, y, misses(image, node)
 
-    def equivalence_inverse(
-        self, node: Bounds, left: Bounds, right: Bounds, weights: tuple[Weight, Weight], bias: Weight
-    ) -> Inverse:
-        """If ``U = 1`` both implications are at least ``L``; if ``U < 1`` one of them is in ``[L, U]``, and the other
-        is then 1."""
-        forth = self.implication_inverse(node, left, right, weights, bias)
-        back = swapped(self.implication_inverse(node, right, left, (weights[1], weights[0]), bias))
-        return choose(asks(node)[1], union([forth, back]), intersection(forth, back, (left, right)))
+    boxes = (node, antecedent, consequent)
+    x, y, empty = left(boxes)
+    rows = steep_rows(boxes, weights)
+    if rows is not None:
+        looser_x, looser_y, still = left([loosened(box, rows) for box in boxes])
+        x, y = steadied(x, looser_x, rows), steadied(y, looser_y, rows)
+        empty = replaced(empty, rows, take(empty, rows) & still)
+    # With y at 0 the truth is either 0 or 1.
+    empty = empty | (asks_lower & asks_upper & (_power(consequent.upper, weight_y) == 0))
+    x = candidate(*x, asks_upper & (weight_x > 0), asks_lower & (weight_x > 0))
+    y = candidate(*y, asks_lower & (weight_y > 0), asks_upper & (weight_y > 0))
+    return Inverse((fit(x, antecedent, empty), fit(y, consequent, empty)), empty)
 
 
 def _product(factors: Bounds, weight: Array, bias: Array) -> Bounds:

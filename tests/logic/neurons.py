@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from lnnkit.logic import Bounds, Inverse, Logic, enter, logic_named
+from lnnkit.logic import Bounds, Inverse, enter, logic_named
 from tests.logic import brute
 from tests.logic.brute import Array, Neuron
 
 LOGICS = ("lukasiewicz", "product", "godel")
-KINDS = ("conjunction", "disjunction", "implication", "equivalence")
+WRITTEN = {"conjunction": "and", "disjunction": "or", "implication": "implies", "equivalence": "iff"}
+KINDS = tuple(WRITTEN)
 WEIGHTS = (0.0, 0.3, 0.5, 1.0, 1.0, 1.7, 2.5)
 BIASES = (0.0, 0.4, 1.0, 1.0, 1.3, 2.6)
 NEAR = 1e-7  # how close to a hull's end a feasible point must be found
@@ -38,18 +39,12 @@ def tensors(lower: Array, upper: Array) -> Bounds:
 
 def upward(neuron: Neuron, operands: list[Bounds]) -> Bounds:
     """The kernel's image."""
-    logic: Logic = logic_named(neuron.logic)
-    if neuron.kind in ("conjunction", "disjunction"):
-        return getattr(logic, neuron.kind)(operands, neuron.weights, neuron.bias)
-    return getattr(logic, neuron.kind)(*operands, neuron.weights, neuron.bias)
+    return logic_named(neuron.logic).up(WRITTEN[neuron.kind], operands, neuron.weights, neuron.bias)
 
 
 def downward(neuron: Neuron, node: Bounds, operands: list[Bounds]) -> Inverse:
     """The kernel's inverse."""
-    logic: Logic = logic_named(neuron.logic)
-    if neuron.kind in ("conjunction", "disjunction"):
-        return getattr(logic, neuron.kind + "_inverse")(node, operands, neuron.weights, neuron.bias)
-    return getattr(logic, neuron.kind + "_inverse")(node, *operands, neuron.weights, neuron.bias)
+    return logic_named(neuron.logic).down(WRITTEN[neuron.kind], node, operands, neuron.weights, neuron.bias)
 
 
 def random_neuron(rng: np.random.Generator, logic: str, kind: str) -> Neuron:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.logic import Bounds, Logic, logic_named
-from tests.logic.neurons import KINDS, LOGICS
+from tests.logic.neurons import KINDS, LOGICS, WRITTEN
 
 # Inside every piece, far from kinks: lower ends, upper ends, weights, bias, and node bounds that tighten something.
 ENDS = [(0.62, 0.83), (0.71, 0.94)]
@@ -31,10 +31,9 @@ def run(logic: Logic, kind: str, bias: float, leaves: tuple[Tensor, ...], node: 
     operands = [Bounds(leaves[0], leaves[1]), Bounds(leaves[2], leaves[3])]
     weights = (leaves[4], leaves[5])
     own_bias = leaves[6] if len(leaves) > 6 else bias
-    arguments = [operands] if kind in ("conjunction", "disjunction") else operands
     if node is None:
-        return ends_of([getattr(logic, kind)(*arguments, weights, own_bias)])
-    return ends_of(list(getattr(logic, kind + "_inverse")(node, *arguments, weights, own_bias).operands))
+        return ends_of([logic.up(WRITTEN[kind], operands, weights, own_bias)])
+    return ends_of(list(logic.down(WRITTEN[kind], node, operands, weights, own_bias).operands))
 
 
 @pytest.mark.parametrize("downward", [False, True])
@@ -76,8 +75,8 @@ def test_a_message_at_the_border_keeps_its_whole_gradient() -> None:
     """Modus ponens on crisp truths: the message is exactly 1, where a clamp or a tie could halve the gradient."""
     one, zero = torch.ones(1, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
     bias = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
-    found = logic_named("lukasiewicz").implication_inverse(
-        Bounds(one, one), Bounds(one, one), Bounds(zero, one), (1.0, 1.0), bias
+    found = logic_named("lukasiewicz").down(
+        "implies", Bounds(one, one), [Bounds(one, one), Bounds(zero, one)], (1.0, 1.0), bias
     )
     (gradient,) = torch.autograd.grad(found.operands[1].lower.sum(), [bias])
     assert float(gradient) == 1.0

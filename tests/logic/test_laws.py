@@ -204,14 +204,14 @@ def wide(logic: str, count: int) -> float:
     kernels: Logic = logic_named(logic)
     operands, weights = [true] * (count - 1) + [unknown], [1.0] * count
     start = time.process_time()
-    image = kernels.conjunction(operands, weights, 1.0)
-    found = kernels.conjunction_inverse(Bounds(ends * 0, ends * 0.25), operands, weights, 1.0)
+    image = kernels.up("and", operands, weights, 1.0)
+    found = kernels.down("and", Bounds(ends * 0, ends * 0.25), operands, weights, 1.0)
     seconds = time.process_time() - start
     assert (float(image.lower), float(image.upper)) == (0.0, 1.0)
     assert float(found.operands[-1].upper) == pytest.approx(0.25, abs=1e-12)
     assert float(found.operands[0].lower) == 1.0
     false = Bounds(ends * 0, ends * 0)
-    found = kernels.disjunction_inverse(true, [false] * (count - 1) + [unknown], weights, 1.0)
+    found = kernels.down("or", true, [false] * (count - 1) + [unknown], weights, 1.0)
     assert float(found.operands[-1].lower) == 1.0 and not bool(found.empty)
     return seconds
 
@@ -230,7 +230,7 @@ def test_names() -> None:
         logic_named("fuzzy")
     one = torch.ones(1, dtype=torch.float64)
     with pytest.raises(ValueError, match="2 operands, but 1 weights"):
-        logic_named("product").conjunction([Bounds(one, one)] * 2, [1.0], 1.0)
+        logic_named("product").up("and", [Bounds(one, one)] * 2, [1.0], 1.0)
 
 
 @pytest.mark.parametrize("logic", LOGICS)

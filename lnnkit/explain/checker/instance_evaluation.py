@@ -185,16 +185,9 @@ def _made(node: Node, operands: Sequence[Bounds]) -> Bounds:
         case "forall" | "exists":
             rows, group = _rows(node, operands)
             return (forall if form.kind == "forall" else exists)(rows, group, 1)
-        case "and":
-            return logic_named(form.name).conjunction(operands, form.weights, form.bias)
-        case "or":
-            return logic_named(form.name).disjunction(operands, form.weights, form.bias)
-        case "implies":
-            weights = (form.weights[0], form.weights[1])
-            return logic_named(form.name).implication(operands[0], operands[1], weights, form.bias)
-    weights = (form.weights[0], form.weights[1])
-    value = logic_named(form.name).equivalence(operands[0], operands[1], weights, form.bias)
-    return complement(value) if form.kind == "xor" else value
+        case "xor":
+            return complement(logic_named(form.name).up("iff", operands, form.weights, form.bias))
+    return logic_named(form.name).up(form.kind, operands, form.weights, form.bias)
 
 
 def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
@@ -213,16 +206,9 @@ def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
             hull = found.operands[0]
             boxes = [Bounds(hull.lower[place, None], hull.upper[place, None]) for place in range(len(operands))]
             return Inverse(tuple(boxes), found.empty)
-        case "and":
-            return logic_named(form.name).conjunction_inverse(box, operands, form.weights, form.bias)
-        case "or":
-            return logic_named(form.name).disjunction_inverse(box, operands, form.weights, form.bias)
-        case "implies":
-            weights = (form.weights[0], form.weights[1])
-            return logic_named(form.name).implication_inverse(box, operands[0], operands[1], weights, form.bias)
-    target = complement(box) if form.kind == "xor" else box
-    weights = (form.weights[0], form.weights[1])
-    return logic_named(form.name).equivalence_inverse(target, operands[0], operands[1], weights, form.bias)
+        case "xor":
+            return logic_named(form.name).down("iff", complement(box), operands, form.weights, form.bias)
+    return logic_named(form.name).down(form.kind, box, operands, form.weights, form.bias)
 
 
 def _rows(node: Node, operands: Sequence[Bounds]) -> tuple[Bounds, Array]:

@@ -1,4 +1,4 @@
-"""Connectives at points and over intervals, in plain floats, for pruning instances and checking models.
+"""Connectives over intervals, in plain floats, for pruning instances and checking models.
 
 The formulas are those of ``lnnkit.logic``. They are the same in the classical reading: there nothing has a weight or a
 bias, and without these every logic agrees with classical logic where truths are 0 or 1.
@@ -14,11 +14,6 @@ from lnnkit.logic.points import Numbers
 Box = tuple[float, float]
 
 
-def connective_value(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[float]) -> float:
-    """The truth of ``and``, ``or``, ``implies``, ``iff`` or ``xor`` at a point, weighted."""
-    return Numbers.cut(truth_at(logic_named(logic), Numbers(), kind, weights, bias, x))
-
-
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
     """Bounds of the truth of a connective, or of ``not``, over a box; exact except for ``iff`` and ``xor``, where they
     may be loose."""
@@ -30,5 +25,5 @@ def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float,
         back = connective_box("implies", logic, weights[::-1], bias, x[::-1])
         return min(there[0], back[0]), min(there[1], back[1])
     least, most = zip(*([x[0][::-1], x[1]] if kind == "implies" else x), strict=True)
-    low = connective_value(kind, logic, weights, bias, least)
-    return low, low if least == most else connective_value(kind, logic, weights, bias, most)
+    low, high = (truth_at(logic_named(logic), Numbers(), kind, weights, bias, each) for each in (least, most))
+    return Numbers.cut(low), Numbers.cut(high)
