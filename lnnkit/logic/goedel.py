@@ -36,7 +36,6 @@ class Goedel(NamedTuple):
 
     continuous = frozenset({"and", "or"})
     sums = powers = False
-    broadcasts = True
 
     def among_others(self) -> Goedel:
         return self

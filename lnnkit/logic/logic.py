@@ -51,11 +51,6 @@ class Logic(Protocol):
         """Whether its weights are exponents, and a bias ``b`` a factor ``e^(b-1)``, as in product logic."""
         ...
 
-    @property
-    def broadcasts(self) -> bool:
-        """Whether its kernels take an operand of one row for the same in all rows."""
-        ...
-
     def among_others(self) -> Logic:
         """Itself for use beside other logics, which may jump at 0 and 1: rounding produces neither."""
         ...

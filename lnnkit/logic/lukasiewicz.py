@@ -52,10 +52,6 @@ class Lukasiewicz(NamedTuple):
     sums = True
     powers = False
 
-    @property
-    def broadcasts(self) -> bool:
-        return not self.strict
-
     def among_others(self) -> Lukasiewicz:
         return self._replace(strict=True)
 

@@ -40,7 +40,6 @@ class Product(NamedTuple):
     continuous = frozenset({"and", "or", "implies"})  # but where both sides of an implication are 0
     sums = False
     powers = True
-    broadcasts = False
 
     def among_others(self) -> Product:
         return self
