@@ -153,16 +153,22 @@ def place_of(atom: Formula, env: dict[str, str]) -> tuple[str, tuple[str, ...]]:
 
 
 def generate(
-    seed: int, size: int = 4, mode: str = "fuzzy", equal: float = 0.0, ground: float = 0.0, few: float = 0.0
+    seed: int,
+    size: int = 4,
+    mode: str = "fuzzy",
+    equal: float = 0.0,
+    ground: float = 0.0,
+    few: float = 0.0,
+    linked: float = 0.0,
 ) -> Generated:
     """A valid program with about ``size`` statements. A share of ``equal`` and some more of its literals are equalities
     of entities, a share of ``ground`` quantifiers without free variables instead, one of ``few`` quantifiers that speak
-    of one variable around them at most, with others within."""
+    of one variable around them at most, with others within; a share of ``linked`` statements are rules from an
+    ``exists`` or to a ``forall`` whose literals link its variable to the others."""
     for attempt in range(100):
         try:
-            return _Generator(random.Random(f"{seed} {size} {mode} {attempt}"), size, mode, equal, ground, few).build(
-                seed
-            )
+            rng = random.Random(f"{seed} {size} {mode} {attempt}")
+            return _Generator(rng, size, mode, equal, ground, few, linked).build(seed)
         except (ProgramError, _Retry):
             continue
     raise AssertionError(f"no valid program for seed {seed}")
@@ -180,6 +186,7 @@ class _Generator:
     equal: float
     ground: float
     few: float = 0.0
+    linked: float = 0.0
     pool: list[Formula] = field(default_factory=list)  # subformulas to repeat
     taken: list[str] = field(default_factory=list)  # variables that a quantifier around binds
 
@@ -359,7 +366,9 @@ class _Generator:
         plain = [name for name in self.predicates if name not in self.layers]
         for _ in range(20):
             shape = rng.random()
-            if shape < 0.45:
+            if self.linked and rng.random() < self.linked:
+                formula = self._linked(scope, plain)
+            elif shape < 0.45:
                 count = rng.choice([1, 2, 2, 3])
                 body = [self._literal(scope) if rng.random() < 0.7 else self._formula(scope, 1) for _ in range(count)]
                 left = body[0] if count == 1 else self._connect(rng.choice(["and", "and", "and", "or"]), body)
@@ -383,6 +392,29 @@ class _Generator:
                 self.pool += [f for f in subformulas(formula) if f[0] in NEURONS][:3]
                 return kind, formula
         raise _Retry
+
+    def _linked(self, scope: list[str], heads: list[str], among: list[str] | None = None) -> Formula:
+        """A rule from an ``exists`` or to a ``forall``, of one to three literals that mention its variable."""
+        rng = self.rng
+        new = rng.choice(BOUND[rng.choice([*self.sort_names, "entity"] if self.sorted else ["entity"])])
+        inner = [*scope[-2:], new]
+        links = [self._atom(inner, among)] + [
+            self._literal([rng.choice(inner), new], among) for _ in range(rng.choice([0, 1, 1, 2]))
+        ]
+        body = links[0] if len(links) == 1 else self._connect("and", links)
+        if not any(new in free_variables(link) for link in links):
+            return ("true",)
+        if among is None and rng.random() < 0.3:
+            whole: Formula = ("forall", (new,), self._connect("implies", [body, self._head(inner, heads)]))
+            return whole if rng.random() < 0.3 else self._connect("implies", [self._literal(scope, among), whole])
+        part: Formula = ("exists", (new,), body)
+        if among is None and rng.random() < 0.2:
+            return "not", self._connect("and", [part, self._literal(scope)])
+        rest = [self._literal(scope, among) for _ in range(rng.choice([0, 0, 1]))]
+        left = (
+            self._connect(rng.choice(["and", "and", "or"]) if among is None else "and", [part, *rest]) if rest else part
+        )
+        return self._connect("implies", [left, self._head(scope, heads) if among is None else self._atom(scope, heads)])
 
     def _head(self, scope: list[str], among: list[str]) -> Formula:
         chance = self.rng.random()
@@ -431,6 +463,13 @@ class _Generator:
         rng, scope = self.rng, self._scope()
         below = [p for p in self.predicates if self.layers.get(p, -1) < self.layers[name]]
         for _ in range(20):
+            if self.linked and rng.random() < self.linked:
+                formula = self._linked(scope, [name], [*below, name])
+                free = free_variables(formula)
+                apart = formula[0] == "implies" and _placed(formula, free) and _names_apart(formula)
+                if apart and {*free_variables(formula[2][1])} <= {*free_variables(formula[1][1])}:
+                    return "rule", formula
+                continue
             head = self._atom(scope, [name])
             body = [self._formula(scope, 1, below) if rng.random() < 0.3 else self._literal(scope, below)]
             if rng.random() < 0.6:

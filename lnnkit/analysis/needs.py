@@ -44,6 +44,11 @@ class Need(NamedTuple):
     block: int
     literals: frozenset[Literal]
 
+    @property
+    def bound(self) -> set[int]:
+        """The variables that its atoms bind."""
+        return variables(argument for each in self.literals if each.table != EQUAL for argument in each.arguments)
+
 
 @dataclass(frozen=True, slots=True)
 class Needs:

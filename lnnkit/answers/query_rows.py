@@ -28,7 +28,7 @@ from lnnkit.graph.relatives import Kin
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import asked_constants
@@ -262,7 +262,8 @@ def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Array], length
 
 
 def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
-    """A view in which every atom has its table's default; equalities keep their truth."""
+    """A view in which every atom has its table's default, those of unnamed individuals too where it holds of them;
+    equalities keep their truth."""
     formula, state, atoms = view.batch.formula, prepared.state, prepared.grounding.atoms
 
     def read(index: int) -> Bounds:
@@ -272,7 +273,11 @@ def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
             return constant(view.batch, index, rows, state.dtype)
         if neuron.kind == "same":
             return enter(state.read(view.column(index)))
-        low, high = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
-        return Bounds(np.full((rows,), low, dtype=state.dtype), np.full((rows,), high, dtype=state.dtype))
+        default = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
+        unnamed = view.column(index) == UNKNOWN  # an individual of which a completion says nothing
+        low, high = (
+            np.where(unnamed, free, end).astype(state.dtype) for free, end in zip((0.0, 1.0), default, strict=True)
+        )
+        return Bounds(low, high)
 
     return read

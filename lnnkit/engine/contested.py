@@ -15,6 +15,7 @@ import numpy as np
 from lnnkit.arrays import any_set, where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.respond import leaf_bound, respond
+from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.response.sweep import View, leaf_proposals, reader
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY
@@ -58,7 +59,7 @@ def contested(space: Workspace) -> Flags:
         for rows, number, leaf, instances in space.winners.setters(side)
     ]
     _suspect(grounding, setters, bad, suspect)
-    _clear(grounding, state, setters, bad, suspect)
+    _clear(space, setters, bad, suspect)
     return suspect
 
 
@@ -114,11 +115,10 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Ar
                 changed = True
 
 
-def _clear(
-    grounding: Grounding, state: State, setters: Sequence[_Setter], bad: dict[int, Array], suspect: Flags
-) -> None:
+def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], suspect: Flags) -> None:
     """Remove the flags of bounds that their setters give with all flagged bounds unknown, until none changes. The upper
     end of a completed atom must also be the same with all flagged bounds known."""
+    grounding, state = space.grounding, space.state
     crossed = state.crossed.flags(len(grounding.atoms))
     eps = tolerance(state.dtype)
     cleared: Flags | None = None
@@ -138,14 +138,14 @@ def _clear(
                 continue
             rows, instances = setter.rows.take(some), setter.instances.take(some)
             looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
-            found = _again(grounding, looked, doubt)
+            found = _again(space, looked, doubt)
             if setter.side == 0:
                 stands = found >= state.lower.values.take(rows) - eps
             else:
                 own = state.upper.values.take(rows)
                 stands = found <= own + eps
                 if setter.leaf in grounding.batches[setter.batch].formula.heads:  # more information could lower it
-                    stands &= _again(grounding, looked, sharp) >= own - eps
+                    stands &= _again(space, looked, sharp) >= own - eps
                     stands &= ~_reads(grounding, looked, (both, both))
             fresh[setter.side][rows[stands]] = True
         for flags, fewer in zip(suspect, fresh, strict=True):
@@ -153,10 +153,13 @@ def _clear(
         cleared = fresh
 
 
-def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Array:
+def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
+    grounding = space.grounding
     batch = grounding.batches[setter.batch]
     formula = batch.formula
+    if formula.prenex_of is not None:
+        return _by_any_row(space, setter, doubt)
     block = formula.block_of(setter.leaf)
     groupings, rows = batch.groupings(np.unique(_tops(grounding, setter)))
     view = View(batch, tuple(rows), tuple(groupings))
@@ -176,6 +179,27 @@ def _again(grounding: Grounding, setter: _Setter, doubt: State) -> Array:
         if told is not None:
             given[told.places] = told.value
     return given.take(own)
+
+
+def _by_any_row(space: Workspace, setter: _Setter, doubt: State) -> Array:
+    """The same for a prenex formula, whose instances are rows of quantifiers: what any of their rows gives the atom."""
+    batch, atoms = space.grounding.batches[setter.batch], space.grounding.atoms
+    falls = setter.side == 1 and not batch.completes
+    given, meet = np.full(len(atoms), float(falls), dtype=doubt.dtype), np.minimum if falls else np.maximum
+    for member in batch.members:
+        response = space.responses[member]
+        for found in response.rule.whole():
+            instances = RuleInstances(batch, member, response.rule, found, atoms, space.encoded)
+            read = instances.reader(0, found.length, doubt)
+            silent = response.arrests.flags(found, instances.rows)
+            if batch.completes:
+                value = leaf_bound(batch.formula, read, (None,), setter.leaf, setter.side, completes=True)
+            else:
+                said = respond(batch, read, (None,))
+                news, value = said.proposed[setter.leaf, setter.side]
+                silent = silent | said.bad | ~news
+            meet.at(given, instances.rows(setter.leaf)[~silent], value[~silent])
+    return given.take(setter.rows)
 
 
 def _tops(grounding: Grounding, setter: _Setter) -> Array:

@@ -75,7 +75,9 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
     values: list[Bounds] = []
     for index, neuron in enumerate(formula.neurons):
         operands = [values[operand] for operand in neuron.operands]
-        if neuron.kind in ("forall", "exists"):
+        if neuron.kind in ("forall", "exists") and neuron.inner < 0:  # over one row
+            values.append(operands[0])
+        elif neuron.kind in ("forall", "exists"):
             rows = groupings[neuron.inner]
             assert rows is not None
             reduce = forall if neuron.kind == "forall" else exists
@@ -115,13 +117,13 @@ def downward(
         neuron, node = formula.neurons[index], boxes[index]
         if not neuron.operands or neuron.block not in passed:
             continue
-        if neuron.kind in ("forall", "exists"):
+        if neuron.inner >= 0:
             if neuron.inner in passed:
                 descent.enter(index, told(node, values[index]))
             continue
         operands = [boxes[operand] for operand in neuron.operands]
-        if neuron.kind == "not":
-            boxes[neuron.operands[0]] = complement(node)
+        if neuron.kind in ("not", "forall", "exists"):
+            boxes[neuron.operands[0]] = complement(node) if neuron.kind == "not" else node
             continue
         if isinstance(neuron.arithmetic, Comparison):
             found = _narrowed(neuron.arithmetic, node, values[index], operands)

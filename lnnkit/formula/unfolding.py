@@ -81,10 +81,16 @@ class Formula:
     heads: frozenset[int] = field(default=frozenset())  # leaves that a defining statement defines
     key: str = ""  # canonical text, used to break ties
     written: Mapping[int, str] = field(default_factory=dict, compare=False)  # the names of quantified variables
+    prenex_of: Formula | None = field(default=None, compare=False)  # with its quantifiers where they were written
 
     @property
     def top(self) -> int:
         return len(self.neurons) - 1
+
+    @property
+    def original(self) -> Formula:
+        """The formula before its quantifiers were moved to the front: what users have written."""
+        return self.prenex_of or self
 
     @property
     def learned(self) -> tuple[object, ...]:

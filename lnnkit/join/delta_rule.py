@@ -15,7 +15,7 @@ import numpy as np
 
 from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.join.bindings import Bindings, Matched
+from lnnkit.join.bindings import NOTHING, Bindings, Matched
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.pattern import Pattern
@@ -86,7 +86,7 @@ class DeltaRule:
             (each.table, each.arguments) for need in needs.rows for each in need.literals if each.column in _BARE
         }
         variables = formula.blocks[0].variables
-        self.enumerates = any(not _bound(need).issuperset(variables) for need in needs.rows)
+        self.enumerates = any(not need.bound.issuperset(variables) for need in needs.rows)
         self.kept = tuple(Growing(np.int32) for _ in variables)  # the stored instances, if domains are enumerated
         self._triggers: list[Trigger] | None = None
         self._by_moves: dict[tuple[tuple[str, int], ...], list[Trigger]] = {}
@@ -149,8 +149,19 @@ class DeltaRule:
         self.joins.made.clear()
 
     def assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
-        """Assignments of all variables, about `CHUNK` at a time; some may be repeated."""
+        """Assignments of all variables, about `CHUNK` at a time; some may be repeated. Those of a prenex formula come
+        at once, since what one says depends on the others of its quantifiers."""
+        if self.formula.prenex_of is not None:
+            return self._together(self._assignments(moved))
         return self._distinct(self._assignments(moved)) if self._repeats else self._assignments(moved)
+
+    def _together(self, every: Iterable[Bindings]) -> Iterator[Bindings]:
+        parts = list(every)
+        if len(parts) > 1:
+            variables = self.formula.blocks[0].variables
+            columns = {v: np.concatenate([part.column(v) for part in parts]) for v in variables}
+            parts = [Bindings(sum(part.length for part in parts), NOTHING.bind(frozenset(variables)), columns)]
+        yield from parts
 
     def _assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
         while self._postponed:
@@ -202,6 +213,11 @@ class DeltaRule:
                 for found in self._triggered(trigger, moved):
                     found.moved = trigger.moved
                     yield found
+
+    def whole(self) -> Iterator[Bindings]:
+        """All assignments, as if nothing had been found before; some may be repeated."""
+        for number, literals in enumerate(self._needs):
+            yield from self.joins.whole(literals, Path(number, share=0.0))
 
     def _every(self) -> Iterator[tuple[int, Bindings]]:
         """All assignments, each with the need that finds it."""
@@ -305,8 +321,3 @@ def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int]
         for side, column in enumerate(("lower", "upper"))
         if each.column in (column, "either")
     }
-
-
-def _bound(need: Need) -> set[int | str]:
-    """The variables that a need's atoms bind (and their constants)."""
-    return {argument for literal in need.literals if literal.table != EQUAL for argument in literal.arguments}

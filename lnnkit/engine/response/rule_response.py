@@ -151,6 +151,10 @@ class RuleResponse:
         return _Proposed(targets, bad + start, roots)
 
     def _arrest(self, instances: RuleInstances, proposed: _Proposed, now: Round) -> None:
+        if self.rule.formula.prenex_of is not None:  # the worst row of its quantifiers stands for an instance
+            worst = np.argsort(proposed.roots.upper - proposed.roots.lower, kind="stable")
+            roots = Bounds(proposed.roots.lower.take(worst), proposed.roots.upper.take(worst))
+            proposed = proposed._replace(bad=proposed.bad.take(worst), roots=roots)
         naming = self.arrests.naming
         default_row = UNKNOWN if naming is None else instances.table(naming).default_row
         some = self.arrests.add(instances.found, proposed.bad, partial(instances.some_rows, proposed.bad), default_row)

@@ -24,6 +24,7 @@ from lnnkit.engine.start.shared_neurons import (
     initialise,
 )
 from lnnkit.engine.start.speaking import comparing
+from lnnkit.formula.prenex import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, of_strata, unfold
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
@@ -80,7 +81,8 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    strata = [[(formula, prepared.finder(formula).completion()) for formula in own] for own in of_strata(lifted)]
+    readings = [_by_rows(prepared, each) for each in readings]
+    strata = [[_completing(prepared, formula) for formula in own] for own in of_strata(lifted)]
     completing = [each for own in strata for each in own]
     for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))
@@ -122,6 +124,34 @@ def initialise_shared(prepared: Prepared, begin: Callable[[str], None]) -> set[s
         else:
             _initialise(prepared, formula)
     return {formula.auxiliary for formula in chosen}
+
+
+def _by_rows(prepared: Prepared, seen: Reading) -> Reading:
+    """A statement with its quantifiers moved to the front, if joins then find their rows; otherwise as it is."""
+    flat = None if seen.observed else prenexed(seen.formula, seen.analysis.polarity.signs)
+    if flat is None:
+        return seen
+    own = Reading(flat, prepared.analyses.of(flat))
+    return own if _binds(prepared.finder(flat, own).inference(), flat) else seen
+
+
+def _completing(prepared: Prepared, formula: Formula) -> tuple[Formula, Needs]:
+    """A defining statement and what its completion needs. It may have one row of its quantifiers for each instance, as
+    in rounds; but unnamed individuals can make a head possible."""
+    analysis = prepared.analyses.of(formula)
+    flat = None if analysis.upward.doubtful else prenexed(formula, analysis.polarity.signs)
+    if flat is not None:
+        needs = prepared.finder(flat).completion()
+        if _binds(needs, flat):
+            return flat, needs
+    return formula, prepared.finder(formula).completion()
+
+
+def _binds(needs: Needs, formula: Formula) -> bool:
+    """Whether each need binds the variables of a prenex formula's quantifiers: no other row proposes anything."""
+    free = formula.original.blocks[0].variables
+    inner = {variable for variable in formula.blocks[0].variables if variable not in free}
+    return all(inner <= need.bound for need in needs.rows)
 
 
 def _partial(formula: Formula) -> bool:

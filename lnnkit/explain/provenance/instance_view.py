@@ -152,11 +152,13 @@ class InstanceViews:
             for index, column in own.items()
         }
         if isinstance(member, DeltaRule):
-            bindings = self._joined(columns, member, top, rows)
-        else:
-            local = int(columns.local[top])
-            own = zip(member.formula.blocks[0].variables, member.variables(0), strict=True)
-            bindings = {variable: int(ids[local]) for variable, ids in own}
+            formula, ids = member.formula.original, self._joined(columns, member, top, rows)
+            bindings = {variable: ids[variable] for variable in formula.blocks[0].variables}
+            inner = tuple(_one_row(ids) for _ in formula.blocks[1:])
+            return InstanceView(formula, bindings, rows, inner, batch.completes), 0
+        local = int(columns.local[top])
+        own = zip(member.formula.blocks[0].variables, member.variables(0), strict=True)
+        bindings = {variable: int(ids[local]) for variable, ids in own}
         place = 0
         for each, row in zip(way[1:], rows_on_way[1:], strict=True):
             own = inner[each - 1]
@@ -166,6 +168,8 @@ class InstanceViews:
     def inner_bindings(self, number: int, view: InstanceView, block: int, place: int) -> dict[int, int]:
         """The entities of all variables at one row of an inner block; virtual rows have reserved ids."""
         batch = self._grounding.batches[number]
+        if view.inner[block - 1].ids:
+            return {variable: int(ids[place]) for variable, ids in view.inner[block - 1].ids.items()}
         found = dict(view.bindings)
         for each in reversed(batch.formula.path(block)[1:]):
             row = int(view.inner[each - 1].rows[place])
@@ -194,6 +198,13 @@ class InstanceViews:
                 if variable not in found:
                     found[variable] = int(pattern.table.tuples.columns[place][local])
         return {variable: found[variable] for variable in variables}
+
+
+def _one_row(ids: Mapping[int, int]) -> Inner:
+    """The row of an inner block that has an instance of its own."""
+    real = np.zeros(1, bool)
+    each = {variable: np.array([entity], np.int32) for variable, entity in ids.items()}
+    return Inner(np.zeros(1, np.int64), np.zeros(1, np.int64), real, real, each)
 
 
 class _Columns:

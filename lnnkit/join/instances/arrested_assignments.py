@@ -19,12 +19,12 @@ Rows = Callable[[int], Array]
 
 
 class Arrests:
-    """A growing set of assignments of a formula's variables. If an atom names all variables, its row represents the
-    assignment once it is materialised."""
+    """A growing set of assignments of a formula's free variables: rows of its quantifiers are arrested together. If an
+    atom names all variables, its row represents the assignment once it is materialised."""
 
     def __init__(self, rule: DeltaRule) -> None:
         self.naming = _naming(rule.formula)
-        self._variables = rule.formula.blocks[0].variables
+        self._variables = rule.formula.original.blocks[0].variables
         self._set = TupleSet(len(self._variables), rule.radix)
         self._flags = Growing(np.bool_)
         self._flagged = 0
@@ -78,10 +78,10 @@ class Arrests:
 
 
 def _naming(formula: Formula) -> int | None:
-    """A leaf that names all variables."""
-    wanted = {*formula.blocks[0].variables}
+    """A leaf that names all free variables."""
+    wanted = {*formula.original.blocks[0].variables}
     for leaf in formula.leaves:
-        neuron = formula.neurons[leaf]
+        neuron = formula.original.neurons[leaf]
         if neuron.kind == LEAF and neuron.block == 0 and leaf not in formula.heads and wanted <= {*neuron.arguments}:
             return leaf
     return None

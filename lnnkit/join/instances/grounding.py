@@ -128,7 +128,7 @@ class Grounding:
             mine = np.flatnonzero(members == one)
             member, some = self.members[self.batches[number].members[one]], rows.take(mine)
             if isinstance(member, DeltaRule):
-                found.append((member.formula, mine, partial(self.variables, number, member, some)))
+                found.append((member.formula.original, mine, partial(self.variables, number, member, some)))
             else:
                 local = own.local.take(some)
                 ids = [column.take(local) for column in member.variables(0)]
@@ -138,9 +138,10 @@ class Grounding:
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
         """The entity ids of the free variables for rows of the batch of a formula that is joined again."""
         own = self.batches[number].blocks[0]
+        free = rule.formula.original.blocks[0].variables
         if rule.enumerates:
             local = own.local.take(rows)
-            return [column.values.take(local) for column in rule.kept]
+            return [column.values.take(local) for column in rule.kept[: len(free)]]
         found: dict[int, Array] = {}
         for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
             local = self.atoms.local(own.columns[leaf].values.take(rows))
@@ -151,7 +152,7 @@ class Grounding:
                 if len(ids):
                     some = ids.take(np.maximum(local, 0))
                     found[variable] = np.where(there, some, found[variable]) if variable in found else some
-        return [found[variable] for variable in rule.formula.blocks[0].variables]
+        return [found[variable] for variable in free]
 
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """The bounds that an instance reads to set one side of one leaf: other leaves, with the sides read (0, 1)."""

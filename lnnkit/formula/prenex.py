@@ -1,0 +1,39 @@
+"""Quantifiers moved to the front of a statement: ``(exists X: P(X, Y)) -> Q(Y)`` says what ``P(X, Y) -> Q(Y)`` says of
+every X.
+
+Conjunctions, disjunctions and implications are monotone, so they commute with the least and the greatest of a group. A
+statement that reads of each ``exists`` only how true it is at least, and of each ``forall`` only how true it is at
+most, proposes through the rows of its quantifiers one by one: the strictest proposal is the one that it would make for
+all of them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lnnkit.formula.unfolding import Block, Formula
+
+
+def prenexed(formula: Formula, signs: Mapping[int, int]) -> Formula | None:
+    """The formula with a row of its quantifiers for each instance; None if that may say something else. ``signs`` are
+    its neurons' polarities. Each quantifier stays in its place, over one row, and so do the leaves.
+
+    A formula with heads also completes them by both ends of its antecedent, so only an ``exists`` there will do.
+    """
+    chain = all(block.parent == number for number, block in enumerate(formula.blocks[1:]))
+    if len(formula.blocks) == 1 or formula.auxiliary is not None or not chain:
+        return None
+    learned = (None, None) if formula.root is None else formula.root.learned
+    least, most = (end is not None or informs for end, informs in zip(learned, _informative(formula), strict=True))
+    kinds = {"exists": -1 if least else 1, "forall": 1 if least else -1}
+    quantifiers = [(each, signs.get(place, 0)) for place, each in enumerate(formula.neurons) if each.inner >= 0]
+    if least == most or any(sign != kinds[each.kind] or (formula.heads and sign > 0) for each, sign in quantifiers):
+        return None
+    neurons = tuple(each._replace(block=0, inner=-1) for each in formula.neurons)
+    variables = formula.around(len(formula.blocks) - 1)
+    return replace(formula, neurons=neurons, blocks=(Block(-1, variables, ()),), prenex_of=formula)
+
+
+def _informative(formula: Formula) -> tuple[bool, bool]:
+    return formula.lower > 0.0, formula.upper < 1.0
