@@ -71,16 +71,18 @@ class Analyses:
         return found
 
     def _doubtful(self, formula: Formula) -> frozenset[int]:
-        """The quantifiers over an open sort whose body may be unknown for an unnamed individual, whatever its
-        default."""
-        return frozenset(
-            index
-            for index, neuron in enumerate(formula.neurons)
-            if neuron.inner >= 0
-            and {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound} & self._open
-            and any(
-                formula.neurons[leaf].source in self.unpredictable
-                for leaf in formula.leaves
-                if set(formula.neurons[leaf].arguments) & set(formula.blocks[neuron.inner].bound)
-            )
-        )
+        """The quantifiers over an open sort whose body may be unknown for an unnamed individual, whatever its default,
+        and the leaves that are."""
+        found: set[int] = set()
+        for index, neuron in enumerate(formula.neurons):
+            bound = () if neuron.inner < 0 else formula.blocks[neuron.inner].bound
+            if self._open.isdisjoint(formula.sorts[variable] for variable in bound):
+                continue
+            named = ((leaf, formula.neurons[leaf]) for leaf in formula.leaves)
+            unknown = {
+                leaf
+                for leaf, each in named
+                if each.source in self.unpredictable and not {*bound}.isdisjoint(each.arguments)
+            }
+            found |= {index, *unknown} if unknown else set()
+        return frozenset(found)

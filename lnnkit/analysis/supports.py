@@ -57,7 +57,8 @@ class _Demand(NamedTuple):
 
 class Analysis:
     """The supports of one formula, given the default bounds of its tables (and of its auxiliary). ``vacant`` has the
-    value of each quantifier over an empty sort; ``doubtful`` ones may be unknown because of an unnamed individual."""
+    value of each quantifier over an empty sort; ``doubtful`` ones, and leaves within, may be unknown because of an
+    unnamed individual."""
 
     def __init__(
         self,

@@ -47,6 +47,10 @@ class Upward:
         self.polarity = polarity
         self._unequal = unequal
         self._same = equalities(formula)
+        self._unnamed: Upward | None = None  # the same where bound variables are an individual that nothing names
+        if doubtful:
+            unknown = {leaf: _FREE for leaf in doubtful if leaf in defaults}
+            self._unnamed = Upward(formula, {**defaults, **unknown}, vacant, frozenset(), polarity, unequal=unequal)
 
     def default_values(self, node: int) -> list[Box]:
         """The bounds of ``node`` with every leaf at its default, for each assignment of truths to the equalities."""
@@ -75,7 +79,11 @@ class Upward:
                 fall = falls.get(index) if index in self._same else 1.0
                 values.append(_FREE if fall is None else (fall, fall))
             elif neuron.kind in ("forall", "exists"):
-                values.append(self.vacant.get(index, values[neuron.operands[0]]))
+                low, high = self.vacant.get(index, values[neuron.operands[0]])
+                if self._unnamed is not None and index in self.doubtful:
+                    other = self._unnamed.bases[neuron.operands[0]]
+                    low, high = (min(low, other[0]), high) if neuron.kind == "forall" else (low, max(high, other[1]))
+                values.append((low, high))
             else:
                 values.append(_single(neuron, [values[operand] for operand in neuron.operands]))
         return values
@@ -108,6 +116,8 @@ class Upward:
             elif neuron.kind in ("forall", "exists"):
                 if index not in self.vacant:
                     best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
+                if self._unnamed is not None and index in self.doubtful:
+                    move = _with_unnamed(neuron.kind, move, self._unnamed.reach[1][neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 family = self.informing(index)
                 best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
@@ -216,10 +226,8 @@ class Upward:
             elif neuron.kind in ("forall", "exists"):
                 if index not in self.vacant:
                     out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
-                if index in self.doubtful:
-                    lower, upper = (ALWAYS, move[1]) if neuron.kind == "forall" else (move[0], ALWAYS)
-                    out = (0.0, out[1]) if neuron.kind == "forall" else (out[0], 1.0)
-                    move = (lower if base[0] > 0.0 else NEVER, upper if base[1] < 1.0 else NEVER)
+                if self._unnamed is not None and index in self.doubtful:
+                    move = _with_unnamed(neuron.kind, move, self._unnamed.loosened[1][neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 if base != _FREE and neuron.kind == COMPARISON:
                     family = self.informing(index)
@@ -250,6 +258,14 @@ class Upward:
             own = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
             families.append(self.family(causes, [(family, family) for family in own]))
         return (reach[0], reach[1]), (families[0], families[1])
+
+
+def _with_unnamed(kind: str, named: Ends, unnamed: Ends) -> Ends:
+    """What may move a quantifier that is about unnamed individuals too: they can keep a ``forall`` from being true and
+    an ``exists`` from being false."""
+    if kind == "forall":
+        return union([named[0], unnamed[0]]), named[1]
+    return named[0], union([named[1], unnamed[1]])
 
 
 def equalities(formula: Formula) -> tuple[int, ...]:
