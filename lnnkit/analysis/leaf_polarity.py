@@ -72,12 +72,11 @@ class Polarity:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        found: list[Direction] = []
-        if self.formula.auxiliary is not None or self.formula.lower > _EPS:
-            found.append("least")
-        if self.formula.auxiliary is not None or self.formula.upper < 1 - _EPS:
-            found.append("most")
-        return tuple(found)
+        least, most = self.formula.lower > _EPS, self.formula.upper < 1 - _EPS
+        if self.formula.auxiliary is not None:
+            least, most = self.formula.reads_own
+        found: list[Direction] = ["least"] if least else []
+        return (*found, "most") if most else tuple(found)
 
     def elements(self, direction: Direction) -> list[Element]:
         """The ends that the constraint reads, whether or not they can deviate."""

@@ -218,7 +218,7 @@ class NeedFinder:
 
     def _literal(self, leaf: int, column: Column) -> Literal:
         if leaf == AUXILIARY:
-            return Literal(self.reading.table(leaf), self.formula.blocks[0].variables, column)
+            return Literal(self.reading.table(leaf), self.formula.original.blocks[0].variables, column)
         neuron = self.formula.neurons[leaf]
         return Literal(EQUAL if neuron.kind == "same" else neuron.source, neuron.arguments, column)
 

@@ -94,8 +94,8 @@ class Analysis:
         compares = self.formula.compares
         lower, upper = self.defaults[AUXILIARY] if compares else (self.formula.lower, self.formula.upper)
         if self.formula.auxiliary is not None:
-            top.append(_Demand("lower", 1.0, (frozenset({Element(AUXILIARY, "lower")}),)))
-            top.append(_Demand("upper", 0.0, (frozenset({Element(AUXILIARY, "upper")}),)))
+            reads = zip(self.formula.reads_own, ("lower", "upper"), (1.0, 0.0), strict=True)
+            top += [_Demand(end, level, (frozenset({Element(AUXILIARY, end)}),)) for own, end, level in reads if own]
         if lower > _EPS:
             top.append(_Demand("lower", lower, ALWAYS, exact=True))
         if upper < 1 - _EPS:

@@ -19,13 +19,13 @@ def prenexed(formula: Formula, signs: Mapping[int, int]) -> Formula | None:
     """The formula with a row of its quantifiers for each instance; None if that may say something else. ``signs`` are
     its neurons' polarities. Each quantifier stays in its place, over one row, and so do the leaves.
 
-    A formula with heads also completes them by both ends of its antecedent, so only an ``exists`` there will do.
+    A formula with heads also completes them by both ends of its antecedent, so only an ``exists`` there will do. A
+    shared quantifier is raised by each row (a ``forall`` lowered), and gives its upper end (its lower end) to each.
     """
     chain = all(block.parent == number for number, block in enumerate(formula.blocks[1:]))
-    if len(formula.blocks) == 1 or formula.auxiliary is not None or not chain:
+    if len(formula.blocks) == 1 or not chain:
         return None
-    learned = (None, None) if formula.root is None else formula.root.learned
-    least, most = (end is not None or informs for end, informs in zip(learned, _informative(formula), strict=True))
+    least, most = _read(formula)
     kinds = {"exists": -1 if least else 1, "forall": 1 if least else -1}
     quantifiers = [(each, signs.get(place, 0)) for place, each in enumerate(formula.neurons) if each.inner >= 0]
     if least == most or any(sign != kinds[each.kind] or (formula.heads and sign > 0) for each, sign in quantifiers):
@@ -35,5 +35,9 @@ def prenexed(formula: Formula, signs: Mapping[int, int]) -> Formula | None:
     return replace(formula, neurons=neurons, blocks=(Block(-1, variables, ()),), prenex_of=formula)
 
 
-def _informative(formula: Formula) -> tuple[bool, bool]:
-    return formula.lower > 0.0, formula.upper < 1.0
+def _read(formula: Formula) -> tuple[bool, bool]:
+    """Whether it reads how true it is at least, and at most."""
+    if formula.auxiliary is not None:
+        return replace(formula, prenex_of=formula).reads_own
+    learned = (None, None) if formula.root is None else formula.root.learned
+    return formula.lower > 0.0 or learned[0] is not None, formula.upper < 1.0 or learned[1] is not None

@@ -93,6 +93,12 @@ class Formula:
         return self.prenex_of or self
 
     @property
+    def reads_own(self) -> tuple[bool, bool]:
+        """Whether a shared neuron reads its own lower and its own upper end: all but a prenex quantifier read both."""
+        kind = "" if self.prenex_of is None else self.neurons[self.top].kind
+        return kind != "exists", kind != "forall"
+
+    @property
     def learned(self) -> tuple[object, ...]:
         """Its parameters, by position."""
         own = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)

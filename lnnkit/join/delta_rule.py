@@ -294,7 +294,7 @@ class DeltaRule:
     def atom(self, leaf: int) -> Matched:
         """A leaf's table and arguments."""
         if leaf == AUXILIARY:
-            return self.table(leaf), self.formula.blocks[0].variables
+            return self.table(leaf), self.formula.original.blocks[0].variables
         return self.table(leaf), self.formula.neurons[leaf].arguments
 
     def pattern(self, matched: Matched) -> Pattern:

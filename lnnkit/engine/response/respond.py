@@ -77,6 +77,8 @@ def ascend(formula: Formula, read: Read, groupings: Sequence[Grouping | None], e
         given = Bounds(*(_expanded(end, up.lower) for end in (formula.lower, formula.upper)))
     else:
         given = enter(read(AUXILIARY))
+        least, most = formula.reads_own
+        given = Bounds(given.lower if least else given.lower * 0.0, given.upper if most else given.upper * 0.0 + 1.0)
     # where both are equal, use the stated end: a maximum would halve its gradient
     lower = arrays.where(up.lower > given.lower, up.lower, given.lower)
     upper = arrays.where(up.upper < given.upper, up.upper, given.upper)

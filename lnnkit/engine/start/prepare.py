@@ -8,7 +8,7 @@ import numpy as np
 
 from lnnkit.analysis.analyses import Analyses, Known
 from lnnkit.analysis.needs import Needs
-from lnnkit.analysis.relevance import ALL, SIDES, Reading
+from lnnkit.analysis.relevance import ALL, SIDES, Reading, Relevance, Side, sides
 from lnnkit.analysis.shared_demand import restricted, wanted
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
@@ -81,7 +81,8 @@ def prepare(
         for name in atoms.tables
     }
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
-    readings = [_by_rows(prepared, each) for each in readings]
+    moving = relevant.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
+    readings = [_by_rows(prepared, each, moving) for each in readings]
     strata = [[_completing(prepared, formula) for formula in own] for own in of_strata(lifted)]
     completing = [each for own in strata for each in own]
     for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
@@ -126,13 +127,26 @@ def initialise_shared(prepared: Prepared, begin: Callable[[str], None]) -> set[s
     return {formula.auxiliary for formula in chosen}
 
 
-def _by_rows(prepared: Prepared, seen: Reading) -> Reading:
-    """A statement with its quantifiers moved to the front, if joins then find their rows; otherwise as it is."""
+def _by_rows(prepared: Prepared, seen: Reading, moving: Collection[Side]) -> Reading:
+    """A statement or shared quantifier with its quantifiers moved to the front, if joins then find their rows;
+    otherwise as it is. The ``moving`` sides may be tightened once shared neurons have their first bounds."""
     flat = None if seen.observed else prenexed(seen.formula, seen.analysis.polarity.signs)
     if flat is None:
         return seen
     own = Reading(flat, prepared.analyses.of(flat))
+    if flat.auxiliary is not None and _of_groups(prepared.relevance, own, moving):
+        return seen
     return own if _binds(prepared.finder(flat, own).inference(), flat) else seen
+
+
+def _of_groups(relevance: Relevance, seen: Reading, moving: Collection[Side]) -> bool:
+    """Whether a shared quantifier may say something that rests on all rows of a group: the upper end of an ``exists``
+    falls, or its last candidate is true; of a ``forall`` the other way round."""
+    name, polarity = str(seen.formula.auxiliary), seen.analysis.polarity
+    given, passed = ("upper", "lower") if seen.formula.reads_own[0] else ("lower", "upper")
+    reads = polarity.ends(polarity.signs, upper=passed == "upper")
+    falls = any((seen.table(each.leaf), side) in moving for each in reads for side in sides(each.end))
+    return (name, given) in relevance.told or (falls and bool(relevance.mode(name, passed)))
 
 
 def _completing(prepared: Prepared, formula: Formula) -> tuple[Formula, Needs]:
@@ -187,7 +201,7 @@ def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable
             by_source.setdefault(source, []).append(reader)
 
     for place, each in enumerate(readings):
-        if (each.formula.auxiliary is None or len(each.formula.blocks) > 1) and not each.formula.is_law:
+        if (each.formula.auxiliary is None or len(each.formula.original.blocks) > 1) and not each.formula.is_law:
             read((each.formula, found[place]))
     for reader in readers:
         read(reader)

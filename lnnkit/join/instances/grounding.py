@@ -188,4 +188,8 @@ def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
     names = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
     if formula.auxiliary is not None:
         names[AUXILIARY] = formula.auxiliary
-    return {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}
+    found = {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}
+    if formula.prenex_of is not None and AUXILIARY in found:  # a row gives its group the end that it does not read
+        least, most = formula.reads_own
+        found[AUXILIARY] = (found[AUXILIARY][0] * most, found[AUXILIARY][1] * least)
+    return found
