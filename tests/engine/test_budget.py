@@ -56,10 +56,10 @@ def test_a_formula_that_is_larger_has_a_smaller_budget(monkeypatch: pytest.Monke
 
 
 def test_what_is_kept_has_a_smaller_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quantifier's instances are kept: with 7 neurons, 4 of them leaves, and an inner block each of the 400 takes
-    300 + 140 + 400 + 50 = 890 bytes, and so does each of the 800 rows within: the
-    one candidate of each X and Y, and the others."""
-    text = PRODUCT.replace("P(X) &", "P(X) & (exists Z: E(X, Y, Z)) &")
+    """The instances of a quantifier whose group matters are kept: with 7 neurons, 4 of them leaves, and an inner block
+    each of the 400 takes 300 + 140 + 400 + 50 = 890 bytes, and so does each of the 800 rows within: the one candidate
+    of each X and Y, and the others."""
+    text = PRODUCT.replace("P(X) &", "P(X) & (forall Z: E(X, Y, Z)) &")
     program = kb(20, "predicate E(x, x, x)\n" + text)
     program.tell("E", [(f"e{i}", f"e{j}", f"e{i}") for i in range(20) for j in range(20)])
     monkeypatch.setattr(budget, "default_budget", lambda: Budget(free=lambda: 890 * 799))

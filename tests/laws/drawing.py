@@ -20,8 +20,8 @@ def drawn(seed: int) -> Program:
     elif kind == "numbers":
         program = numeric_programs.generate(seed, size, mode, rng.choice([0.0, 0.6])).program
     else:
-        equal, ground, few = (rng.choice([0.0, 0.0, 0.0, 0.25]) for _ in range(3))
-        program = programs.generate(seed, size, mode, equal, ground, few).program
+        equal, ground, few, linked = (rng.choice([0.0, 0.0, 0.0, 0.25]) for _ in range(4))
+        program = programs.generate(seed, size, mode, equal, ground, few, linked).program
     if rng.random() < 0.4:
         program = replace(program, queries=[*program.queries, *of_all_atoms(program)])
     return program
