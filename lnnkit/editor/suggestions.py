@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from lark.exceptions import UnexpectedInput
+from lark.lexer import TerminalDef
 
 from lnnkit.check.entity_prefixes import entities
 from lnnkit.check.program import CheckedProgram
@@ -17,7 +18,6 @@ from lnnkit.data.source import is_table
 from lnnkit.editor.name_places import places
 from lnnkit.editor.program_files import Linked
 from lnnkit.editor.typed_words import as_entities, in_arguments, last_word
-from lnnkit.highlighting.terminals import terminals, words
 from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import KEYWORDS
@@ -27,6 +27,8 @@ from lnnkit.syntax.split import comment_start, split
 _ASKING = ("fact", "rule", "axiom", "query", "label")
 _VARIABLE = re.compile(r"(?<=[(,\s])[^\W\d_a-z]\w*(?=\s*[,)])")
 _PATH = re.compile(r'(?:\bfrom|^\s*import)\s*"$')
+_LOOKAHEAD = re.compile(r"\(\?[=!](?:[^()\\]|\\.)*\)")
+_SPELLED = re.compile(r"[a-z]+(?: [a-z]+)*")
 _PARTIAL = re.compile(r"[^\W\d_](?:[\w-]*\w)?$")
 
 
@@ -81,10 +83,9 @@ def word_start(linked: Linked, offset: int) -> int:
 
 
 def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] | None) -> Iterable[Suggestion]:
-    known = terminals()
-    for name in sorted(accepted or ()):
-        if name in known:
-            yield from (Suggestion(word, "keyword") for word in words(known[name]))
+    for terminal in sorted(parser().terminals, key=lambda each: each.name):
+        if terminal.name in (accepted or ()):
+            yield from (Suggestion(word, "keyword") for word in words(terminal))
     if accepted is not None and "NAME" not in accepted:
         return
     if keyword == "logic":
@@ -129,6 +130,14 @@ def _accepted(prefix: str) -> frozenset[str] | None:
         return frozenset(state.accepts())
     except UnexpectedInput:
         return None
+
+
+def words(terminal: TerminalDef) -> tuple[str, ...]:
+    """The words among a terminal's spellings: ``and`` of `AND`, ``no header`` of `NO_HEADER`, none of `NAME`."""
+    if terminal.name == "NAME":  # it holds the words that are no names
+        return ()
+    bare = _LOOKAHEAD.sub("", terminal.pattern.value.replace(r"\s+", " "))
+    return tuple(text for text in re.split(r"[|()]|\?:", bare) if _SPELLED.fullmatch(text))
 
 
 def _in_string(line: str) -> bool:

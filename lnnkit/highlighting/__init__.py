@@ -1,1 +1,1 @@
-"""Colours for `.lnn` text: one set of patterns, made from the grammar, for Pygments and for TextMate."""
+"""Colours for `.lnn` text, by the TextMate grammar, for Pygments."""

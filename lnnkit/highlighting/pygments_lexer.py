@@ -1,18 +1,44 @@
-"""The Pygments lexer of `.lnn`, for ``pygmentize``, MkDocs, Sphinx and notebooks (the alias is ``lnn``)."""
+"""The Pygments lexer of `.lnn`, for ``pygmentize``, MkDocs, Sphinx and notebooks (the alias is ``lnn``).
+
+Its states are the contexts of the TextMate grammar, which editors colour by too.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer, bygroups
-from pygments.token import Punctuation, Text, Whitespace, _TokenType, string_to_tokentype
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace, _TokenType
 
-from lnnkit.highlighting.contexts import STYLES, Pattern, highlighting
+from lnnkit.syntax.grammar import grammar_file
 from lnnkit.syntax.identifiers import shadow, starts_upper
 
-TOKENS = {style: string_to_tokentype(token) for style, (token, _) in STYLES.items()}
+TOKENS = {
+    "comment.line.number-sign": Comment.Single,
+    "string.quoted.double": String.Double,
+    "constant.numeric": Number,
+    "keyword.other": Keyword,
+    "keyword.operator.word": Operator.Word,
+    "keyword.operator": Operator,
+    "constant.language": Keyword.Constant,
+    "support.function": Name.Builtin,
+    "variable.other.readwrite": Name.Variable.Global,
+    "entity.name.function": Name.Function,
+    "constant.other.entity": Name.Constant,
+    "variable.parameter": Name.Variable,
+    "entity.name.type": Name.Class,
+    "entity.name.label": Name.Label,
+    "entity.other.attribute-name": Name.Attribute,
+    "variable.other": Name,
+    "punctuation": Punctuation,
+}
+"""The token of each scope."""
+
+_MARGIN = r"^\s*"  # begins a statement in TextMate, which reads line by line
+_VARIABLE, _ENTITY = TOKENS["variable.parameter"], TOKENS["constant.other.entity"]
 
 
 class LnnLexer(RegexLexer):
@@ -27,7 +53,7 @@ class LnnLexer(RegexLexer):
 
     @classmethod
     def get_tokendefs(cls) -> dict[str, list[Any]]:
-        return _states()
+        return _states(json.loads(grammar_file("lnn.tmLanguage.json").read_text(encoding="utf-8")))
 
     def get_tokens_unprocessed(
         self, text: str, stack: Iterable[str] = ("root",)
@@ -35,31 +61,44 @@ class LnnLexer(RegexLexer):
         # the shadow has a word character for each combining mark, which Python's `\w` lacks
         for start, kind, value in super().get_tokens_unprocessed(shadow(text), stack):
             written = text[start : start + len(value)]
-            variable = kind is TOKENS["argument"] and starts_upper(written)
-            yield start, TOKENS["variable"] if variable else kind, written
+            yield start, _VARIABLE if kind is _ENTITY and starts_upper(written) else kind, written
 
 
-def _states() -> dict[str, list[Any]]:
-    found = highlighting()
-    space = (r"\s+", Whitespace)
-    states: dict[str, list[Any]] = {
-        "root": [
-            *(_rule(each, before=r"^([^\S\n]*)") for each in found.beginnings),
-            space,
-            *(_rule(each) for each in found.outside),
-        ]
-    }
-    for context in found.contexts:
-        depth = "#pop" if context.closing is None else "#pop:2"  # out of the statement too
-        rules: list[Any] = [(rf"^(?=[^\S\n]*{found.start})", Text, depth), space]
-        rules += [_rule(each) for each in context.patterns]
-        if context.closing is not None:
-            rules.append((context.closing, Punctuation, "#pop"))
-        states[context.name] = rules
+def _states(grammar: dict[str, Any]) -> dict[str, list[Any]]:
+    first, contexts = grammar["patterns"], {name: each["patterns"] for name, each in grammar["repository"].items()}
+    space, stop = (r"\s+", Whitespace), first[0]["end"]
+    nested = {_entered(rule): rule["end"] for rules in contexts.values() for rule in rules if "endCaptures" in rule}
+    beginnings = [rule for rule in first if rule.get("begin", "").startswith(_MARGIN)]
+    outside = [rule for rule in first if rule not in beginnings]
+    states = {"root": [*map(_rule, beginnings), space, *_rules(outside)]}
+    ending = stop.replace(rf"(?={_MARGIN}", r"^(?=[^\S\n]*", 1)
+    for name, rules in contexts.items():
+        depth = "#pop:2" if name in nested else "#pop"  # out of the statement too
+        states[name] = [(ending, Text, depth), space, *_rules(rules)]
+        if name in nested:
+            states[name].append((nested[name].removesuffix(f"|{stop}"), Punctuation, "#pop"))
     return states
 
 
-def _rule(pattern: Pattern, before: str = "") -> tuple[Any, ...]:
-    styles = ([None] if before else []) + list(pattern.styles)
-    kinds = bygroups(*(Whitespace if style is None else TOKENS[style] for style in styles))
-    return (before + pattern.regex, kinds, *([pattern.enters] if pattern.enters else []))
+def _rules(patterns: Iterable[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """The rules of some patterns, without those by Unicode categories, which Python's expressions lack."""
+    return (_rule(each) for each in patterns if "\\p{" not in each.get("match", ""))
+
+
+def _rule(pattern: dict[str, Any]) -> tuple[Any, ...]:
+    if "name" in pattern:
+        return pattern["match"], _token(pattern)
+    regex, captures = pattern.get("match") or pattern["begin"], pattern.get("captures") or pattern["beginCaptures"]
+    kinds = [_token(captures.get(str(group))) for group in range(1, re.compile(regex).groups + 1)]
+    if regex.startswith(_MARGIN):
+        regex, kinds = r"^([^\S\n]*)" + regex.removeprefix(_MARGIN), [Whitespace, *kinds]
+    return (regex, bygroups(*kinds), *([_entered(pattern)] if "begin" in pattern else []))
+
+
+def _token(capture: dict[str, str] | None) -> _TokenType:
+    return Whitespace if capture is None else TOKENS[capture["name"].removesuffix(".lnn")]
+
+
+def _entered(pattern: dict[str, Any]) -> str:
+    """The context that begins behind a pattern."""
+    return pattern["patterns"][0]["include"].removeprefix("#")

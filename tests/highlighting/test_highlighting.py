@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from pygments.token import Error, Keyword, Name, Number, Operator, Punctuation, _TokenType
 
 from lnnkit.cli import main
-from lnnkit.highlighting.contexts import STYLES
+from lnnkit.editor.suggestions import words
 from lnnkit.highlighting.pygments_lexer import TOKENS, LnnLexer
-from lnnkit.highlighting.terminals import terminals, words
 from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import grammar_file, grammar_text
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_program
+from tests.highlighting.contexts import STYLES
+from tests.highlighting.terminals import terminals
 from tests.highlighting.textmate_reader import tokens
 from tests.highlighting.textmate_writer import textmate, textmate_text
 from tests.syntax.strategies import programs
@@ -65,7 +66,7 @@ def test_an_unknown_function_is_a_learnable_before_its_terms() -> None:
         (Name.Function, "b"),
         (Punctuation, "("),
     ]
-    assert ("?rate", f"{STYLES['learnable'][1]}.lnn") in scoped("rule age(X) = ?rate(b(X))\n")
+    assert ("?rate", f"{STYLES['learnable']}.lnn") in scoped("rule age(X) = ?rate(b(X))\n")
 
 
 KINDS: dict[str, tuple[tuple[_TokenType, ...], str]] = {
@@ -92,7 +93,7 @@ def scoped(text: str) -> list[tuple[str, str]]:
 
 def styled(text: str) -> list[tuple[str, str]]:
     """The pieces of the text with the TextMate scopes of their Pygments tokens; white space left out."""
-    scopes = {token: STYLES[style][1] for style, token in TOKENS.items()}
+    scopes = {token: scope for scope, token in TOKENS.items()}
     return [(value, f"{scopes[kind]}.lnn") for kind, value in coloured(text) if value.strip()]
 
 
@@ -199,7 +200,7 @@ def test_half_a_statement_does_not_colour_the_next(text: str) -> None:
 
 
 def test_the_stored_textmate_grammar_is_up_to_date() -> None:
-    """If this fails: python -m lnnkit.highlighting.textmate"""
+    """If this fails: python -m tests.highlighting.textmate_writer"""
     assert grammar_file("lnn.tmLanguage.json").read_text(encoding="utf-8") == textmate_text()
 
 

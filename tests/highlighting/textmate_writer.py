@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from lnnkit.highlighting.contexts import STYLES, Context, Pattern, highlighting
 from lnnkit.syntax.grammar import grammar_file
+from tests.highlighting.contexts import STYLES, Context, Pattern, highlighting
 
 FILE = "lnn.tmLanguage.json"
 
@@ -85,7 +85,7 @@ def _captures(pattern: Pattern) -> dict[str, object]:
 
 
 def _scope(style: str) -> str:
-    return f"{STYLES[style][1]}.lnn"
+    return f"{STYLES[style]}.lnn"
 
 
 if __name__ == "__main__":

@@ -12,28 +12,29 @@ from dataclasses import dataclass
 
 from lark.lexer import TerminalDef
 
-from lnnkit.highlighting.terminals import comment, expression, keyword, reachable, statements, terminals, words
+from lnnkit.editor.suggestions import words
+from tests.highlighting.terminals import comment, expression, keyword, reachable, statements, terminals
 
 STYLES = {
-    "comment": ("Comment.Single", "comment.line.number-sign"),
-    "string": ("String.Double", "string.quoted.double"),
-    "number": ("Number", "constant.numeric"),
-    "keyword": ("Keyword", "keyword.other"),
-    "word": ("Operator.Word", "keyword.operator.word"),  # an operator that is written as a word
-    "operator": ("Operator", "keyword.operator"),
-    "constant": ("Keyword.Constant", "constant.language"),
-    "function": ("Name.Builtin", "support.function"),
-    "learnable": ("Name.Variable.Global", "variable.other.readwrite"),
-    "predicate": ("Name.Function", "entity.name.function"),
-    "argument": ("Name.Constant", "constant.other.entity"),  # a variable or an entity, as its first letter says
-    "variable": ("Name.Variable", "variable.parameter"),
-    "sort": ("Name.Class", "entity.name.type"),
-    "label": ("Name.Label", "entity.name.label"),
-    "attribute": ("Name.Attribute", "entity.other.attribute-name"),
-    "name": ("Name", "variable.other"),
-    "punctuation": ("Punctuation", "punctuation"),
+    "comment": "comment.line.number-sign",
+    "string": "string.quoted.double",
+    "number": "constant.numeric",
+    "keyword": "keyword.other",
+    "word": "keyword.operator.word",  # an operator that is written as a word
+    "operator": "keyword.operator",
+    "constant": "constant.language",
+    "function": "support.function",
+    "learnable": "variable.other.readwrite",
+    "predicate": "entity.name.function",
+    "argument": "constant.other.entity",  # a variable or an entity, as its first letter says
+    "variable": "variable.parameter",
+    "sort": "entity.name.type",
+    "label": "entity.name.label",
+    "attribute": "entity.other.attribute-name",
+    "name": "variable.other",
+    "punctuation": "punctuation",
 }
-"""What is coloured, and how: as a token of Pygments, and as a scope of TextMate."""
+"""What is coloured, and its TextMate scope."""
 
 _STYLES = {
     "STRING": "string",

@@ -11,9 +11,7 @@ from lnnkit.syntax.grammar import parser
 
 NOT_LONGER = r"(?!-?\w)"  # a word ends here; `in-law` and `notable` are names
 
-_LOOKAHEAD = re.compile(r"\(\?[=!](?:[^()\\]|\\.)*\)")
 _CAPTURING = re.compile(r"(?<!\\)\((?!\?)")
-_WORD = re.compile(r"[a-z]+(?: [a-z]+)*")
 
 
 def terminals() -> dict[str, TerminalDef]:
@@ -36,14 +34,6 @@ def expression(terminal: TerminalDef) -> str:
     if isinstance(terminal.pattern, PatternRE):
         return _CAPTURING.sub("(?:", terminal.pattern.value)
     return re.escape(terminal.pattern.value)
-
-
-def words(terminal: TerminalDef) -> tuple[str, ...]:
-    """The words among a terminal's spellings: ``and`` of `AND`, ``no header`` of `NO_HEADER`, none of `NAME`."""
-    if terminal.name == "NAME":  # it holds the words that are no names
-        return ()
-    bare = _LOOKAHEAD.sub("", terminal.pattern.value.replace(r"\s+", " "))
-    return tuple(text for text in re.split(r"[|()]|\?:", bare) if _WORD.fullmatch(text))
 
 
 def statements() -> dict[str, str]:
