@@ -44,19 +44,17 @@ def options(parser: CommandParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
+    import numpy as np
+
     from lnnkit.cli.init import surveyed
-    from lnnkit.data.table_fault import Unreadable
     from lnnkit.discovery.formula_search import Search, discover
-    from lnnkit.draft.number_columns import number_columns
     from lnnkit.output import write_text
 
     output = arguments.output
     require_output(arguments, [arguments.table])
     (table,) = surveyed([Path(arguments.table)])
-    try:
-        columns, cells = number_columns(table)
-    except Unreadable as problem:
-        raise Error([Diagnostic(problem.fault.code, problem.fault.message, file=str(table.path))]) from None
+    columns = [each for each in table.columns if each.numbers is not None]
+    cells = np.array([each.numbers for each in columns]).T
     target, places = _chosen(table, columns, arguments.target, arguments.columns)
     if (cells[:, target] != cells[:, target]).all():
         message = f'no row has a number in the column "{columns[target].title}"'

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lnnkit.data.encode import whole_floats
 from lnnkit.data.grid import Grid, Sheet
@@ -41,7 +41,8 @@ _SURE = frozenset(("?", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan"))
 class SurveyedColumn:
     """A column: how ``load`` names it, its title, what it holds, and its ``codes``: for each row the index of its
     value, -1 if it is missing. ``names`` are its values as entities, if they can be names; ``reason`` says why it
-    cannot be read. The numbers of one with ``commas`` have decimal commas."""
+    cannot be read. ``numbers`` are the cells of a column of numbers or truths, nan where one is missing; those of one
+    with ``commas`` have decimal commas."""
 
     column: Column
     title: str
@@ -53,6 +54,7 @@ class SurveyedColumn:
     median: float = 0.0
     reason: str = ""
     commas: bool = False
+    numbers: np.ndarray | None = None
 
     @property
     def missing(self) -> int:
@@ -126,6 +128,22 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     import numpy as np
     import pyarrow as pa
 
+    def found(kind: Kind, codes: np.ndarray, distinct: int, **more: Any) -> SurveyedColumn:
+        return SurveyedColumn(column, title, kind, codes, distinct, **more)
+
+    def described(
+        values: np.ndarray, known: np.ndarray, codes: np.ndarray, distinct: int, **more: Any
+    ) -> SurveyedColumn:
+        """A column of numbers, or of truths if they are 0 and 1 alone."""
+        held, numbers = values[known], np.where(known, values, np.nan)
+        if not len(held):
+            return found("empty", codes, 0, **more)
+        if set(np.unique(held).tolist()) == {0.0, 1.0}:
+            return found("truth", codes, distinct, numbers=numbers, **more)
+        if not np.isfinite(held).all():
+            return found("unread", codes, distinct, reason="some of its values are infinite")
+        return found("number", codes, distinct, numbers=numbers, median=float(np.median(held)), **more)
+
     cells = whole_floats(grid.columns[position])
     assert not isinstance(cells, list)
     if pa.types.is_floating(cells.type) or (pa.types.is_decimal(cells.type) and cells.type.scale):
@@ -133,39 +151,37 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
         codes, distinct = _numbered(reals.values, reals.missing | reals.wrong)
         if reals.wrong.any():
             reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
-            return SurveyedColumn(column, title, "unread", codes, distinct, reason=reason)
-        return _described(column, title, codes, distinct, (), None, reals.values, known=~reals.missing)
+            return found("unread", codes, distinct, reason=reason)
+        return described(reals.values, ~reals.missing, codes, distinct)
     names = texts_of(cells, title).names
     spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
     present = [mark for mark in spelled if names.find(mark) is not None]
     padded = any(_PADDED.fullmatch(name) for digit in range(10) for name in names.starting(f"0{digit}", 1))
-    numeric = None if padded else _numbers(_without(cells, present), title)  # codes lose their zeros as numbers
+    # codes lose their zeros as numbers
+    numeric = None if padded else _all_right(_without(cells, present), title, truth=False)
     marks = tuple(present if numeric is not None else [mark for mark in present if mark.strip() in _SURE])
     cells = _without(cells, marks)
     texts = without_fractions(texts_of(cells, title))
-    known = texts.codes >= 0
+    codes, names, known = texts.codes, texts.names, texts.codes >= 0
     if texts.faults:
-        reason = "some of its texts are not UTF-8"
-        return SurveyedColumn(column, title, "unread", texts.codes, len(texts.names), marks, reason=reason)
-    distinct = len(texts.names)
-    values = _numbers(cells, title) if numeric is not None else None if padded else _truths(cells, title)
+        return found("unread", codes, len(names), marks=marks, reason="some of its texts are not UTF-8")
     if not known.any():
-        return SurveyedColumn(column, title, "empty", texts.codes, 0, marks, texts.names)
-    if values is None and _decimal_commas(texts.names):
+        return found("empty", codes, 0, marks=marks, names=names)
+    values = None if padded else _all_right(cells, title, truth=numeric is None)
+    if values is None and _decimal_commas(names):
         reals = reals_of(with_points(cells, position), title, False)
         if not reals.wrong.any():
-            found = _described(column, title, texts.codes, distinct, marks, None, reals.values, known=known)
-            return replace(found, commas=True)
+            return described(reals.values, known, codes, len(names), marks=marks, commas=True)
+    as_text = found("text", codes, len(names), marks=marks, names=names)
     if values is None:
-        return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
+        return as_text
     if not isinstance(cells, list) and pa.types.is_boolean(cells.type):  # one of them alone is a truth too
-        return SurveyedColumn(column, title, "truth", texts.codes, distinct, marks, texts.names)
-    described = _described(column, title, texts.codes, distinct, marks, texts.names, values, known=known)
-    if numeric is None and described.kind != "truth":  # a truth word alone, such as `f`
-        return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
-    if np.abs(values[known]).max() >= 2.0**53:  # a number that float64 cannot hold names something
-        return SurveyedColumn(column, title, "text", texts.codes, distinct, marks, texts.names)
-    return described
+        return replace(as_text, kind="truth", numbers=np.where(known, values, np.nan))
+    as_number = described(values, known, codes, len(names), marks=marks, names=names)
+    if numeric is None and as_number.kind != "truth":  # a truth word alone, such as `f`
+        return as_text
+    # a number that float64 cannot hold names something
+    return as_text if np.abs(values[known]).max() >= 2.0**53 else as_number
 
 
 def _decimal_commas(names: Names) -> bool:
@@ -173,30 +189,6 @@ def _decimal_commas(names: Names) -> bool:
     with_comma = sum(decimal_comma(name) is not None for name in names)
     plain = sum(_WHOLE.fullmatch(name) is not None for name in names)
     return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
-
-
-def _described(
-    column: Column,
-    title: str,
-    codes: np.ndarray,
-    distinct: int,
-    marks: Sequence[str],
-    names: Names | None,
-    values: np.ndarray,
-    *,
-    known: np.ndarray,
-) -> SurveyedColumn:
-    import numpy as np
-
-    held = values[known]
-    if not len(held):
-        return SurveyedColumn(column, title, "empty", codes, 0, tuple(marks), names)
-    if set(np.unique(held).tolist()) == {0.0, 1.0}:
-        return SurveyedColumn(column, title, "truth", codes, distinct, tuple(marks), names)
-    if not np.isfinite(held).all():
-        return SurveyedColumn(column, title, "unread", codes, distinct, reason="some of its values are infinite")
-    median = float(np.median(held))
-    return SurveyedColumn(column, title, "number", codes, distinct, tuple(marks), names, median)
 
 
 def _numbered(values: np.ndarray, missing: np.ndarray) -> tuple[np.ndarray, int]:
@@ -214,16 +206,8 @@ def _without(cells: Cells, marks: Sequence[str]) -> Cells:
     return without_marks(Grid({0: cells}, np.empty(0, np.int64)), marks).columns[0]
 
 
-def _numbers(cells: Cells, title: str) -> np.ndarray | None:
-    """The values of a column that holds only numbers; None for any other, and for an empty one."""
-    return _all_right(cells, title, truth=False)
-
-
-def _truths(cells: Cells, title: str) -> np.ndarray | None:
-    return _all_right(cells, title, truth=True)
-
-
 def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
+    """The values of a column that holds only numbers, or only truths; None for any other, and for an empty one."""
     try:
         reals = reals_of(cells, title, truth)
     except Unreadable:
