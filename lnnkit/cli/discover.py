@@ -54,7 +54,9 @@ def command(arguments: argparse.Namespace) -> int:
     require_output(arguments, [arguments.table])
     (table,) = surveyed([Path(arguments.table)])
     columns = [each for each in table.columns if each.numbers is not None]
-    cells = np.array([each.numbers for each in columns]).T
+    cells = np.column_stack(
+        [np.zeros((table.rows, 0)), *(each.numbers for each in columns if each.numbers is not None)]
+    )
     target, places = _chosen(table, columns, arguments.target, arguments.columns)
     if (cells[:, target] != cells[:, target]).all():
         message = f'no row has a number in the column "{columns[target].title}"'
