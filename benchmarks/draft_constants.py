@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest import mock
 
-from lnnkit.draft import drafting, keys, sniffing
+from lnnkit.draft import drafting, keys
+from lnnkit.draft import survey as surveying
 from lnnkit.draft.drafting import draft
 from lnnkit.draft.survey import Survey, survey
 
@@ -19,8 +20,8 @@ CONSTANTS = {
     (keys, "_MOST"): (1, 2, 3, 4, 6, 8, 12, 24, 48),
     (drafting, "CATEGORIES"): (2, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 200, 500),
     (drafting, "_FEW"): (10, 25, 50, 100, 150, 200, 250, 300, 400, 600, 1000),
-    (sniffing, "_SAMPLE"): (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20),
-    (sniffing, "_ROWS"): (2, 5, 10, 25, 50, 100, 200, 400),
+    (surveying, "_SAMPLE"): (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20),
+    (surveying, "_ROWS"): (2, 5, 10, 25, 50, 100, 200, 400),
 }
 
 
@@ -49,7 +50,7 @@ def main() -> None:
         counts = []
         for value in values:
             with mock.patch.object(module, name, value):
-                after = drafts(surveys(paths) if module is sniffing else surveyed)
+                after = drafts(surveys(paths) if module is surveying else surveyed)
                 counts.append(sum(new != old for new, old in zip(after, before, strict=True)))
         same = [value for value, count in zip(values, counts, strict=True) if not count]
         print(

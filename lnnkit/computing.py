@@ -1,8 +1,10 @@
-"""What inference computes with: the precision of bounds, and the device that holds them."""
+"""What inference computes with: the precision of bounds, the device that holds them, and the threads of a command."""
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     import numpy as np
+
 
 PRECISIONS = ("single", "double")
 _DEVICE = re.compile(r"cpu|cuda(:\d+)?")
@@ -78,3 +81,12 @@ def _look_for(device: str) -> None:
         message = f"the device {device!r} is not available: torch finds {found} CUDA device{'' if found == 1 else 's'}"
         hint = f"name one from cuda:0 to cuda:{found - 1}"
     raise Error([Diagnostic("missing-device", message, hint)])
+
+
+def use_threads(count: int) -> None:
+    """Let torch use ``count`` threads. It reads the number when it is imported, which only training and devices do."""
+    os.environ["OMP_NUM_THREADS"] = str(count)
+    if "torch" in sys.modules:
+        import torch
+
+        torch.set_num_threads(count)

@@ -19,8 +19,9 @@ Each stage may import itself and the stages before it. Beside them stand
 - ``draft``: a first program for tables, for the surfaces alone.
 - ``interchange``: other notations of logic -> programs, and checked programs -> such notations, for the surfaces alone.
 - ``scoring``: streams of rows through a scorer of ``rows`` into a file, for the surfaces alone.
-- ``highlighting`` (colours, by the TextMate grammar) and ``editor`` (what an editor asks of a text: pure functions over syntax
-  trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through ``kb``.
+- ``highlighting`` (colours, by the TextMate grammar) and ``editor`` (what an editor asks of a text: pure functions over
+  syntax trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through
+  ``kb``.
 - ``budget`` (what ``kb`` allows ``engine``), ``computing`` (the precision and device that it is given), ``interrupt``
   (Ctrl-C as a watch of ``engine``) and ``output`` (files that ``kb`` and the surfaces write).
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
-from lnnkit.check.constants import truth_of
 from lnnkit.check.entity_names import suspects
 from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import starting_values
@@ -17,6 +16,7 @@ from lnnkit.check.sorts import variable_sorts
 from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.strata import stratify
 from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.term_values import truth_of
 from lnnkit.check.unknown_functions import among, stated, substituted
 from lnnkit.check.untrained import UNEVALUATED, untrained
 from lnnkit.check.walk import Scope, nodes, transform

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from lnnkit.check.findings import name_span, warning
-from lnnkit.check.polarity import signed
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.sorts import resolve_predicates
 from lnnkit.check.stated import ends, fact, stated_fact
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import children, nodes, strip_foralls, unweighted
+from lnnkit.check.walk import children, nodes, signed, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate, format_statement

@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lnnkit.check.findings import error, find, place, repeated, warning
-from lnnkit.check.polarity import measured, positive
 from lnnkit.check.predicates import heads
 from lnnkit.check.program import ENTITY
 from lnnkit.check.sorts import grouped, variable_sorts
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import strip_foralls, unweighted
+from lnnkit.check.walk import measured, positive, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS

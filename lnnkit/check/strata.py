@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lnnkit.check.findings import error, name_span, warning
-from lnnkit.check.polarity import signed
 from lnnkit.check.stated import stated_fact
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import strip_foralls, unweighted
+from lnnkit.check.walk import signed, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from lnnkit.check.constants import mentions_numbers
 from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.learnables import in_formula
 from lnnkit.check.program import Unknown
 from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.term_values import mentions_numbers
 from lnnkit.check.units import shapes_of
 from lnnkit.check.walk import children, nodes, strip_foralls, transform
 from lnnkit.syntax import ast

@@ -8,7 +8,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.threads import use_threads
+from lnnkit.computing import use_threads
 
 SUMMARY = "score a program's answers against its labels"
 DESCRIPTION = """\

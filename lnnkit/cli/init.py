@@ -99,7 +99,7 @@ def drafted(tables: Sequence[Survey], base: Path) -> str:
 
 
 def _keyless(path: Path) -> Diagnostic:
-    from lnnkit.draft.key_sorts import stem_of
+    from lnnkit.draft.keys import stem_of
 
     message = "no column identifies the rows: none has mostly distinct values"
     hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"

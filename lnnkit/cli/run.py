@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +14,13 @@ from lnnkit.cli import answer_report as report
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
-from lnnkit.cli.csv_files import require_fitting, targets
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
-from lnnkit.cli.threads import use_threads
+from lnnkit.cli.streams import UsageError
+from lnnkit.computing import use_threads
 from lnnkit.markup.plain_text import counted
-from lnnkit.output import write_text
+from lnnkit.output import require_apart, require_writable, write_text
 from lnnkit.plan import Plan
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from lnnkit.cli.chosen_answers import Shown
     from lnnkit.kb import KnowledgeBase
     from lnnkit.outcome import Outcome
+
 
 SUMMARY = "infer, and answer the queries of a program"
 DESCRIPTION = """\
@@ -41,6 +45,7 @@ example:
 
 
 ON_TERMINAL = 100  # answers of a query
+_LONGEST = 60  # characters of a query in a file name
 
 
 def options(parser: CommandParser) -> None:
@@ -138,3 +143,30 @@ def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence
                 write_text(output[place], "".join(report.as_csv(each)))
                 streams.note(f"{output[place]}: {counted(len(each), 'row')} of `{each.query}`")
         streams.note("".join(report.ending(outcome)).strip())
+
+
+def require_fitting(form: str, folder: str | None, queries: Sequence[str]) -> None:
+    """Raises `UsageError` if the options do not fit the queries."""
+    if folder is None and form == "csv" and len(queries) > 1:
+        said = f"--format csv prints one query, of {len(queries)}; -o FOLDER writes a file for each, -q QUERY asks one"
+        raise UsageError(said)
+    if folder is not None and form != "csv":
+        raise UsageError("-o needs --format csv; write `> FILE` for other formats")
+    if folder is not None and (Path(folder).suffix == ".csv" or Path(folder).is_file()):
+        raise UsageError(f"-o {folder}: name a folder; for one query, `> {folder}`")
+
+
+def targets(folder: Path, queries: Sequence[str], read: Sequence[Path]) -> list[Path]:
+    """The file of each query, in order, named after its words, and numbered where two names would be alike; the folder
+    is made if it is missing. Raises `Error` for a file that cannot be written, and for one that the program reads."""
+    require_writable(folder / "answers" if folder.is_dir() else folder)
+    folder.mkdir(exist_ok=True)
+    names: dict[str, Path] = {}  # by what a file system that ignores case makes of them
+    for query in queries:
+        words = "-".join(re.findall(r"\w+", query))[:_LONGEST]
+        name = next(each for each in chain([words], (f"{words}-{n}" for n in count(2))) if each.casefold() not in names)
+        names[name.casefold()] = folder / f"{name}.csv"
+    for path in names.values():
+        require_writable(path)
+        require_apart(path, read)
+    return list(names.values())

@@ -67,7 +67,7 @@ def command(arguments: argparse.Namespace) -> int:
 
     if arguments.workers > 1:
         prepared()
-    from lnnkit.cli.threads import use_threads
+    from lnnkit.computing import use_threads
     from lnnkit.scoring.scoring_run import score
 
     sort, place = arguments.rows

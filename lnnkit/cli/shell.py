@@ -42,7 +42,7 @@ def command(arguments: argparse.Namespace) -> int:
         streams.findings(kb.warnings)
     state = opened(kb, ON_TERMINAL if at_terminal else 0)
     if not at_terminal:
-        from lnnkit.shell.plain_lines import run_lines
+        from lnnkit.shell.line_runner import run_lines
 
         return 0 if run_lines(state) else 1
     from lnnkit.shell.terminal_prompt import run_prompt

@@ -12,7 +12,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import interruptible
-from lnnkit.cli.threads import use_threads
+from lnnkit.computing import use_threads
 from lnnkit.data.model_file import is_model
 from lnnkit.kb.saving import refuse_moved
 from lnnkit.output import require_apart, write_text

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lnnkit.draft.key_sorts import Sorts, stem_of
-from lnnkit.draft.keys import keys_of
+from lnnkit.draft.keys import Sorts, keys_of, stem_of
 from lnnkit.draft.naming import Naming
 from lnnkit.draft.survey import Survey, SurveyedColumn
 from lnnkit.syntax import ast

@@ -1,4 +1,4 @@
-"""Runs inputs one after another, and prints the replies."""
+"""Runs inputs one after another, and prints the replies; also those of a script."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from lnnkit.cli import defects, streams
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.shell.performing import Reply, perform
-from lnnkit.shell.requests import INFERRING, read, starts_anew
+from lnnkit.shell.requests import INFERRING, Typed, read, starts_anew
 from lnnkit.shell.shell_state import State, renewed
-from lnnkit.shell.typed import Typed
 from lnnkit.syntax.split import unfinished
 
 
@@ -91,3 +90,27 @@ def _ctrl_c(interruptible: bool) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def run_lines(state: State) -> bool:
+    """Run standard input line by line, to its end or to `quit`. Returns whether no line was wrong."""
+    runner = LineRunner(state, headed=True, interruptible=False)
+    read = 0
+
+    def next_line(_goes_on: bool) -> str:
+        nonlocal read
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        read += 1
+        return line.rstrip("\r\n")
+
+    pending: str | None = None
+    while True:
+        first = read + (pending is None)
+        try:
+            text, pending = whole_input(next_line, pending)
+        except EOFError:
+            return not runner.failed
+        if not runner.run(Typed(text, "<stdin>", first)):
+            return not runner.failed

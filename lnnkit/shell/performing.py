@@ -19,9 +19,8 @@ from lnnkit.cli.streams import printable
 from lnnkit.errors import Error
 from lnnkit.explain.missing.hypothetical_facts import ASSUMED
 from lnnkit.markup.plain_text import counted
-from lnnkit.shell.program_text import save
 from lnnkit.shell.requests import COMMANDS, Kind, Request
-from lnnkit.shell.shell_state import UNNAMED, State, reloaded, with_assumption, with_statements
+from lnnkit.shell.shell_state import UNNAMED, State, reloaded, save, with_assumption, with_statements
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse

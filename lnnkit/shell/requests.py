@@ -1,13 +1,16 @@
-"""Parses an input into a request: a command, statements, or a formula to ask."""
+"""Parses an input into a request: a command, statements, or a formula to ask; and places findings in the input."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from lnnkit.shell.typed import Typed
+from lnnkit.explain.missing.hypothetical_facts import ASSUMED
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import shadow
+from lnnkit.syntax.span import QUERY, Source, Span
 from lnnkit.syntax.split import comment_start, split
 
 _Looking = Literal["ask", "why", "whynot", "rules", "facts", "help", "nothing"]
@@ -18,6 +21,7 @@ COMMANDS = (
 )
 _OTHER_NAMES = {"exit": "quit", "explain": "why"}
 INFERRING = frozenset(("ask", "state", "why", "whynot", "assume"))
+_INK = re.compile(r"[^\n]")
 
 # A word that an operator follows is a proposition: `save & Rain`.
 _COMMAND = re.compile(rf"\s*({'|'.join(COMMANDS)})(?:\s*$|\s+(?![&|@<>=∧∨⊕→↔⇒⇔]|->|(?:and|or|xor|implies|iff)\b))")
@@ -64,3 +68,36 @@ def read(typed: Typed) -> Request:
         return Request("help", typed, len(text))
     stated = pieces[0].keyword is not None or _QUERY_ELSEWHERE.match(text)
     return Request("state" if stated else "ask", typed)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An input of one or more lines; its first line is line ``line`` of ``path``."""
+
+    text: str
+    path: str = "<shell>"
+    line: int = 1
+
+    @property
+    def source(self) -> Source:
+        """The input as a source, preceded by as many empty lines as came before it."""
+        return Source(self.path, "\n" * (self.line - 1) + self.text)
+
+    def only(self, start: int, end: int | None = None) -> str:
+        """The text of ``source`` with everything outside a range of the input blanked, so that findings keep their
+        places."""
+        text = self.source.text
+        before = self.line - 1 + start
+        return _INK.sub(" ", text[:before]) + text[before : None if end is None else self.line - 1 + end]
+
+    def placed(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Findings about a query or an assumption of the input, moved to their places in it."""
+        return tuple(map(self._placed, findings))
+
+    def _placed(self, finding: Diagnostic) -> Diagnostic:
+        span = finding.span
+        if span is None or span.source.path not in (QUERY, ASSUMED):
+            return finding
+        blank = len(span.text) - len(span.text.lstrip())  # the span of a whole query includes what was blanked
+        end = max(span.start + len(span.text.rstrip()), span.start + blank)
+        return replace(finding, span=Span(self.source, span.start + blank, end))

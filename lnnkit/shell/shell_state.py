@@ -1,4 +1,5 @@
-"""The state of a session: the program of its file, the statements that were added, and the assumptions."""
+"""The state of a session: the program of its file, the statements that were added, and the assumptions; and all of it
+as a program."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lnnkit.check.program import Fact
-from lnnkit.kb import KnowledgeBase, load, loads
+from lnnkit.errors import Error, ProgramError
+from lnnkit.kb import KnowledgeBase, load, loads, saving
+from lnnkit.output import require_apart
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
@@ -102,3 +105,40 @@ def _stating(state: State, statements: Sequence[ast.Statement]) -> KnowledgeBase
         return state.stated.with_facts(facts)
     everything = (*state.origin.statements, *state.added, *statements)
     return KnowledgeBase(replace(state.origin, statements=everything), state.base)
+
+
+def save(state: State, path: Path) -> None:
+    """Write the program of the session to a file, with paths that lead from there to the same files. Raises `Error`,
+    and writes nothing, if the session cannot be written as a program or the file cannot be written."""
+    if path.suffix != ".lnn":
+        raise Error([Diagnostic("no-program", f'"{path}" does not end in .lnn', f"name it {path.with_suffix('.lnn')}")])
+    require_apart(path, state.stated.files)
+    text = program_text(state)
+    program, findings = parse(text, str(path))
+    if findings:
+        raise ProgramError(findings)
+    saving.save(program, state.base.resolve(), {}, path)
+
+
+def program_text(state: State) -> str:
+    """The text of the file, then what was added, then the assumptions as facts. Raises `Error` if an assumption is
+    looser than the facts or disagrees with them: no statement can take a fact back."""
+    _require_said(state)
+    parts = [state.origin.span.source.text.rstrip("\n")]
+    if state.added:
+        parts.append("\n".join(statement.span.text for statement in state.added))
+    if state.assumed:
+        parts.append("\n".join(["# assumed", *(each.fact.span.text for each in state.assumed)]))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _require_said(state: State) -> None:
+    findings = []
+    for each in state.assumed:
+        others = state.stated.overruled(each.fact)
+        if others:
+            message = f"the assumption about `{each.atom}` replaces {', '.join(others)}, and a program cannot say that"
+            hint = "`undo` it, or change that fact, before you save"
+            findings.append(Diagnostic("assumed-otherwise", message, hint))
+    if findings:
+        raise Error(findings)

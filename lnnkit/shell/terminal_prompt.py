@@ -16,8 +16,8 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from lnnkit.cli import streams
 from lnnkit.shell.line_runner import LineRunner, whole_input
 from lnnkit.shell.prompt_completion import suggestions
+from lnnkit.shell.requests import Typed
 from lnnkit.shell.shell_state import State
-from lnnkit.shell.typed import Typed
 
 PROMPT, GOES_ON = "lnnkit> ", "   ...> "
 

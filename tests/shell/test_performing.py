@@ -12,9 +12,8 @@ from lnnkit import load
 from lnnkit.cli import main
 from lnnkit.shell.line_runner import whole_input
 from lnnkit.shell.performing import Reply, perform
-from lnnkit.shell.requests import read
+from lnnkit.shell.requests import Typed, read
 from lnnkit.shell.shell_state import State, opened, renewed
-from lnnkit.shell.typed import Typed
 
 TRIAGE = """\
 predicate Contact(person, person) closed
