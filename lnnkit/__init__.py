@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation as Explanation
     from lnnkit.fit import Fit as Fit
     from lnnkit.interchange.as_program import ImportedProgram as ImportedProgram
-    from lnnkit.interchange.importing import from_fol as from_fol
+    from lnnkit.interchange.as_program import from_fol as from_fol
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
     from lnnkit.kb import load as load
     from lnnkit.kb import loads as loads
@@ -58,7 +58,7 @@ _HOMES = {
     "Answers": "lnnkit.answer_table",
     "Explanation": "lnnkit.explain.proof.explanation",
     "ImportedProgram": "lnnkit.interchange.as_program",
-    "from_fol": "lnnkit.interchange.importing",
+    "from_fol": "lnnkit.interchange.as_program",
     "KnowledgeBase": "lnnkit.kb",
     "load": "lnnkit.kb",
     "loads": "lnnkit.kb",

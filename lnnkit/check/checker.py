@@ -13,24 +13,21 @@ from lnnkit.check.entity_names import entities
 from lnnkit.check.gather import gather
 from lnnkit.check.imports import logic_of, merge
 from lnnkit.check.kinds import kinds
-from lnnkit.check.learnables import learnables
+from lnnkit.check.learnables import learnables, untrained
 from lnnkit.check.nearest import nearest
 from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import ENTITY, CheckedProgram, Predicate
 from lnnkit.check.query_entities import asked
-from lnnkit.check.rules import rules
 from lnnkit.check.sorts import resolve_predicates, sorts
 from lnnkit.check.strata import strata
 from lnnkit.check.symbols import Symbols
 from lnnkit.check.tables import READING, read_tables, unread
-from lnnkit.check.term_values import terms
-from lnnkit.check.truth_values import values
 from lnnkit.check.units import units
 from lnnkit.check.unjoined import unjoined
 from lnnkit.check.unknown_functions import unknown_functions
-from lnnkit.check.untrained import untrained
-from lnnkit.check.variables import variables
+from lnnkit.check.values import terms, values
+from lnnkit.check.variables import rules, variables
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

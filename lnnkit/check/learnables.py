@@ -1,16 +1,31 @@
-"""Learnable values: ``?`` is allowed in rules only, and all occurrences of one name have the same initial value."""
+"""Learnable values: ``?`` is allowed in rules only, and all occurrences of one name have the same initial value.
+Without one, the program can be trained, but not evaluated before that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 
-from lnnkit.check.findings import error, place, repeated
+from lnnkit.check.findings import error, place, repeated, warning
+from lnnkit.check.gather import gather
+from lnnkit.check.imports import merge
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import nodes
+from lnnkit.check.units import shapes_of
+from lnnkit.check.walk import Connective, nodes, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+
+UNEVALUATED = frozenset({"untrained"})
+"""Findings that a program or query is checked with as warnings, and not evaluated with."""
+_ELSE = {
+    "rule": "or train the program",
+    "axiom": "or write `rule`: an axiom is never trained",
+    "query": "or ask for it in a rule: a query learns nothing",
+}
+Rule = ast.RuleStatement | ast.AxiomStatement
 
 
 def learnables(symbols: Symbols) -> list[Diagnostic]:
@@ -109,3 +124,88 @@ def _initials(symbols: Symbols) -> Iterator[Diagnostic]:
             message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
             hint = "the same name is the same parameter: give its initial value once, or use two names"
             yield error("conflicting-initial", item.span, message, hint)
+
+
+def untrained(symbols: Symbols) -> list[Diagnostic]:
+    """Findings about learnable values without an initial value. Weights, biases and truths start at 1 by default;
+    everything else needs one."""
+    started = frozenset(starting_values(symbols))
+    return [finding for formula in symbols.formulas for finding in _formula(formula, started)]
+
+
+def _formula(formula: Formula, started: frozenset[str]) -> Iterator[Diagnostic]:
+    for visit in formula.visits:
+        node = visit.node
+        if isinstance(node, ast.Learnable) and visit.role in ("term", "comparand"):
+            yield from _unstarted(node, started)
+        elif isinstance(node, ast.Unit | ast.Comparison):
+            for attribute in node.attributes:
+                for item in in_value(attribute.value):
+                    yield from _unstarted(item, started)
+            yield from _unlearned(node, formula.kind)
+
+
+def _unstarted(item: ast.Learnable, started: frozenset[str]) -> Iterator[Diagnostic]:
+    if item.initial is None and item.name not in started:
+        text = item.span.text
+        message = f"`{text}` has no value before it is trained"
+        hint = f"give it an initial value, `{text}{'' if item.name is None else '='}1`, or train the program"
+        yield warning("untrained", item.span, message, hint)
+
+
+def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnostic]:
+    given = {attribute.key for attribute in node.attributes}
+    shapes = shapes_of(node)
+    missing = [key for key, shape in shapes.items() if shape.needed and key not in given]
+    if not missing:
+        return
+    count = shapes[missing[0]].count
+    example = f"{missing[0]}: " + ("0.5" if count is None else f"[{', '.join(['1'] * (count or len(node.operands)))}]")
+    if isinstance(node, ast.Unit):
+        message = f"the unit `{node.name}` has no `{missing[0]}` before it is trained"
+        hint = f"give it one, `{node.span.text}{{{example}}}`, {_ELSE[kind]}"
+        yield warning("untrained", node.span, message, hint)
+    else:
+        message = "`<?>` has no weights before it is trained"
+        hint = f"give its weights, `({node.span.text}){{{example}}}`, {_ELSE[kind]}"
+        yield warning("untrained-relation", node.span, message, hint)
+
+
+def settled(
+    program: ast.Program, base: Path, change: Callable[[ast.Expression], ast.Expression] = lambda node: node
+) -> Iterator[Rule]:
+    """The rules and axioms of a program and of its imports, in reading order. A learnable value without an initial
+    value stays as it is. ``change`` is applied to every node whose values were replaced, operands first."""
+    entries = merge(program, base).entries
+    starts = starting_values(gather(entries))
+    for entry in entries:
+        statement = entry.statement
+        if isinstance(statement, Rule):
+            formula = transform(statement.formula, lambda node: change(settled_node(node, starts)))
+            bounds = statement.bounds
+            if bounds is not None:
+                bounds = replace(bounds, lower=_value(bounds.lower, starts), upper=_value(bounds.upper, starts))
+            yield replace(statement, formula=formula, bounds=bounds)
+
+
+def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expression:
+    """A node with its own learnable values replaced by their initial values; for a name without one, by that in
+    ``starts``."""
+    if isinstance(node, ast.Learnable):
+        return _value(node, starts)
+    if isinstance(node, ast.Weighted):
+        return replace(node, weight=_value(node.weight, starts))
+    if isinstance(node, Connective | ast.Comparison | ast.Unit):
+        given = tuple(replace(each, value=_value(each.value, starts)) for each in node.attributes)
+        return replace(node, attributes=given)
+    return node
+
+
+def _value(value: Any, starts: Mapping[str, float]) -> Any:
+    """A value, or the value of an attribute."""
+    if isinstance(value, ast.ValueList):
+        return replace(value, items=tuple(_value(item, starts) for item in value.items))
+    if not isinstance(value, ast.Learnable):
+        return value
+    start = value.initial if value.initial is not None else starts.get(value.name or "")
+    return value if start is None else ast.Number(int(start) if start == int(start) else start, span=value.span)

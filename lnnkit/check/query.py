@@ -1,28 +1,28 @@
-"""Checks one query against a checked program: on the command line, or through ``kb.ask``."""
+"""Checks a query or facts against a program that is already checked: on the command line, or through ``kb``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.check.assembly import query
 from lnnkit.check.checker import Pass, ordered, run, unmasked
-from lnnkit.check.entity_names import entities
+from lnnkit.check.entity_names import clashes, entities
 from lnnkit.check.gather import gather
 from lnnkit.check.kinds import kinds
-from lnnkit.check.learnables import in_assertion, in_formula, learnables, starting_values
+from lnnkit.check.learnables import in_assertion, in_formula, learnables, starting_values, untrained
 from lnnkit.check.negations import negations
 from lnnkit.check.predicates import predicates
-from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.check.program import CheckedProgram, Fact, Query
 from lnnkit.check.query_entities import asked, stated_by
-from lnnkit.check.rules import rules
 from lnnkit.check.sorts import sorts
+from lnnkit.check.stated import fact
 from lnnkit.check.symbols import Entry
-from lnnkit.check.term_values import terms
 from lnnkit.check.units import units
 from lnnkit.check.unknown_functions import unknown_functions
-from lnnkit.check.untrained import untrained
-from lnnkit.check.variables import variables
+from lnnkit.check.values import terms, values
+from lnnkit.check.variables import rules, variables
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
@@ -43,6 +43,7 @@ QUERY_PASSES: tuple[Pass, ...] = (
     rules,
     negations,
 )
+FACT_PASSES: tuple[Pass, ...] = (predicates, variables, values, learnables)
 
 
 def check_query(
@@ -94,3 +95,20 @@ def _learned(checked: CheckedProgram) -> dict[str, float | None]:
             if item.name is not None and (item.initial is not None or item.name not in found):
                 found[item.name] = None if item.initial is None else float(item.initial)
     return found
+
+
+def check_facts(
+    statements: Sequence[ast.FactStatement], checked: CheckedProgram
+) -> tuple[tuple[Fact, ...] | None, list[Diagnostic]]:
+    """The facts of some statements, checked against the names and entities of ``checked``; None if one has an error.
+
+    Their predicates must exist in ``checked``. Entities may be new. If a new entity differs only in case from a
+    variable of the program, the statement with the variable gets an error, just as if the program had contained the
+    fact.
+    """
+    entries = [Entry(statement, Path(), checked.logic) for statement in statements]
+    symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)
+    found = ordered([*run(FACT_PASSES, symbols), *clashes(checked.suspects, symbols.texts, ())], [])
+    if any(finding.severity == "error" for finding in found):
+        return None, found
+    return tuple(map(fact, statements)), found

@@ -1,11 +1,13 @@
-"""The commands and their options. Each command is a file beside this one, with its help above its code."""
+"""The commands and their options, and the script by which a shell completes them. Each command is a file beside this
+one, with its help above its code."""
 
 from __future__ import annotations
 
 import argparse
 import itertools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from lnnkit import __version__
 from lnnkit.cli import (
@@ -28,7 +30,6 @@ from lnnkit.cli import (
     train,
 )
 from lnnkit.cli.command_parser import CommandParser
-from lnnkit.cli.completion_script import HELP, SHELLS, PrintCompletion
 
 EXAMPLE = """\
 example:
@@ -63,6 +64,9 @@ COMMANDS = {
     "lsp": lsp,
     "grammar": print_grammar,
 }
+SHELLS = ("bash", "zsh", "fish")
+HELP = "print the completion script of a shell; as in `source <(lnnkit --print-completion bash)`"
+_PATHS = ("output", "report", "checkpoint")  # options that name any file
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -121,3 +125,36 @@ def _settled(given: list[str]) -> list[str]:
         "--why-not=true" if text == "--why-not" and after not in explain.STATES else text
         for text, after in itertools.pairwise([*given, ""])
     ]
+
+
+class PrintCompletion(argparse.Action):
+    """An option that prints the script and exits. Needs the extra `completion`."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        try:
+            import shtab
+        except ImportError:
+            parser.exit(1, f"{parser.prog}: error: {option_string} needs shtab: pip install 'lnnkit[completion]'\n")
+        programs = shtab.glob("*.lnn", "*.safetensors")
+        for action in _actions(parser):
+            if action.dest == "file":
+                action.complete = programs  # pyright: ignore[reportAttributeAccessIssue]  # where shtab looks
+            elif action.dest in _PATHS:
+                action.complete = shtab.FILE  # pyright: ignore[reportAttributeAccessIssue]
+        print(shtab.complete(parser, str(values)))
+        parser.exit(0)
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """The options and arguments of a parser and of its commands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _actions(command)

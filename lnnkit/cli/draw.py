@@ -50,7 +50,7 @@ def command(arguments: argparse.Namespace) -> int:
     if form == "png":
         if arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
             raise streams.UsageError("PNG is not for a terminal: -o names a file")
-        from lnnkit.picture.png_writer import require_png
+        from lnnkit.picture.picture import require_png
 
         require_png()
     kb = load(arguments.file, shown=True)

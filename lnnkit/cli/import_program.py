@@ -26,7 +26,7 @@ def options(parser: CommandParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from lnnkit.interchange.importing import from_fol
+    from lnnkit.interchange.as_program import from_fol
 
     require_output(arguments, [arguments.file])
     source = read(arguments.file)

@@ -47,7 +47,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _lines(program: ast.Program, base: Path) -> Iterator[str]:
-    from lnnkit.check.settle import settled
+    from lnnkit.check.learnables import settled
     from lnnkit.learn.parameters.unit_readout import readable
     from lnnkit.syntax.printer import format_statement
 

@@ -1,4 +1,5 @@
-"""First-order formulas -> the text of a program that means the same, a comment for each liberty taken.
+"""A text with first-order logic -> formulas -> the text of a program that means the same, a comment for each liberty
+taken.
 
 All individuals are of the sort `entity`, which is open: there may be more than are named. A literal about named
 individuals is a fact, every other premise an axiom, whatever is asked a query.
@@ -16,11 +17,12 @@ from lnnkit.interchange.function_relations import Functions, relations_for
 from lnnkit.interchange.liberties import Liberties
 from lnnkit.interchange.naming_apart import Names, names_for
 from lnnkit.interchange.numeric_attributes import with_attributes
+from lnnkit.interchange.reading.fol_text import read_fol
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name, normalise
 from lnnkit.syntax.printer import format_statement, one_line
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import Source, Span, as_source
 
 DEEPEST = 140
 _NOWHERE = Span(Source("<import>", ""), 0, 0)
@@ -350,3 +352,20 @@ def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
 def _occurrences(formula: fol.Quantified) -> int:
     """The number of occurrences of a quantifier's variable in its scope."""
     return sum(each.name == formula.variable for each in fol.free_occurrences(formula.body))
+
+
+def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) -> ImportedProgram:
+    """The program for a text with a formula of first-order logic on each line.
+
+    Lines after a heading `Conclusion:` become queries; ``::: words`` after a formula and lines after `#` are comments.
+    The text of the program has a comment for each liberty taken, which ``.notes`` holds as well. Raises `ProgramError`
+    with every line that cannot be read; with ``skip_errors`` those are left out, and are among the notes.
+    """
+    source = as_source(path, text)
+    liberties = Liberties(source)
+    found = read_fol(source, liberties)
+    if found.errors and not skip_errors:
+        raise ProgramError(found.errors)
+    for each in found.errors:
+        liberties.leave_out(each)
+    return program_for(found.stated, liberties, f"From {path}, first-order logic.", found.glosses)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lnnkit.check.learnables import among
-from lnnkit.check.settle import settled_node
+from lnnkit.check.learnables import among, settled_node
 from lnnkit.check.walk import nodes, transform
 from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.asking import answers

@@ -8,8 +8,8 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from lnnkit.check import check_query
+from lnnkit.check.learnables import UNEVALUATED
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.check.untrained import UNEVALUATED
 from lnnkit.errors import ProgramError
 from lnnkit.kb.theory import Theory
 from lnnkit.syntax.diagnostic import Diagnostic, Severity

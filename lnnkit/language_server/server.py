@@ -23,9 +23,8 @@ from lnnkit.editor.hover_text import hover_text
 from lnnkit.editor.name_places import Place, at_cursor, ground_atom, named, target_file
 from lnnkit.editor.outline import outline
 from lnnkit.editor.program_files import Library, Linked, ProgramFile, resolved
-from lnnkit.editor.quick_fixes import quick_fixes
 from lnnkit.editor.renaming import RenameRefused, rename
-from lnnkit.editor.shown_findings import shown_findings
+from lnnkit.editor.shown_findings import quick_fixes, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.editor.text_positions import Encoding, Positions
 from lnnkit.language_server.inference_client import InferenceClient

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -14,12 +15,18 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from lnnkit.cli import streams
+from lnnkit.editor.typed_words import as_entities, in_arguments, last_word
+from lnnkit.kb import KnowledgeBase
 from lnnkit.shell.line_runner import LineRunner, whole_input
-from lnnkit.shell.prompt_completion import suggestions
-from lnnkit.shell.requests import Typed
+from lnnkit.shell.requests import COMMANDS, Typed
 from lnnkit.shell.shell_state import State
+from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, UNITS, WORDS
+from lnnkit.syntax.printer import format_predicate
 
 PROMPT, GOES_ON = "lnnkit> ", "   ...> "
+
+_STATEMENTS = tuple(word for word in KEYWORDS if word != "lnnkit")
+_EXPRESSIONS = (*sorted(WORDS), *sorted(FUNCTIONS), *sorted(UNITS))
 
 
 def run_prompt(state: State) -> None:
@@ -81,3 +88,29 @@ def state_folder() -> Path:
         return Path(folder) / "lnnkit" if folder else Path.home() / "AppData" / "Local" / "lnnkit"
     folder = os.environ.get("XDG_STATE_HOME", "")
     return (Path(folder) if os.path.isabs(folder) else Path.home() / ".local" / "state") / "lnnkit"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """``text`` replaces the last ``typed`` characters; ``kind`` says what it is."""
+
+    text: str
+    typed: int
+    kind: str
+
+
+def suggestions(kb: KnowledgeBase, text: str) -> list[Suggestion]:
+    """What may follow ``text``, which ends at the cursor; inside the arguments of an atom, entities."""
+    before, typed = last_word(text)
+    if in_arguments(before):
+        return [Suggestion(each, len(typed), "entity") for each in as_entities(typed, kb.entities)]
+    if typed.startswith('"'):
+        return []
+    named = [
+        (format_predicate(name), "number" if each.numeric else "predicate") for name, each in kb.predicates.items()
+    ]
+    known = [*sorted(named), *((word, "keyword") for word in _EXPRESSIONS)]
+    if not before.strip():
+        known = [*((word, "command") for word in COMMANDS), *((word, "keyword") for word in _STATEMENTS), *known]
+    unique = dict(reversed(known))  # a word of several kinds is of the first
+    return [Suggestion(word, len(typed), unique[word]) for word in dict(known) if word.startswith(typed)]

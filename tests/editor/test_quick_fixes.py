@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lnnkit.editor.quick_fixes import quick_fixes
+from lnnkit.editor.shown_findings import quick_fixes
 from tests.mistakes.eighty import FILES, MISTAKES, PRELUDE
 from tests.mistakes.trying import findings
 

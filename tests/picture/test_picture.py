@@ -16,8 +16,7 @@ import pytest
 import lnnkit
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.graph_layout import by_networkx, layout
-from lnnkit.picture.picture import Picture
-from lnnkit.picture.png_writer import png
+from lnnkit.picture.picture import Picture, png
 from tests.picture.drawings import assert_drawn_soundly, assert_laid_out_soundly, parsed, texts
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))

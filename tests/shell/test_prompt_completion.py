@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lnnkit
-from lnnkit.shell.prompt_completion import suggestions
+from lnnkit.shell.terminal_prompt import suggestions
 
 
 @pytest.fixture(scope="module")
