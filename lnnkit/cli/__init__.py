@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NoReturn
 
-from lnnkit.cli import defects, streams
+from lnnkit.cli import streams
 from lnnkit.errors import Error
 
 DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, streams.INTERRUPTED
@@ -79,5 +79,5 @@ def _guarded(command: Callable[[], int]) -> int:
     except Exception as problem:
         if os.environ.get("LNNKIT_TRACEBACK"):
             raise
-        defects.tell(problem)
+        streams.defect(problem)
         return WRONG

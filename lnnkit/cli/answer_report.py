@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lnnkit.answer_table import finite, formatter, state_in_words
-from lnnkit.cli import text_cells as cells
+from lnnkit.answer_table import STATES, finite, formatter, state_in_words
 from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
 from lnnkit.markup.plain_text import aligned, counted, padded, width
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from lnnkit.answer_table import Answers
     from lnnkit.cli.chosen_answers import Shown
+    from lnnkit.data.column import EntityColumn
     from lnnkit.outcome import Contradiction, Outcome
-    from lnnkit.plan import Plan
+_BLOCK = 1 << 13  # rows
 
 
 def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
@@ -28,11 +31,11 @@ def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
         members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in each.variables)
         template = f'{{"bindings": {{{members}}}, "lower": %s, "upper": %s, "state": %s}}'
         columns = [
-            *(cells.entities(column, _dump) for column in each.columns),
-            *(cells.numbers(ends, lambda end: _dump(finite(end))) for ends in (each.lower, each.upper)),
-            cells.states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}'),
+            *(_entities(column, _dump) for column in each.columns),
+            *(_numbers(ends, lambda end: _dump(finite(end))) for ends in (each.lower, each.upper)),
+            _states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}'),
         ]
-        for number, block in enumerate(cells.rows(columns)):
+        for number, block in enumerate(_blocks(columns)):
             yield ", " if number else ""
             yield ", ".join(map(template.__mod__, block))
         yield "]}"
@@ -40,15 +43,6 @@ def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
     for key, value in outcome.as_dict().items():
         yield f', "{key}": {_dump(value)}'
     yield "}\n"
-
-
-def plan(found: Plan, form: str) -> Iterator[str]:
-    """The plan of an inference, as text or as one JSON object."""
-    if form == "json":
-        yield f"{_dump(found.as_dict())}\n"
-        return
-    for line in found.lines():
-        yield f"{printable(line, keep='')}\n"
 
 
 def _dump(value: object) -> str:
@@ -59,11 +53,11 @@ def as_csv(answers: Answers) -> Iterator[str]:
     """A header with the query's variables, and one line for each answer; an unbounded end is an empty field."""
     yield ",".join([*map(_field, answers.variables), "lower", "upper", "state"]) + "\n"
     columns = [
-        *(cells.entities(column, _field) for column in answers.columns),
-        *(cells.numbers(ends, _csv_number) for ends in (answers.lower, answers.upper)),
-        cells.states(answers, lambda state, _: state),
+        *(_entities(column, _field) for column in answers.columns),
+        *(_numbers(ends, _csv_number) for ends in (answers.lower, answers.upper)),
+        _states(answers, lambda state, _: state),
     ]
-    for block in cells.rows(columns):
+    for block in _blocks(columns):
         yield "".join(f"{','.join(row)}\n" for row in block)
 
 
@@ -112,21 +106,21 @@ def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
             yield "  no answers: every binding has its default bounds\n"
         return
     columns = [
-        *(cells.entities(column, _cell) for column in answers.columns),
-        cells.bounds(answers, formatter(answers.numeric)),
-        cells.states(answers, lambda state, contested: paint(state_in_words(state, contested), state)),
+        *(_entities(column, _cell) for column in answers.columns),
+        _bounds(answers, formatter(answers.numeric)),
+        _states(answers, lambda state, contested: paint(state_in_words(state, contested), state)),
     ]
     heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
     widths = [max(map(width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
     widths[-1] = 0  # the last column: nothing follows it
     filled = [
-        cells.Cells([padded(text, most) for text in each.texts], each.codes)
+        _Cells([padded(text, most) for text in each.texts], each.codes)
         for each, most in zip(columns, widths, strict=True)
     ]
     if answers.variables:
         yield paint("  " + "  ".join(map(padded, heads, widths)), "heads") + "\n"
     template = "  " + "  ".join(["%s"] * len(columns)) + "\n"
-    for block in cells.rows(filled):
+    for block in _blocks(filled):
         yield "".join(map(template.__mod__, block))
 
 
@@ -154,3 +148,58 @@ def _contradiction(found: Contradiction) -> tuple[str, ...]:
 
 def _indented(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     return (f"  {line}\n" for line in aligned([list(map(_cell, row)) for row in rows]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """A column of text: ``codes`` index ``texts``."""
+
+    texts: list[str]
+    codes: np.ndarray
+
+    def at(self, rows: slice) -> list[str]:
+        texts = self.texts
+        return [texts[code] for code in self.codes[rows].tolist()]
+
+
+def _entities(column: EntityColumn, show: Callable[[str], str]) -> _Cells:
+    names, codes = column.distinct()
+    return _Cells(list(map(show, names)), codes)
+
+
+def _numbers(values: np.ndarray, show: Callable[[float], str]) -> _Cells:
+    distinct, codes = _distinct(values)
+    return _Cells(list(map(show, distinct.tolist())), codes)
+
+
+def _bounds(answers: Answers, show: Callable[[float, float], str]) -> _Cells:
+    """Both bounds in one cell."""
+    import numpy as np
+
+    (lower, low), (upper, high) = _distinct(answers.lower), _distinct(answers.upper)
+    pairs, codes = np.unique(low.astype(np.int64) * len(upper) + high, return_inverse=True)
+    lowest, highest = lower.tolist(), upper.tolist()
+    return _Cells([show(lowest[pair // len(upper)], highest[pair % len(upper)]) for pair in pairs.tolist()], codes)
+
+
+def _states(answers: Answers, show: Callable[[str, bool], str]) -> _Cells:
+    """The state, and whether it depends on a contradiction."""
+    texts = [show(state, contested) for state in STATES for contested in (False, True)]
+    return _Cells(texts, answers.states * 2 + answers.contested)
+
+
+def _blocks(cells: Sequence[_Cells]) -> Iterator[Iterator[tuple[str, ...]]]:
+    """The rows of some columns, block by block."""
+    for start in range(0, len(cells[0].codes), _BLOCK):
+        yield zip(*(each.at(slice(start, start + _BLOCK)) for each in cells), strict=True)
+
+
+def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values, and the index of each row's value among them; values are compared by their bits."""
+    import numpy as np
+
+    held = np.ascontiguousarray(values, np.float64)
+    if len(held) and (held == held[0]).all() and held[0] != 0:
+        return held[:1], np.zeros(len(held), np.int64)
+    distinct, codes = np.unique(held.view(np.int64), return_inverse=True)
+    return distinct.view(np.float64), codes

@@ -93,7 +93,10 @@ def command(arguments: argparse.Namespace) -> int:
     outcome, interrupted = _infer(kb, arguments)
     code = streams.INTERRUPTED if interrupted else 0
     if isinstance(outcome, Plan):
-        streams.write(report.plan(outcome, arguments.format))
+        if arguments.format == "json":
+            streams.write_json(outcome.as_dict())
+        else:
+            streams.write(f"{streams.printable(line, keep='')}\n" for line in outcome.lines())
         return code
     with ProgressLine("answering", shown=shown):
         answers = kb.answers(alpha=arguments.alpha)

@@ -80,6 +80,17 @@ def findings(diagnostics: Iterable[Diagnostic]) -> None:
         print(printable(diagnostic.render()).replace(kind, paint(kind, diagnostic.severity), 1), file=sys.stderr)
 
 
+def defect(problem: Exception) -> None:
+    """Report the exception on standard error: out of memory, or a defect of lnnkit."""
+    if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
+        note("error[out-of-memory] there is not enough memory for this program and its data")
+        note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")
+    else:
+        first = next(iter(str(problem).splitlines()), "")
+        note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
+        note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
+
+
 def flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

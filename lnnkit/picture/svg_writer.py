@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lnnkit.markup.templating import rendered
 from lnnkit.picture.box_style import CELL, FONT_SIZE, LINE, Sample, fill, legend, radius, shown_lines
@@ -25,7 +24,7 @@ def svg(drawing: Drawing) -> Markup:
     places = layout(drawing)
     samples = list(legend(drawing))
     labels = [_label(arrow, points) for arrow, points in zip(drawing.arrows, places.arrows, strict=True)]
-    right = max((label.right for label in labels if label), default=0.0) + MARGIN
+    right = max((label["x"] + CELL * len(label["words"]) for label in labels if label), default=0.0) + MARGIN
     width = max([places.width, right, _LEAST, *(sample.width + 2 * MARGIN for sample in samples)])
     rows = _rows(samples, min(width, _LEGEND) - 2 * MARGIN)
     return rendered(
@@ -79,22 +78,9 @@ def _path(points: Sequence[Point]) -> str:
     return f"M{pairs[0]} C{' '.join(pairs[1:])}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """The weight of an arrow, and its position."""
-
-    words: str
-    x: float
-    y: float
-
-    @property
-    def right(self) -> float:
-        return self.x + CELL * len(self.words)
-
-
-def _label(arrow: Arrow, points: Sequence[Point]) -> _Label | None:
-    """A label beside the middle of the first curve of an arrow that has a weight."""
+def _label(arrow: Arrow, points: Sequence[Point]) -> dict[str, Any] | None:
+    """The weight of an arrow that has one, and its position beside the middle of the arrow's first curve."""
     if arrow.weight == 1.0:
         return None
-    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = points[:4]
-    return _Label(f"{arrow.weight:g}", (x0 + 3 * x1 + 3 * x2 + x3) / 8 + 5, (y0 + 3 * y1 + 3 * y2 + y3) / 8 + 4)
+    x, y = ((a + 3 * b + 3 * c + d) / 8 for a, b, c, d in zip(*points[:4], strict=True))
+    return {"words": f"{arrow.weight:g}", "x": x + 5, "y": y + 4}

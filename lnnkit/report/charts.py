@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lnnkit.markup.plain_text import shortened
 from lnnkit.report.figures import chart, colour
 from lnnkit.scores import Epoch, Predictions, Threshold
 
@@ -27,12 +27,8 @@ _FAR_OUT = 0.01  # share of the data on either side that a histogram may leave o
 _BINS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """``values`` has a number for each entry of the history, nan if there is none."""
-
-    name: str
-    values: Sequence[float]
+Curve = tuple[str, Sequence[float]]
+"""A name, and a number for each entry of the history, nan if there is none."""
 
 
 def curves(
@@ -57,9 +53,9 @@ def curves(
         for begin in begins[1:]:
             axes.axvline(begin, color=colour("faint"), linewidth=0.8, linestyle=":")
         for curve in drawn[NAMED:]:
-            _line(axes, history, places, curve, "faint", 0.8)
+            _line(axes, history, places, curve[1], "faint", 0.8)
         handles = [
-            _line(axes, history, places, curve, f"series-{number + 1}", 1.8, _DASHES[number % len(_DASHES)])
+            _line(axes, history, places, curve[1], f"series-{number + 1}", 1.8, _DASHES[number % len(_DASHES)])
             for number, curve in enumerate(drawn[:NAMED])
         ]
         if kept is not None and kept < len(places):
@@ -70,15 +66,15 @@ def curves(
             )  # fmt: skip
         axes.set_xlabel("epoch" if len(begins) < 2 else "epoch, of all restarts")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        values = [value for curve in drawn for value in curve.values if math.isfinite(value)]
+        values = [value for _, curve in drawn for value in curve if math.isfinite(value)]
         if share:
             low = math.floor(min([0.9, *values]) * 10 + 1e-9) / 10
             axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # so that a line at 1 is not cut in half
         elif positive:
             _positive(axes, values)
         if named:
-            made.legend([(one, _shortened(each.name)) for one, each in zip(handles, named, strict=False)])
-        return made.svg(f"{label} by epoch: {', '.join(curve.name for curve in drawn[:NAMED])}")
+            made.legend([(one, shortened(name, _LETTERS)) for one, (name, _) in zip(handles, named, strict=False)])
+        return made.svg(f"{label} by epoch: {', '.join(name for name, _ in drawn[:NAMED])}")
 
 
 def _places(history: Sequence[Epoch]) -> tuple[list[float], list[float]]:
@@ -98,7 +94,7 @@ def _line(
     axes: Axes,
     history: Sequence[Epoch],
     places: Sequence[float],
-    curve: Curve,
+    values: Sequence[float],
     role: str,
     width: float,
     dashes: str = "-",
@@ -107,7 +103,7 @@ def _line(
     x: list[float] = []
     y: list[float] = []
     alone = False
-    entries = zip(history, places, curve.values, strict=True)
+    entries = zip(history, places, values, strict=True)
     for _, mine in itertools.groupby(entries, key=lambda entry: entry[0].restart):
         own = [(place, value) for _, place, value in mine if math.isfinite(value)]
         x += [*(place for place, _ in own), math.nan]
@@ -168,7 +164,7 @@ def histogram(threshold: Threshold, before: float | None, after: float) -> Marku
         axes.set_ylabel("rows")
         beyond = int(((values < edges[0]) | (values > edges[-1])).sum())
         note = f"; {beyond:,} beyond the edges, in the outermost bars" if beyond else ""
-        name = "the constant" if "/" in threshold.name else f"?{_shortened(threshold.name, 24)}"
+        name = "the constant" if "/" in threshold.name else f"?{shortened(threshold.name, 24)}"
         axes.set_xlabel(f"value of {name} at which a row's comparison changes\n({len(values):,} rows{note})")
         made.legend(entries, columns=3)
         return made.svg(f"histogram of {len(values)} values that {threshold.name} is compared with")
@@ -210,16 +206,16 @@ def calibration(own: Predictions) -> Markup:
         ):
             bins = list(_bins(answers, own.wanted))
             (line,) = axes.plot(
-                [each.mean for each in bins], [each.truth for each in bins], color=colour(role), linewidth=1.2,
+                [mean for *_, mean, _ in bins], [truth for *_, truth in bins], color=colour(role), linewidth=1.2,
                 marker=marker, markersize=5,
             )  # fmt: skip
             entries.append((line, name))
-            for each in bins:
-                size = 3.0 + 6.0 * (each.many / len(answers)) ** 0.5
-                (mark,) = axes.plot([each.mean], [each.truth], marker, color=colour(role), markersize=2 * size)
-                made.tip(mark, f"{name}: {each.many:,} answers of {each.mean:.3f} on average, labels {each.truth:.3f}")
-                (bar,) = counts.bar([each.place / _BINS + shift], [each.many], 0.04, align="edge", color=colour(role))
-                made.tip(bar, f"{name}: {each.many:,} answers")
+            for place, many, mean, truth in bins:
+                size = 3.0 + 6.0 * (many / len(answers)) ** 0.5
+                (mark,) = axes.plot([mean], [truth], marker, color=colour(role), markersize=2 * size)
+                made.tip(mark, f"{name}: {many:,} answers of {mean:.3f} on average, labels {truth:.3f}")
+                (bar,) = counts.bar([place / _BINS + shift], [many], 0.04, align="edge", color=colour(role))
+                made.tip(bar, f"{name}: {many:,} answers")
         entries.append((diagonal, "right on average"))
         axes.set_ylim(-0.06, 1.06)
         axes.set_xlim(-0.06, 1.06)
@@ -230,21 +226,10 @@ def calibration(own: Predictions) -> Markup:
         return made.svg(f"calibration of {own.predicate} over {len(own.wanted)} labels")
 
 
-@dataclass(frozen=True, slots=True)
-class _Bin:
-    place: int
-    many: int
-    mean: float
-    truth: float
-
-
-def _bins(answers: np.ndarray, wanted: np.ndarray) -> Iterator[_Bin]:
+def _bins(answers: np.ndarray, wanted: np.ndarray) -> Iterator[tuple[int, int, float, float]]:
+    """The place of each bin that is not empty, how many answers it has, and the means of these and of their labels."""
     places = np.clip((answers * _BINS).astype(np.int64), 0, _BINS - 1)
     for place in range(_BINS):
         mine = places == place
         if mine.any():
-            yield _Bin(place, int(mine.sum()), float(answers[mine].mean()), float(wanted[mine].mean()))
-
-
-def _shortened(words: str, most: int = _LETTERS) -> str:
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+            yield place, int(mine.sum()), float(answers[mine].mean()), float(wanted[mine].mean())

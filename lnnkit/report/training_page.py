@@ -102,9 +102,7 @@ def _change(before: object | None, after: object, metric: str) -> str:
 
 
 def _cell(value: float | int | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 # --- charts -----------------------------------------------------------------------------------------------------------
@@ -126,22 +124,22 @@ def _charts(fit: Fitted) -> Iterator[Section]:
 
 
 def _losses(fit: Fitted, kept: int | None) -> Section:
-    from lnnkit.report.charts import Curve, curves
+    from lnnkit.report.charts import curves
 
     history = fit.history
-    losses = [Curve("training labels, all terms", [entry.loss for entry in history])]
+    losses = [("training labels, all terms", [entry.loss for entry in history])]
     which, said = "training", "No labels were held back to validate."
     if any(entry.validation is not None for entry in history):
-        losses.append(Curve("validation labels", [_or_nan(entry.validation) for entry in history]))
+        losses.append(("validation labels", [_or_nan(entry.validation) for entry in history]))
     if fit.validation is not None:
         which, said = "validation", "Validation labels are held back: nothing is learned from them."
     figures = [("loss", curves(history, losses, kept, "loss", positive=True), "")]
     names = dict.fromkeys(name for entry in history for name, value in entry.terms.items() if value)
     for name in names if len(names) > 1 else ():
-        own = Curve(name, [entry.terms.get(name, math.nan) for entry in history])
+        own = (name, [entry.terms.get(name, math.nan) for entry in history])
         figures.append((f"loss term: {name}", curves(history, [own], kept, name, positive=True), ""))
     if any(entry.accuracy is not None for entry in history):
-        accuracy = Curve(f"on {which} labels", [_or_nan(entry.accuracy) for entry in history])
+        accuracy = (f"on {which} labels", [_or_nan(entry.accuracy) for entry in history])
         drawn = curves(history, [accuracy], kept, "accuracy", share=True)
         figures.append((f"accuracy on {which} labels", drawn, ""))
     return "Losses", f"The training loss, each of its terms on an axis of its own, and the accuracy. {said}", figures
@@ -149,7 +147,7 @@ def _losses(fit: Fitted, kept: int | None) -> Section:
 
 def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     """Weights, biases and truths, one chart for each rule; thresholds have charts of their own."""
-    from lnnkit.report.charts import NAMED, Curve, curves
+    from lnnkit.report.charts import NAMED, curves
 
     pictured = {each.name for each in evidence.thresholds}
     rules: dict[str, list[Learned]] = {}
@@ -161,9 +159,9 @@ def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     figures: list[Figure] = []
     for rule in order[:_CHARTS]:
         own = sorted(rules[rule], key=lambda each: -moved[each.name])
-        drawn = [Curve(_label(each), [entry.values.get(each.name, math.nan) for entry in history]) for each in own]
+        drawn = [(_label(each), [entry.values.get(each.name, math.nan) for entry in history]) for each in own]
         more = f"Of {len(own)}, only the {NAMED} that moved most are named." if len(own) > NAMED else ""
-        only = f": {drawn[0].name}" if len(drawn) == 1 else ""
+        only = f": {drawn[0][0]}" if len(drawn) == 1 else ""
         figures.append((f"{rule}{only}", curves(history, drawn, evidence.kept, "value", width=460), more))
     return "Weights, biases and truths", _most("rules whose parameters moved most", len(order)), figures
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lnnkit.cli import defects, streams
+from lnnkit.cli import streams
 from lnnkit.cli.painting import paint_for
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.shell.performing import Reply, perform
@@ -44,7 +44,7 @@ class LineRunner:
                 raise
             self.state = renewed(self.state)
             self.failed = True
-            defects.tell(problem)
+            streams.defect(problem)
             return True
         return not reply.ended
 

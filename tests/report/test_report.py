@@ -18,7 +18,6 @@ from lnnkit.cli import main
 from lnnkit.fit import Fit
 from lnnkit.markup.palette import PALETTE
 from lnnkit.report import charts
-from lnnkit.report.charts import Curve
 from lnnkit.scores import Epoch, Evidence, Threshold
 from tests.blocks import at_length
 
@@ -198,7 +197,7 @@ ODD = ("_hidden", "\x1b[31m", "$x^2_$", "日本", "<b>&</b>", "a" * 300, "#1d243
 @pytest.mark.parametrize("name", ODD)
 def test_names_in_charts_are_text(name: str) -> None:
     history = [Epoch(1, epoch, 1.0, {}, None, None) for epoch in range(3)]
-    drawn = charts.curves(history, [Curve(name, [1.0, 2.0, 3.0]), Curve("other", [1.0, math.nan, 2.0])], 2, name)
+    drawn = charts.curves(history, [(name, [1.0, 2.0, 3.0]), ("other", [1.0, math.nan, 2.0])], 2, name)
     drawing = ElementTree.fromstring(str(drawn))
     shown = "\\x1b[31m" if name == "\x1b[31m" else name if len(name) <= 60 else f"{'a' * 59}…"
     assert shown in [text.strip() for text in words(drawing)]

@@ -137,7 +137,7 @@ class _Reader:
 
     # --- statements ---------------------------------------------------------------------------------------------
 
-    def _assertion(self, formula: object, lower: object, upper: object, name: str | None, span: Span) -> None:
+    def _assertion(self, formula: ast.Node, lower: object, upper: object, name: str | None, span: Span) -> None:
         low, high = _value(lower), _value(upper)
         if low is None or high is None:
             message = "this statement has no truth before it is trained"
@@ -172,7 +172,7 @@ class _Reader:
             return
         self.theory.questions.append(fol.Stated(formula, "query", shown=query.text))
 
-    def _closed_formula(self, formula: object) -> fol.Formula:
+    def _closed_formula(self, formula: ast.Node) -> fol.Formula:
         """A statement's formula, its free variables bound."""
         free = _free(formula)
         names = {name: f"V{next(self.variables)}" for name in free}
@@ -192,7 +192,7 @@ class _Reader:
     def _is_open(self, sort: str) -> bool:
         return sort in self.program.sorts and self.program.sorts[sort].open
 
-    def _formula(self, node: object, names: Mapping[str, str]) -> fol.Formula:
+    def _formula(self, node: ast.Node, names: Mapping[str, str]) -> fol.Formula:
         match node:
             case SameEntity(left=left, right=right):
                 return fol.Equal(self._argument(left, names), self._argument(right, names))
@@ -216,7 +216,7 @@ class _Reader:
                 return self._comparison(node, names)
         return self._connective(node, names)
 
-    def _connective(self, node: object, names: Mapping[str, str]) -> fol.Formula:
+    def _connective(self, node: ast.Node, names: Mapping[str, str]) -> fol.Formula:
         if getattr(node, "attributes", ()):
             self._drop(node, "attributes such as a bias are left out")
         sign = _SIGNS.get(type(node))
@@ -224,9 +224,8 @@ class _Reader:
             return fol.joined(sign, *[self._formula(each, names) for each in children(node)])  # type: ignore[arg-type]  # one of these types
         raise self._unsayable(node)
 
-    def _drop(self, node: object, message: str) -> None:
-        span = node.span if isinstance(node, ast.Node) else None
-        self.theory.notes.append(Diagnostic("left-out", message, "", span, "warning"))
+    def _drop(self, node: ast.Node, message: str) -> None:
+        self.theory.notes.append(Diagnostic("left-out", message, "", node.span, "warning"))
 
     # --- terms --------------------------------------------------------------------------------------------------
 
@@ -273,11 +272,9 @@ class _Reader:
         (self.asked if self.asking else self.members[ENTITY])[argument.text] = None
         return fol.Application(argument.text)
 
-    def _unsayable(self, node: object) -> Unreadable:
-        span = node.span if isinstance(node, ast.Node) else None
-        text = span.text if span else "this"
-        message = f"`{text}` cannot be written in first-order logic with `+ - * /`"
-        return Unreadable(Diagnostic("not-first-order", message, "", span))
+    def _unsayable(self, node: ast.Node) -> Unreadable:
+        message = f"`{node.span.text}` cannot be written in first-order logic with `+ - * /`"
+        return Unreadable(Diagnostic("not-first-order", message, "", node.span))
 
     # --- what lists and sorts leave out --------------------------------------------------------------------------
 
