@@ -8,7 +8,7 @@ program, whose data may be told later, and as an error in a query to a loaded pr
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lnnkit.check.entity_names import SEARCHES, capitalised, constants, known, near_entity, written
 from lnnkit.check.findings import error, warning
@@ -17,9 +17,6 @@ from lnnkit.check.symbols import Mention, Symbols
 from lnnkit.check.walk import nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
-
-if TYPE_CHECKING:
-    from lnnkit.data.column import EntityColumn
 
 _Member = tuple[str, str]  # a sort, and an entity
 
@@ -61,18 +58,14 @@ def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: 
     hint = f"did you mean `{written(near)}`? " if near else ""
     hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
     message = f"no fact or table mentions the entity `{mention.name}`"
-    before = () if symbols.program is None else _asked_before(symbols.program)
+    # entities of the program's own queries were reported when it was checked
+    queries = () if symbols.program is None else symbols.program.queries
+    before = {text for query in queries for _, _, text in _in_formula(query.formula)}
     if severity == "error" and mention.name not in before:
         hint += "A question is about entities that a fact, table or rule of the program names"
         return error("unknown-entity", mention.span, message, hint)
     hint += "An entity that nothing else names has default bounds"
     return warning("unknown-entity", mention.span, message, hint)
-
-
-def _asked_before(program: CheckedProgram) -> Iterator[str]:
-    """The entities of the program's own queries, which were reported when the program was checked."""
-    for query in program.queries:
-        yield from (text for _, _, text in _in_formula(query.formula))
 
 
 def _of_another_sort(sort: str, name: str, mention: Mention) -> Diagnostic:
@@ -135,11 +128,7 @@ def _members(symbols: Symbols, wanted: Collection[_Member]) -> set[_Member]:
         sorts = symbols.resolved[table.predicate].sorts if table.predicate in symbols.resolved else ()
         for sort, column in zip(sorts, table.columns, strict=False):
             missing = {text for each, text in wanted if each == sort and (sort, text) not in found}
-            found |= {(sort, text) for text in missing if _stands_in(column, text)}
+            places = {text: column.names.find(text) for text in missing}
+            held = (text for text, id_ in places.items() if id_ is not None and (column.codes == id_).any())
+            found.update((sort, text) for text in held)
     return found
-
-
-def _stands_in(column: EntityColumn, text: str) -> bool:
-    """Whether a column contains an entity."""
-    place = column.names.find(text)
-    return place is not None and bool((column.codes == place).any())

@@ -31,7 +31,8 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
     given = {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
     given |= {table.predicate for table in symbols.told}
     given |= {fact.predicate for formula in symbols.formulas if (fact := stated_fact(formula)) is not None}
-    given |= {atom.name for formula in symbols.formulas if formula.kind != "query" for atom in _concluded(formula)}
+    roots = [_implication(formula) for formula in symbols.formulas if formula.kind != "query"]
+    given |= {atom.name for root in roots if root is not None for atom in defined(root.consequent)}
     empty = {name for name, declared in symbols.declared.items() if declared.closed} - given
     for formula in symbols.formulas if empty else ():
         root = strip_foralls(formula.root)
@@ -46,11 +47,6 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
                 yield warning(
                     "closed-equivalence", name_span(atom), f"closed `{atom.name}` stays false: {reason}", hint
                 )
-
-
-def _concluded(formula: Formula) -> Iterator[ast.Atom]:
-    root = _implication(formula)
-    return iter(()) if root is None else defined(root.consequent)
 
 
 def defined(atoms: ast.Expression) -> Iterator[ast.Atom]:

@@ -48,13 +48,14 @@ RELATION_ATTRIBUTES: Mapping[str, Shape] = {"weight": Shape(3), "scale": Shape(N
 
 
 def units(symbols: Symbols) -> list[Diagnostic]:
-    return [
-        finding
-        for formula in symbols.formulas
-        for visit in formula.visits
-        if isinstance(visit.node, ast.Unit | ast.Comparison)
-        for finding in _shapes(visit.node)
-    ]
+    found: list[Diagnostic] = []
+    for node in (visit.node for formula in symbols.formulas for visit in formula.visits):
+        if isinstance(node, ast.Unit | ast.Comparison):
+            shapes = shapes_of(node)
+            for each in node.attributes:
+                if each.key in shapes and not isinstance(each.value, str):
+                    found += _attribute(each, each.value, shapes[each.key], node)
+    return found
 
 
 def shapes_of(node: ast.Unit | ast.Comparison) -> Mapping[str, Shape]:
@@ -62,13 +63,6 @@ def shapes_of(node: ast.Unit | ast.Comparison) -> Mapping[str, Shape]:
     if isinstance(node, ast.Unit):
         return UNIT_ATTRIBUTES[node.name]
     return {"weight": RELATION_ATTRIBUTES["weight"]} if "<?>" in node.operators else {}
-
-
-def _shapes(node: ast.Unit | ast.Comparison) -> Iterator[Diagnostic]:
-    shapes = shapes_of(node)
-    for attribute in node.attributes:
-        if attribute.key in shapes and not isinstance(attribute.value, str):
-            yield from _attribute(attribute, attribute.value, shapes[attribute.key], node)
 
 
 def _attribute(

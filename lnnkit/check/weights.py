@@ -39,18 +39,14 @@ def _last(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _of_nodes(symbols: Symbols) -> list[Diagnostic]:
-    return [
-        finding
-        for formula in symbols.formulas
-        for visit in formula.visits
-        for finding in (
-            _weight(visit.node, visit.parent)
-            if isinstance(visit.node, ast.Weighted)
-            else _attributes(visit, visit.node, formula, symbols)
-            if isinstance(visit.node, Carrier) and visit.node.attributes
-            else ()
-        )
-    ]
+    found: list[Diagnostic] = []
+    for formula in symbols.formulas:
+        for visit in formula.visits:
+            if isinstance(visit.node, ast.Weighted):
+                found += _weight(visit.node, visit.parent)
+            elif isinstance(visit.node, Carrier) and visit.node.attributes:
+                found += _attributes(visit, visit.node, formula, symbols)
+    return found
 
 
 def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagnostic]:

@@ -30,15 +30,6 @@ class Draft:
     keyless: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """The statements for one table."""
-
-    lines: list[str]
-    sorts: list[str]
-    queries: list[str]
-
-
 def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
     """The program for ``tables``, whose files are written as ``paths``."""
     keys = [keys_of(table) for table in tables]
@@ -49,14 +40,14 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
         for table, path, own in zip(tables, paths, keys, strict=True)
         if own
     ]
-    declared = list(dict.fromkeys(sort for each in written for sort in each.sorts))
-    queries = [query for each in written for query in each.queries[:1]]
-    queries += [query for each in written for query in each.queries[1:]]
+    declared = list(dict.fromkeys(sort for _, own, _ in written for sort in own))
+    queries = [query for *_, own in written for query in own[:1]]
+    queries += [query for *_, own in written for query in own[1:]]
     names = ", ".join(Path(path).name for path in paths)
     parts = [
         [f"# Drafted by `lnnkit init` from {one_line(names)}. Rename things, take out what no rule needs, add rules."],
         [format_statement(ast.SortStatement(sort, span=_NOWHERE)) for sort in declared],
-        *(each.lines for each in written),
+        *(lines for lines, *_ in written),
         ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
     ]
     keyless = tuple(table.path for table, own in zip(tables, keys, strict=True) if not own)
@@ -70,16 +61,21 @@ def _table(
     sorts: Sorts,
     naming: Naming,
     variables: Sequence[str],
-) -> _Written:
+) -> tuple[list[str], list[str], list[str]]:
+    """The statements for one table, the sorts that they mention, and queries."""
     own = [sorts.of(key) for key in keys]
     named = " and ".join(f"`{sort}` ({_title(key)})" for sort, key in zip(own, keys, strict=True))
     lines = [f"# {one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
     used, queries, left = list(own), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
-    if len(keys) == len(table.columns):
+
+    def rows_themselves() -> None:
         name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, (), numeric=False)]
+        lines.extend([declared_text(name, own, numeric=False), load_text(name, table, path, keys, (), numeric=False)])
         queries.append(f"query {format_predicate(name)}({arguments})")
+
+    if len(keys) == len(table.columns):
+        rows_themselves()
     for column in table.columns:
         if any(column is key for key in keys):
             continue
@@ -101,10 +97,8 @@ def _table(
         used += signature[len(own) :]
         queries += _queries(name, column, table, arguments, numeric=numeric, truth=truth)
     if not queries:
-        name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines += [declared_text(name, own, numeric=False), load_text(name, table, path, keys, (), numeric=False)]
-        queries.append(f"query {format_predicate(name)}({arguments})")
-    return _Written([*lines, *left], used, queries)
+        rows_themselves()
+    return [*lines, *left], used, queries
 
 
 def _left_out(column: SurveyedColumn, table: Survey, sorts: Sorts) -> str | None:

@@ -4,7 +4,7 @@ entities of one sort."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -34,9 +34,14 @@ def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
     if len(able) == len(table.columns) and len(able) in (2, 3) and all(_is_name(column) for column in able):
         return tuple(able)
     unique = [column for column in able if column.distinct == table.rows - column.missing]
-    for likely in (_named, _is_text, lambda column: column is table.columns[0] and _is_whole(column)):
+    likely: tuple[Callable[[SurveyedColumn], bool], ...] = (
+        lambda column: is_id(column.title),
+        lambda column: column.kind == "text",
+        lambda column: column is table.columns[0] and _is_whole(column),
+    )
+    for holds in likely:
         for column in unique:
-            if likely(column):
+            if holds(column):
                 return (column,)
     names = [column for column in able if _is_name(column)]
     titled = [column for column in names if is_id(column.title)]
@@ -60,14 +65,6 @@ def _pairs(first: SurveyedColumn, second: SurveyedColumn) -> int:
     import numpy as np
 
     return len(np.unique(first.codes.astype(np.int64) * (second.distinct + 1) + second.codes))
-
-
-def _named(column: SurveyedColumn) -> bool:
-    return is_id(column.title)
-
-
-def _is_text(column: SurveyedColumn) -> bool:
-    return column.kind == "text"
 
 
 def _is_whole(column: SurveyedColumn) -> bool:
@@ -107,7 +104,7 @@ class Sorts:
         own."""
         found = self._found.get(id(column))
         if found is None:
-            found = self.reference(column) or self._category(column)
+            found = self.reference(column) or self._free(bare(column.title).lower())
             self._found[id(column)] = found
         return found
 
@@ -134,9 +131,6 @@ class Sorts:
             if named and overlap(column, key):
                 return sort
         return None
-
-    def _category(self, column: SurveyedColumn) -> str:
-        return self._free(bare(column.title).lower())
 
     def _free(self, name: str) -> str:
         """A name for a sort that is not taken by another key; ``entity`` is the sort of everything."""

@@ -47,13 +47,11 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
         written = format_statement(ast.PredicateStatement(name, known.sorts, known.closed, span=found[0].span))
         said = "not declared; its sorts are inferred" if known.sorts else "not declared"
     kind = "a number" if known.numeric else f"{'closed' if known.closed else 'open'}"
-    unlisted = "an unlisted value is unknown" if known.numeric else _unlisted(known.closed)
+    unlisted = "what is not listed is unknown"
+    if known.closed or known.numeric:
+        unlisted = "what is not listed and does not follow is false" if known.closed else "an unlisted value is unknown"
     rules = [place for place in found if place.role == "conclusion"]
     return [_block(written), f"{said}; {kind}: {unlisted}", _rules(linked, rules), _facts(found, name, checked)]
-
-
-def _unlisted(closed: bool) -> str:
-    return "what is not listed and does not follow is false" if closed else "what is not listed is unknown"
 
 
 def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
@@ -61,7 +59,7 @@ def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
     if not statements:
         return "No rule concludes it."
     lines = [
-        f"- `{_shortened(' '.join(place.statement.span.text.split()))}` ({_where(linked, place.span)})"
+        f"- `{_shortened(place.statement.span.on_one_line)}` ({_where(linked, place.span)})"
         for place in statements[:SHOWN]
     ]
     if len(statements) > SHOWN:
@@ -86,11 +84,7 @@ def _facts(found: Sequence[Place], name: str, checked: CheckedProgram | None) ->
 def _sort(linked: Linked, name: str) -> list[str]:
     found = named(linked, "sort", name)
     declared = next((place for place in found if isinstance(place.statement, ast.SortStatement)), None)
-    head = (
-        format_statement(declared.statement)
-        if declared
-        else format_statement(ast.SortStatement(name, span=found[0].span))
-    )
+    head = format_statement(declared.statement if declared else ast.SortStatement(name, span=found[0].span))
     said = "" if declared else "not declared, which it need not be"
     users = dict.fromkeys(
         place.statement.name

@@ -16,6 +16,7 @@ from lnnkit.syntax.span import Span
 Role = Literal["declaration", "conclusion", "condition", "query", "fact", "label", "load"]
 Kind = Literal["predicate", "sort", "rule"]
 Rule = ast.RuleStatement | ast.AxiomStatement
+_ROLES: dict[type, Role] = {ast.FactStatement: "fact", ast.LabelStatement: "label", ast.QueryStatement: "query"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Pla
         for atom in _atoms(statement):
             start = atom.span.start
             if (atom.span.source.path, start) in uses:
-                role = _role(statement, start in concluded)
+                role = _ROLES.get(type(statement), "conclusion" if start in concluded else "condition")
                 yield Place("predicate", atom.name, role, _lexeme(file, atom.span, 0), statement)
 
 
@@ -140,15 +141,3 @@ def _atoms(statement: ast.Statement) -> Iterator[ast.Atom]:
         yield statement.atom
     elif isinstance(statement, ast.RuleStatement | ast.AxiomStatement | ast.QueryStatement):
         yield from (visit.node for visit in visits(statement.formula) if isinstance(visit.node, ast.Atom))
-
-
-def _role(statement: ast.Statement, concludes: bool) -> Role:
-    match statement:
-        case ast.FactStatement():
-            return "fact"
-        case ast.LabelStatement():
-            return "label"
-        case ast.QueryStatement():
-            return "query"
-        case _:
-            return "conclusion" if concludes else "condition"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.function_relations import Functions, relations_for
+from lnnkit.interchange.function_relations import relations_for
 from lnnkit.interchange.liberties import Liberties
 from lnnkit.interchange.naming_apart import Names, names_for
 from lnnkit.interchange.numeric_attributes import with_attributes
@@ -46,9 +46,12 @@ def program_for(
     """The program equivalent to ``stated``. Different names denote different individuals."""
     _require_shallow(stated)
     stated = _with_one_name(with_attributes(stated), liberties)
-    stated, functions = relations_for(stated)
+    stated, relations = relations_for(stated)
     _require_shallow(stated)
-    _note_functions(functions, liberties)
+    for (name, arity), (relation, span) in relations.items():
+        given = "".join(f"x{i + 1}, " for i in range(arity))
+        message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
+        liberties.note_at("function-as-relation", message, "", span)
     _note_unique_names(stated, liberties)
     stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
     stated = [each for each in stated if each.role == "query" or each.formula != fol.Constant(True)]
@@ -117,13 +120,6 @@ def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
 
 def _constant(*terms: fol.Term) -> bool:
     return all(isinstance(term, fol.Application) and not term.arguments and not term.quoted for term in terms)
-
-
-def _note_functions(functions: Functions, liberties: Liberties) -> None:
-    for (name, arity), relation in functions.relation_of.items():
-        given = "".join(f"x{i + 1}, " for i in range(arity))
-        message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
-        liberties.note_at("function-as-relation", message, "", functions.met[name, arity])
 
 
 def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
@@ -363,9 +359,9 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
     """
     source = as_source(path, text)
     liberties = Liberties(source)
-    found = read_fol(source, liberties)
-    if found.errors and not skip_errors:
-        raise ProgramError(found.errors)
-    for each in found.errors:
+    stated, glosses, errors = read_fol(source, liberties)
+    if errors and not skip_errors:
+        raise ProgramError(errors)
+    for each in errors:
         liberties.leave_out(each)
-    return program_for(found.stated, liberties, f"From {path}, first-order logic.", found.glosses)
+    return program_for(stated, liberties, f"From {path}, first-order logic.", glosses)

@@ -8,43 +8,30 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeGuard
 
 from lnnkit.interchange import first_order as fol
 from lnnkit.syntax.span import Span
 
-
-@dataclass
-class Functions:
-    """The functions found, with their arity and the span of their first use."""
-
-    relation_of: dict[tuple[str, int], str] = field(default_factory=dict)
-    met: dict[tuple[str, int], Span | None] = field(default_factory=dict)
+Relations = dict[tuple[str, int], tuple[str, Span | None]]
+"""The relation of each function, by its name and arity, and the span of the function's first use."""
 
 
-def relations_for(stated: Sequence[fol.Stated]) -> tuple[list[fol.Stated], Functions]:
+def relations_for(stated: Sequence[fol.Stated]) -> tuple[list[fol.Stated], Relations]:
     """The formulas with functions replaced by relations, and these relations."""
-    functions = Functions()
-    for each in stated:
-        for term in _applications(each.formula):
-            functions.met.setdefault((term.name, len(term.arguments)), term.span)
-    if not functions.met:
-        return list(stated), functions
-    taken = {leaf.predicate for each in stated for leaf in fol.leaves(each.formula) if isinstance(leaf, fol.Atom)}
-    for name, arity in functions.met:
-        functions.relation_of[name, arity] = _relation(name, taken)
-        taken.add(functions.relation_of[name, arity])
-    rewritten = [_Rewriting(functions, each.formula).stated(each) for each in stated]
-    return [*_laws(functions), *rewritten], functions
-
-
-def _applications(formula: fol.Formula) -> Iterator[fol.Application]:
-    for leaf in fol.leaves(formula):
-        for term in fol.terms_of(leaf):
-            for each in fol.subterms(term):
-                if _is_function(each):
-                    yield each
+    leaves = [leaf for each in stated for leaf in fol.leaves(each.formula)]
+    taken = {leaf.predicate for leaf in leaves if isinstance(leaf, fol.Atom)}
+    relations: Relations = {}
+    for term in (part for leaf in leaves for whole in fol.terms_of(leaf) for part in fol.subterms(whole)):
+        if _is_function(term) and (term.name, len(term.arguments)) not in relations:
+            relation = _relation(term.name, taken)
+            relations[term.name, len(term.arguments)] = relation, term.span
+            taken.add(relation)
+    if not relations:
+        return list(stated), relations
+    rewritten = [_Rewriting(relations, each.formula).stated(each) for each in stated]
+    return [*_laws(relations), *rewritten], relations
 
 
 def _relation(name: str, taken: set[str]) -> str:
@@ -53,8 +40,8 @@ def _relation(name: str, taken: set[str]) -> str:
     return next(found for n in itertools.count(1) if (found := f"{name}_value{n if n > 1 else ''}") not in taken)
 
 
-def _laws(functions: Functions) -> Iterator[fol.Stated]:
-    for (name, arity), relation in functions.relation_of.items():
+def _laws(relations: Relations) -> Iterator[fol.Stated]:
+    for (name, arity), (relation, _) in relations.items():
         given = [fol.Variable(f"x{i + 1}") for i in range(arity)]
         one, two = fol.Variable("y"), fol.Variable("z")
         some = fol.quantified(False, "y", fol.Atom(relation, (*given, one)))
@@ -68,8 +55,8 @@ def _laws(functions: Functions) -> Iterator[fol.Stated]:
 class _Rewriting:
     """One formula on its way."""
 
-    def __init__(self, functions: Functions, formula: fol.Formula) -> None:
-        self.functions = functions
+    def __init__(self, relations: Relations, formula: fol.Formula) -> None:
+        self.relations = relations
         self.taken = {*fol.free_variables(formula), *fol.bound_variables(formula)}
 
     def stated(self, stated: fol.Stated) -> fol.Stated:
@@ -116,7 +103,7 @@ class _Rewriting:
         return variable
 
     def _name(self, term: fol.Application) -> str:
-        return self.functions.relation_of[term.name, len(term.arguments)]
+        return self.relations[term.name, len(term.arguments)][0]
 
 
 def _is_function(term: fol.Term) -> TypeGuard[fol.Application]:

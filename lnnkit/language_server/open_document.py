@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lnnkit.check.checker import check, ordered
@@ -26,17 +25,9 @@ log = logging.getLogger(__name__)
 Publish = Callable[["OpenDocument", ProgramFile, list[Diagnostic]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The result of a check; ``program`` is None if it has errors."""
-
-    program: CheckedProgram | None
-    findings: list[Diagnostic]
-    seconds: float
-
-
-def checked_file(file: ProgramFile, read_data: bool) -> Checked:
-    """Check a file and what it imports; never raises."""
+def checked_file(file: ProgramFile, read_data: bool) -> tuple[CheckedProgram | None, list[Diagnostic], float]:
+    """Check a file and what it imports: the program (None if it has errors), the findings, and the seconds that it
+    took. Never raises."""
     start = time.monotonic()
     try:
         program, more = check(file.program, file.path.parent, read_data=read_data)
@@ -44,7 +35,7 @@ def checked_file(file: ProgramFile, read_data: bool) -> Checked:
         log.exception("the check failed")
         program, more = None, []
     findings = ordered([*file.findings, *more], [str(file.path)])
-    return Checked(program, findings, time.monotonic() - start)
+    return program, findings, time.monotonic() - start
 
 
 class OpenDocument:
@@ -89,7 +80,7 @@ class OpenDocument:
     def trial(self, text: str) -> list[Diagnostic]:
         """The findings of another text in place of this one; tables are read if that is quick."""
         program, found = parse(text, str(self.path))
-        return checked_file(ProgramFile(self.path, program, tuple(found)), not self._slow_check).findings
+        return checked_file(ProgramFile(self.path, program, tuple(found)), not self._slow_check)[1]
 
     async def _check(self) -> None:
         done = -1
@@ -102,13 +93,13 @@ class OpenDocument:
             file = await asyncio.to_thread(self._read)
             if file is None:
                 return
-            found = await asyncio.to_thread(checked_file, file, full)
+            program, findings, seconds = await asyncio.to_thread(checked_file, file, full)
             if full:
-                self._slow_check = found.seconds > QUICK_CHECK
-                self.program = found.program or self.program
-            self.findings = found.findings
+                self._slow_check = seconds > QUICK_CHECK
+                self.program = program or self.program
+            self.findings = findings
             if version == self.version and not self.closed:
-                self._publish(self, file, found.findings)
+                self._publish(self, file, findings)
 
     # --- bounds -----------------------------------------------------------------------------------------------------
 
@@ -135,13 +126,8 @@ class OpenDocument:
 
     async def _ask(self, query: str, text: str, client: InferenceClient) -> str | None:
         version = self.version
-        request = {
-            "key": f"{self.uri} {version}",
-            "text": text,
-            "path": str(self.path),
-            "base": str(self.path.parent),
-            "query": query,
-        }
+        request = {"key": f"{self.uri} {version}", "text": text, "query": query}
+        request |= {"path": str(self.path), "base": str(self.path.parent)}
         try:
             found = await asyncio.wait_for(client.ask(request, lambda: version == self.version), PATIENCE)
         except TimeoutError:

@@ -265,11 +265,7 @@ def path_of(uri: str) -> Path:
 
 def encoding(name: str) -> Encoding:
     """The encoding of positions that client and server agreed on."""
-    match name:
-        case "utf-8" | "utf-32":
-            return name
-        case _:
-            return "utf-16"
+    return "utf-8" if name == "utf-8" else "utf-32" if name == "utf-32" else "utf-16"
 
 
 def make_server() -> LnnServer:

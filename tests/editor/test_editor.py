@@ -21,7 +21,7 @@ from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.editor.text_positions import Positions
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.inference_worker import Answering
-from lnnkit.language_server.open_document import Checked, OpenDocument, checked_file
+from lnnkit.language_server.open_document import OpenDocument, checked_file
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.split import split
@@ -384,7 +384,7 @@ def test_findings_about_other_files_are_shown_where_they_are_named(tmp_path: Pat
     library, path = opened(text, folder=tmp_path)
     file = library.file(path)
     assert file is not None
-    shown = shown_findings(checked_file(file, True).findings, file, library)
+    shown = shown_findings(checked_file(file, True)[1], file, library)
     lines = {text.count("\n", 0, each.start) + 1: each for each in shown}
     assert lines[1].message.startswith(str(tmp_path / "lib.lnn")) and lines[1].code == "unclosed-group"
     assert lines[3].message.startswith(f"{tmp_path / 'a.csv'}:2:")
@@ -485,9 +485,9 @@ def test_edits_in_a_row_are_checked_once_and_slow_checks_leave_tables_alone(monk
     seen: list[tuple[str, bool]] = []
     shown: list[str] = []
 
-    def check_slowly(file: ProgramFile, read_data: bool) -> Checked:
+    def check_slowly(file: ProgramFile, read_data: bool) -> tuple[None, list[Diagnostic], float]:
         seen.append((file.text, read_data))
-        return Checked(None, [], 99.0)
+        return None, [], 99.0
 
     # The clock: a check that takes 99 seconds
     monkeypatch.setattr("lnnkit.language_server.open_document.checked_file", check_slowly)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lnnkit.interchange.first_order import Stated
 from lnnkit.interchange.liberties import Liberties, Unreadable
@@ -35,17 +35,9 @@ _GLOSS = re.compile(r"\s*(?::::*|#|//)\s*")
 _JOINED = ("AND", "OR", "XOR", "IMPLIES", "IFF")
 
 
-@dataclass(frozen=True, slots=True)
-class FolText:
-    """What a text holds: its formulas in their order, what `Predicates:` says of predicates, and the errors."""
-
-    stated: tuple[Stated, ...]
-    glosses: dict[str, str]
-    errors: tuple[Diagnostic, ...]
-
-
-def read_fol(source: Source, liberties: Liberties) -> FolText:
-    """The formulas of a text, one a line; what cannot be read is among the errors."""
+def read_fol(source: Source, liberties: Liberties) -> tuple[list[Stated], dict[str, str], list[Diagnostic]]:
+    """The formulas of a text, one a line; what `Predicates:` says of predicates; and an error for each line that cannot
+    be read."""
     stated: list[Stated] = []
     errors: list[Diagnostic] = []
     glosses: dict[str, str] = {}
@@ -60,7 +52,7 @@ def read_fol(source: Source, liberties: Liberties) -> FolText:
             stated.append(read_line(source, line, liberties))
         except Unreadable as problem:
             errors.append(problem.diagnostic)
-    return FolText(tuple(stated), glosses, tuple(errors))
+    return stated, glosses, errors
 
 
 def lines_of(source: Source, liberties: Liberties) -> list[Line]:
