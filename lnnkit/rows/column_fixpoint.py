@@ -21,7 +21,6 @@ from lnnkit.engine.start.fact_entry import DistinctTuples
 from lnnkit.engine.stop.watch import RoundReport, Watch
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.logic.bounds import Bounds
-from lnnkit.rows.dense.dense_answers import differing_rows
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery, DenseTable, dense_program
 from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Column, Strip, at_default
@@ -104,7 +103,7 @@ class _Columns:
                     if interrupted and self.program.strata:  # Before completion a closed atom is unknown, not false.
                         return None
             for each in collected:
-                each.add(found, self.ids[start : start + strip.length])
+                each.add(found.answers(each.query), self.ids[start : start + strip.length])
         answers = [own.joined(root) for root, own in zip(queries, collected, strict=True)]
         return ColumnFixpoint(answers, sum(phases), interrupted)
 
@@ -169,35 +168,22 @@ def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str
     return found
 
 
-def _spread(rows: Array | None, places: Array, count: int) -> tuple[Array | None, Array]:
-    """The rows of some of ``count`` combinations (None: all), and the position of each row's combination among
-    these."""
-    if rows is None:
-        return None, places
-    among = np.full((count,), -1, dtype=np.int32)
-    among[rows] = np.arange(len(rows), dtype=np.int32)
-    found = among.take(places)
-    picked = where_set(found >= 0)
-    return picked, found.take(picked)
-
-
 class _Collected:
     """The answers to one query, a strip at a time."""
 
     def __init__(self, query: DenseQuery, most: int) -> None:
-        self._query = query
+        self.query = query
         self._count = 0
         self._ids = np.empty(most, np.int32)  # read-only and broadcast: takes no memory
         self._ends = Bounds(*(np.empty(most) for _ in range(2)))
 
-    def add(self, found: Settled, ids: Array) -> None:
+    def add(self, value: Bounds, ids: Array) -> None:
         """Add the answers of a strip that differ from the query's default."""
-        run, places = found.of(self._query)
-        rows, value = differing_rows(self._query, run.strip)
-        if places is not None:
-            rows, picked = _spread(rows, places, run.strip.length)
-            value = Bounds(*(each.take(picked) for each in value))
-        ids = ids if rows is None else ids.take(rows)
+        low, high = self.query.default
+        apart = (value.lower != low) | (value.upper != high)
+        if not apart.all():
+            rows = where_set(apart)
+            ids, value = ids.take(rows), Bounds(*(each.take(rows) for each in value))
         start, self._count = self._count, self._count + len(ids)
         self._ids[start : self._count] = ids
         for ends, own in zip(self._ends, value, strict=True):

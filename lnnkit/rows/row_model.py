@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.table import FactTable
-from lnnkit.rows.dense.dense_answers import RowBounds, answer_rows
-from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery, dense_program
-from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
+from lnnkit.rows.dense.dense_program import DenseProgram, dense_program
+from lnnkit.rows.dense.dense_rounds import Unsettled
 from lnnkit.rows.dense.dense_state import Column, Strip
 from lnnkit.rows.dense.reference_tables import ReferenceTables
 from lnnkit.rows.dense.row_lookups import Lookups, is_derived, lookups
 from lnnkit.rows.dense.strip_run import LENGTH, settled
 from lnnkit.rows.needed_statements import Needed, needed
+from lnnkit.rows.row_bounds import RowBounds, Setters
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
-from lnnkit.rows.setters import Setters
 from lnnkit.rows.strip_engine import StripEngine
 from lnnkit.rows.strip_facts import SideFacts, StripGrid, fact_columns, fact_tables, has_names, side_facts, some_rows
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
@@ -133,45 +131,37 @@ class Compiled:
         assert self.dense is not None
         return fact_columns(strip, self.dense.tables, self.sides, self.dense.lookups, self._references)
 
-    def answers(self, strip: StripGrid, *, why: bool = False) -> list[list[RowBounds]]:
-        """The bounds of each query, row by row, in consecutive parts; the rows must be valid. With ``why``, atoms have
-        setters too: numbers of `setters`."""
+    def answers(self, strip: StripGrid, *, why: bool = False) -> list[RowBounds]:
+        """The bounds of each query, row by row; the rows must be valid. With ``why``, atoms have setters too: numbers
+        of `setters`."""
         if self.dense is None:
-            return [self.engine.answers(strip, self.setters if why else None)]
+            return self.engine.answers(strip, self.setters if why else None)
         last, self._columns = self._columns, None
-        if last is not None and last[0] is strip:
-            columns = last[1]
-        else:
-            columns, _ = self._facts(strip)
-        return [self._part(strip, columns, start, why=why) for start in range(0, max(strip.length, 1), LENGTH)]
+        columns = last[1] if last is not None and last[0] is strip else self._facts(strip)[0]
+        starts = range(0, max(strip.length, 1), LENGTH)
+        parts = [self._part(self.dense, strip, columns, start, why=why) for start in starts]
+        return [RowBounds.joined(own) for own in zip(*parts, strict=True)]
 
-    def _part(self, strip: StripGrid, columns: Mapping[str, Column], start: int, *, why: bool) -> list[RowBounds]:
-        assert self.dense is not None
+    def _part(
+        self, dense: DenseProgram, strip: StripGrid, columns: Mapping[str, Column], start: int, *, why: bool
+    ) -> list[RowBounds]:
         stop = min(start + LENGTH, strip.length)
         rows = Strip(stop - start, {name: column.part(start, stop) for name, column in columns.items()})
         try:
-            return self._settled(rows, why=why)
+            found = settled(dense, rows, why=why)
         except Unsettled:
             return self.engine.answers(some_rows(strip, np.arange(start, stop)), self.setters if why else None)
-
-    def _settled(self, rows: Strip, *, why: bool) -> list[RowBounds]:
-        assert self.dense is not None
-        found = settled(self.dense, rows, why=why)
-        own = [self._answer(query, *found.of(query), why=why) for query in self.dense.queries]
-        if not why:
-            return own
-        marked = found.run.contradicted()
-        marked = marked if found.places is None else marked.take(found.places)
-        return [replace(each, contradicted=marked) for each in own]
-
-    def _answer(self, query: DenseQuery, run: DenseRun, places: Array | None, *, why: bool) -> RowBounds:
-        found = replace(answer_rows(query, run.strip), places=places)
-        if not why or query.atom is None:
-            return found
-        numbers = [self.setters.number(each) for each in run.program.statements]
-        words = np.array([*numbers, -1], dtype=np.int32)
-        low, high = (words[each.astype(np.int64)] for each in run.setters_of(query.atom))
-        return replace(found, setters=(high, low) if query.negated else (low, high))
+        marked = found.spread(found.run.contradicted()) if why else None
+        words = np.array([*map(self.setters.number, dense.statements), -1], np.int32) if why else None
+        answers: list[RowBounds] = []
+        for query in dense.queries:
+            lower, upper = found.answers(query)
+            setters = None
+            if words is not None and query.atom is not None:
+                low, high = (words[found.spread(each)] for each in found.run.setters_of(query.atom))
+                setters = (high, low) if query.negated else (low, high)
+            answers.append(RowBounds(lower, upper, setters, marked))
+        return answers
 
 
 def _lookups(model: RowModel) -> Lookups:

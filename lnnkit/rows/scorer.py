@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lnnkit.answer_table import STATES, Answers
-from lnnkit.check.program import Query
 from lnnkit.data.arrow import booleans, float64s, int32s, one, strings
 from lnnkit.data.choose import Choice
 from lnnkit.data.facts import SHOWN
@@ -17,7 +16,7 @@ from lnnkit.data.frames import arrow_sheet
 from lnnkit.data.grid import Sheet
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.errors import DataError, Error, ProgramError
-from lnnkit.rows.dense.dense_answers import RowBounds
+from lnnkit.rows.row_bounds import RowBounds
 from lnnkit.rows.row_keys import repeated
 from lnnkit.rows.row_loads import key_of
 from lnnkit.rows.row_model import RowModel
@@ -123,53 +122,33 @@ class RowScorer:
             return []
         return bad_rows(strip, max(strip.length, 1) if lenient else SHOWN)
 
-    def _table(self, strip: StripGrid, parts: Sequence[Sequence[RowBounds]]) -> pa.RecordBatch:
+    def _table(self, strip: StripGrid, answers: Sequence[RowBounds]) -> pa.RecordBatch:
         import pyarrow as pa
 
         names = [strip.source.sheet.names[strip.source.key]]
         columns: list[pa.Array] = [_as_written(one(strip.key))]
-        for name, query, own in zip(self.names, self.model.program.queries, zip(*parts, strict=True), strict=True):
+        for name, query, own in zip(self.names, self.model.program.queries, answers, strict=True):
             names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
-            columns += self._columns(query, own, strip.length)
+            states = Answers("", (), (), own.lower, own.upper, _NONE, self.alpha, numeric=query.numeric).states
+            coded = pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
+            columns += [float64s(own.lower), float64s(own.upper), coded]
             if self.why:
                 names += [f"{name}_lower_by", f"{name}_upper_by"]
-                columns += self._setters(own, strip.length)
+                columns += self._setters(own)
         if self.why:
-            marks = [part[0].contradicted for part in parts if part[0].contradicted is not None]
             names.append("contradicted")
-            columns.append(booleans(np.concatenate([_NONE, *(each for each in marks)])))
+            marked = answers[0].contradicted
+            columns.append(booleans(_NONE if marked is None else marked))
         return pa.RecordBatch.from_arrays(columns, names=names)
 
-    def _columns(self, query: Query, parts: Sequence[RowBounds], length: int) -> list[pa.Array]:
-        """Both ends, and their state."""
-        import pyarrow as pa
-
-        lower, upper, states = np.empty(length), np.empty(length), np.empty(length, np.int32)
-        start = 0
-        for part in parts:  # each part fits the cache
-            some = slice(start, start := start + len(part))
-            ends = part.lower, part.upper
-            answers = Answers("", (), (), *ends, _NONE, self.alpha, numeric=query.numeric)
-            for column, values in zip((lower, upper, states), (*ends, answers.states), strict=True):
-                _write(column[some], values, part)
-        coded = pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
-        return [float64s(lower), float64s(upper), coded]
-
-    def _setters(self, parts: Sequence[RowBounds], length: int) -> list[pa.Array]:
+    def _setters(self, bounds: RowBounds) -> list[pa.Array]:
         """The names of the statements that set each end; null for none, and for compound queries."""
         import pyarrow as pa
 
+        if bounds.setters is None:
+            return [pa.nulls(len(bounds.lower), pa.string())] * 2
         words = strings(self.model.compiled.setters.words)
-        if any(part.setters is None for part in parts):
-            return [pa.nulls(length, pa.string())] * 2
-        found: list[pa.Array] = []
-        for side in (0, 1):
-            numbers, start = np.empty(length, np.int32), 0
-            for part in parts:
-                assert part.setters is not None
-                _write(numbers[start : (start := start + len(part))], part.setters[side], part)
-            found.append(words.take(pa.array(numbers, mask=numbers < 0)))
-        return found
+        return [words.take(pa.array(numbers, mask=numbers < 0)) for numbers in bounds.setters]
 
     # --- in other processes -------------------------------------------------------------------------------------------
 
@@ -224,14 +203,6 @@ def _repetitions(strip: StripGrid, after: int | str | None, shown: int) -> list[
     if len(again) > shown:
         found.append(Diagnostic("bad-row", f"{len(again):,} rows have the key of an earlier one", file=source.name))
     return found
-
-
-def _write(column: np.ndarray, values: np.ndarray, part: RowBounds) -> None:
-    """Write a part of a column, each row's value from its place."""
-    if part.places is None:
-        column[:] = values
-    else:
-        np.take(values.astype(column.dtype, copy=False), part.places, out=column, mode="clip")
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -20,16 +20,14 @@ from lnnkit.data.column import EntityColumn
 from lnnkit.data.entities import Entities
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.data.texts import Texts
 from lnnkit.engine.inference import Fixpoint, TooLarge, infer
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.graph.match import below_negations
-from lnnkit.rows.dense.dense_answers import RowBounds
 from lnnkit.rows.dense.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
-from lnnkit.rows.setters import Setters
+from lnnkit.rows.row_bounds import RowBounds, Setters
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import asked_constants, constants
@@ -69,37 +67,19 @@ class StripEngine:
     def answers(self, strip: StripGrid, setters: Setters | None = None) -> list[RowBounds]:
         """The bounds of each query, row by row; for an atom with the numbers that ``setters`` give to the statements
         that set them. Rows that share a name are separate entities. Raises `BudgetError`."""
-        texts = strip.texts
-        turns = _turns(texts.codes)
-        if turns is None:
-            return self._together(strip, texts, setters)
-        columns = [np.empty((2, strip.length)) for _ in self.program.queries]
-        numbers = [np.full((2, strip.length), -1, np.int32) for _ in self.program.queries]
-        doubtful = np.zeros(strip.length, bool)
-        for turn in range(int(turns.max()) + 1):
-            rows = np.flatnonzero(turns == turn)
-            part = some_rows(strip, rows)
-            own = part.texts
-            for column, number, found in zip(columns, numbers, self._together(part, own, setters), strict=True):
-                column[0, rows], column[1, rows] = found.lower, found.upper
-                if found.setters is not None:
-                    number[0, rows], number[1, rows] = (each for each in found.setters)
-                if found.contradicted is not None:
-                    doubtful[rows] = found.contradicted
-        return [
-            RowBounds(
-                column[0],
-                column[1],
-                None if setters is None else (number[0], number[1]),
-                contradicted=None if setters is None else doubtful,
-            )
-            for column, number in zip(columns, numbers, strict=True)
-        ]
+        turns = _turns(strip.texts.codes)
+        rows = [np.flatnonzero(turns == turn) for turn in range(int(turns.max(initial=0)) + 1)]
+        if len(rows) == 1:
+            return self._together(strip, setters)
+        parts = [self._together(some_rows(strip, own), setters) for own in rows]
+        back = np.argsort(np.concatenate(rows))
+        return [RowBounds.joined(own).take(back) for own in zip(*parts, strict=True)]
 
-    def _together(self, strip: StripGrid, texts: Texts, setters: Setters | None) -> list[RowBounds]:
+    def _together(self, strip: StripGrid, setters: Setters | None) -> list[RowBounds]:
         if not strip.length:
             nothing = np.empty(0, dtype=np.float64)
             return [RowBounds(nothing, nothing) for _ in self.program.queries]
+        texts = strip.texts
         lifted = self._graph()
         rows = np.arange(strip.length, dtype=np.int64)
         ones = np.broadcast_to(1.0, strip.length)
@@ -259,16 +239,13 @@ def _setters(
     return (found[1], found[0]) if negated else (found[0], found[1])
 
 
-def _turns(codes: np.ndarray) -> np.ndarray | None:
-    """For each row the number of earlier rows with its name; None if names are distinct."""
-    if len(codes) == 0 or int(np.bincount(codes).max()) == 1:
-        return None
+def _turns(codes: np.ndarray) -> np.ndarray:
+    """For each row the number of earlier rows with its name."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    counted = np.arange(len(codes)) - np.repeat(starts, np.diff(np.append(starts, len(codes))))
+    new = np.append(True, ordered[1:] != ordered[:-1])[: len(codes)]
     found = np.empty(len(codes), np.int64)
-    found[order] = counted
+    found[order] = np.arange(len(codes)) - np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
     return found
 
 

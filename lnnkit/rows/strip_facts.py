@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,7 +60,7 @@ class StripGrid:
         assert not isinstance(column, list)
         return column
 
-    @property
+    @cached_property
     def texts(self) -> Texts:
         """The names of the rows."""
         key = trimmed(self.key) if any(load.table.trim for load in self.source.loads) else self.key
@@ -219,7 +220,7 @@ def fact_columns(
             columns[name] = at_default(table, length)
     for name, atoms in (lookups or {}).items():
         assert references is not None
-        columns[name] = references.column(name, atoms, links, columns)
+        columns[name] = references.column(name, atoms, links, columns, length)
     return columns, found
 
 

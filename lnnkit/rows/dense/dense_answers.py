@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lnnkit.arrays import DOUBLE, any_set
@@ -11,67 +9,25 @@ from lnnkit.engine.response.respond import constant, entering
 from lnnkit.engine.start.query_needs import met
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
-from lnnkit.rows.dense.dense_program import DenseQuery, Pair
+from lnnkit.rows.dense.dense_program import DenseQuery
 from lnnkit.rows.dense.dense_state import Strip
-from lnnkit.store.columns.row_arrays import Array
 
 
-@dataclass(frozen=True, slots=True)
-class RowBounds:
-    """The bounds of one query, (n,) each, by row. ``setters``, if requested, are the numbers of the statements that set
-    each end: -1 for none. If there are ``places``, int32 (n,), each row's bounds are at its place. ``contradicted``, if
-    setters are requested, marks the rows that a contradiction speaks of, (n,) too."""
-
-    lower: Array
-    upper: Array
-    setters: tuple[Array, Array] | None = None
-    places: Array | None = None
-    contradicted: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.lower if self.places is None else self.places)
-
-
-def answer_rows(query: DenseQuery, strip: Strip) -> RowBounds:
-    """The query's bounds in each row of the strip; rows within the tolerance of its default have the default, as a
-    knowledge base omits them from its answers."""
-    value, default, apart = _beside_default(query, strip)
-    if apart.all():
-        return RowBounds(*value)
-    lower, upper = (end for end in value)
-    low, high = default
-    if (apart | (lower == low) & (upper == high)).all():
-        return RowBounds(*value)
-    flags = apart
-    return RowBounds(np.where(flags, value.lower, low), np.where(flags, value.upper, high))
-
-
-def differing_rows(query: DenseQuery, strip: Strip) -> tuple[Array | None, Bounds]:
-    """The rows whose bounds differ from the query's default by more than the tolerance (None: all), with their
-    bounds."""
-    value, _, apart = _beside_default(query, strip)
-    if apart.all():
-        return None, value
-    rows = apart.nonzero()[0]
-    return rows, Bounds(*(each.take(rows) for each in value))
-
-
-def _beside_default(query: DenseQuery, strip: Strip) -> tuple[Bounds, Pair, np.ndarray]:
-    """The query's bounds, its default, and a mask of rows that differ by more than the tolerance."""
-    value, default = _value(query, strip), query.default
+def answer_rows(query: DenseQuery, strip: Strip) -> Bounds:
+    """The query's bounds in each row of the strip, (n,) each; rows within the tolerance of its default have the
+    default, as a knowledge base omits them from its answers."""
+    value = _value(query, strip)
     if query.atom is None or not strip.column(query.atom).sound:
         value = _narrowed(value)
     if query.negated:
-        value, default = complement(value), _complemented(default)
+        value = complement(value)
     least = tolerance(value.lower.dtype)
-    (lower, upper), (low, high) = (end for end in value), default
+    low, high = query.default
     with np.errstate(invalid="ignore"):  # inf - inf
-        return value, default, (np.abs(lower - low) > least) | (np.abs(upper - high) > least)
-
-
-def _complemented(pair: Pair) -> Pair:
-    found = complement(Bounds(*(np.array(end, dtype=np.float64) for end in pair)))
-    return found.lower.item(), found.upper.item()
+        apart = (np.abs(value.lower - low) > least) | (np.abs(value.upper - high) > least)
+    if apart.all():
+        return value
+    return Bounds(np.where(apart, value.lower, low), np.where(apart, value.upper, high))
 
 
 def _narrowed(value: Bounds) -> Bounds:

@@ -68,7 +68,7 @@ class DenseRule:
 class DenseQuery:
     """A query of one variable. ``shape`` has its formula without leading negations, ``columns`` the column of each of
     its leaves, ``heard`` the shared neurons of which it is an instance, ``kin`` the comparisons of its terms;
-    ``default`` is its value with every atom at its default."""
+    ``default`` is its value with every atom at its default, negations included."""
 
     shape: RuleShape
     columns: Mapping[int, str]
@@ -131,15 +131,6 @@ class DenseProgram:
                 continue
             found |= {*query.columns.values(), *_listened(query)}
         return tuple(sorted(found))
-
-    def first_defining(self, rules: Sequence[DenseRule]) -> int:
-        """The index among the ``statements`` of the first of the rules of a stratum."""
-        first = len(self.rules)
-        for _, own in self.strata:
-            if own is rules:
-                return first
-            first += len(own)
-        raise ValueError("no stratum has these rules")
 
 
 def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups | None = None) -> DenseProgram | None:
@@ -385,9 +376,8 @@ def _query(
         if needs.lifted.graph.nodes[each.node]["shared"]
     )
     kin = comparing(needs.lifted, needs.world, root.reference)
-    modes = leaf_modes(formula, lambda _name, _side: 0)
-    shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
-    return DenseQuery(shape, columns.names, negated, heard, kin, _default(needs, shape), numeric)
+    shape = _upward_alone(needs, formula)
+    return DenseQuery(shape, columns.names, negated, heard, kin, _default(needs, shape, negated=negated), numeric)
 
 
 def query_default(needs: Needed, root: Root) -> Pair | None:
@@ -396,16 +386,15 @@ def query_default(needs: Needed, root: Root) -> Pair | None:
     formula = unfold(needs.lifted, positive, world=needs.world)
     if len(formula.blocks) > 1 or any(neuron.kind == "same" for neuron in formula.neurons):
         return None
+    return _default(needs, _upward_alone(needs, formula), negated=negated)
+
+
+def _upward_alone(needs: Needed, formula: Formula) -> RuleShape:
     modes = leaf_modes(formula, lambda _name, _side: 0)
-    shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
-    low, high = _default(needs, shape)
-    if not negated:
-        return low, high
-    turned = complement(Bounds(*(np.array([end], dtype=np.float64) for end in (low, high))))
-    return turned.lower.item(), turned.upper.item()
+    return RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
 
 
-def _default(needs: Needed, shape: RuleShape) -> Pair:
+def _default(needs: Needed, shape: RuleShape, *, negated: bool) -> Pair:
     """The value with every atom at its default."""
     formula = shape.formula
 
@@ -417,6 +406,7 @@ def _default(needs: Needed, shape: RuleShape) -> Pair:
         return Bounds(np.full((1,), low, dtype=np.float64), np.full((1,), high, dtype=np.float64))
 
     found = upward(formula, read, (None,))[formula.top]
+    found = complement(found) if negated else found
     return found.lower.item(), found.upper.item()
 
 

@@ -5,7 +5,7 @@ arrested. Rows are independent, so the rounds of one are the same whatever rows 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +28,8 @@ _NOISE = noise(DOUBLE)
 _WORTHWHILE = 2  # rows are selected only if fewer than one in this many is needed
 
 Where = tuple[str, int]  # a table, and its lower (0) or upper (1) end
+# Adds the proposals of a rule, with its number, for rows that have moved (None: all)
+Look = Callable[[int, "DenseRule", Array | None, "_Inbox"], None]
 
 
 class Unsettled(Exception):
@@ -53,32 +55,30 @@ class _Moves:
                 found = rows if found is None else found | rows
         return found
 
-    def join(self, other: _Moves) -> None:
-        for where, rows in other.rows.items():
-            self.add(where, rows)
-
     def __bool__(self) -> bool:
         return bool(self.rows)
 
 
 class _Inbox:
-    """The greatest proposal for each end so far, and the rows that it moves."""
+    """The best proposal for each end so far, and the rows that it moves. In completions all ends are ``rising``."""
 
-    def __init__(self, strip: Strip, setters: dict[Where, Array] | None = None) -> None:
+    def __init__(self, strip: Strip, setters: dict[Where, Array] | None, *, rising: bool) -> None:
         self.strip = strip
         self.found: dict[Where, tuple[Array, Array]] = {}
         self._setters = setters
+        self._rising = rising
 
-    def add(self, where: Where, heard: Array, value: Array, setter: int = -1, *, rising: bool = False) -> None:
+    def add(self, where: Where, heard: Array, value: Array, setter: int) -> None:
         """Add bounds for one end of a table, (n,), in the rows that they move. Of equal ones the first sets the end."""
         known = self.found.get(where)
         column = self.strip.column(where[0])
+        falling = where[1] and not self._rising
         if known is None and column.blank and self._setters is None:
-            nearer = value.clip(None, 1.0) if where[1] and not rising else value.clip(min=float(where[1]))
+            nearer = value.clip(None, 1.0) if falling else value.clip(min=float(where[1]))
             self.found[where] = heard, np.where(heard, nearer, float(where[1]))
             return
         ends = column.end(where[1]) if known is None else known[1]
-        better = np.minimum if where[1] and not rising else np.maximum
+        better = np.minimum if falling else np.maximum
         met = np.where(heard, better(ends, value), ends)
         if self._setters is not None:
             before = self._setters.get(where)
@@ -114,11 +114,6 @@ class DenseRun:
         self._truths: dict[str, Coded | Bounds] = {}
         self.rounds: list[int] = []  # moves between completions
 
-    def infer(self) -> None:
-        """Run to the fixpoint. Raises `Unsettled`."""
-        self.begin()
-        self.settle()
-
     def begin(self) -> None:
         """Arrest contradictory facts, and give comparisons their first truth."""
         for column in self.strip.columns.values():
@@ -132,8 +127,9 @@ class DenseRun:
             self._initialise(rule)
         moves: _Moves | None = None
         while True:
-            self.rounds.append(0)
-            self._run(moves)
+            self.rounds.append(self._run(self.program.rules, 0, self._look, moves))
+            if sum(self.rounds) > MOST:
+                raise Unsettled
             if not self.program.strata or not self.rounds[-1]:
                 return
             moves = self._complete(first=False)
@@ -209,20 +205,21 @@ class DenseRun:
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 
-    def _run(self, moves: _Moves | None) -> None:
-        """Rounds until one changes nothing. The first evaluates all rows, unless only some have moved."""
-        while True:
-            inbox = _Inbox(self.strip, self.setters)
-            for number, rule in enumerate(self.program.rules):
+    def _run(
+        self, rules: Sequence[DenseRule], first: int, look: Look, moves: _Moves | None, *, rising: bool = False
+    ) -> int:
+        """Rounds until one changes nothing; the number of those that did. Rules are numbered from ``first`` on. The
+        first round evaluates all rows, unless only some have moved. Raises `Unsettled`."""
+        for count in range(MOST + 1):
+            inbox = _Inbox(self.strip, self.setters, rising=rising)
+            for number, rule in enumerate(rules, first):
                 rows = None if moves is None else moves.of(rule)
                 if moves is None or rows is not None:
-                    self._look(number, rule, rows, inbox)
+                    look(number, rule, rows, inbox)
             moves = inbox.settle()
             if not moves:
-                return
-            self.rounds[-1] += 1
-            if sum(self.rounds) > MOST:
-                raise Unsettled
+                return count
+        raise Unsettled
 
     def _look(self, number: int, rule: DenseRule, moved: Array | None, inbox: _Inbox) -> None:
         """Add a rule's proposals for some rows to the inbox. Each group of rows takes the fastest path that suits
@@ -355,87 +352,41 @@ class DenseRun:
     # --- completion ---------------------------------------------------------------------------------------------------
 
     def _complete(self, *, first: bool) -> _Moves:
-        """Complete every stratum, dependencies first; returns what moved."""
-        moves = _Moves()
+        """Complete every stratum, dependencies first: the least fixpoint of its statements, from false. Returns what
+        moved."""
+        moves, number = _Moves(), len(self.program.rules)
         for names, rules in self.program.strata:
             columns = [self.strip.column(name) for name in sorted(names)]
-            open_rows = [_open(column) for column in columns]
-            old = [column.bounds for column in columns]
-            exact = first and self._exact(rules, columns, open_rows)
-            self._restart(columns, open_rows)
-            if not self._least_fixpoint(rules, exact=exact):
-                self._restart(columns, open_rows)
-                self._least_fixpoint(rules, exact=False)
+            before = [(column, _open(column), column.bounds) for column in columns]
+            for column, some, ends in before:
+                for side in (0, 1):
+                    column.put(side, np.where(some, 0.0, ends[side]))
+                    if self.setters is not None:
+                        self.setters.pop((column.table.name, side), None)
+            self._run(rules, number, self._define, None, rising=True)
+            number += len(rules)
             if first:
                 continue
-            for column, some, before in zip(columns, open_rows, old, strict=True):
-                column.put(0, np.where(some, np.maximum(column.lower, before.lower), column.lower))
-                column.put(1, np.where(some, np.minimum(column.upper, before.upper), column.upper))
+            for column, some, (lower, upper) in before:
+                column.put(0, np.where(some, np.maximum(column.lower, lower), column.lower))
+                column.put(1, np.where(some, np.minimum(column.upper, upper), column.upper))
                 column.arrest()
-                low, high = column.bounds
-                changed = (abs(low - before.lower) > _NOISE) | (abs(high - before.upper) > _NOISE)
+                changed = (abs(column.lower - lower) > _NOISE) | (abs(column.upper - upper) > _NOISE)
                 if any_set(changed):
                     for side in (0, 1):
                         moves.add((column.table.name, side), changed)
         return moves
 
-    def _restart(self, columns: Sequence[Column], open_rows: Sequence[Array]) -> None:
-        for column, some in zip(columns, open_rows, strict=True):
-            column.put(0, np.where(some, 0.0, column.lower))
-            column.put(1, np.where(some, 0.0, column.upper))
-            if self.setters is not None:
-                for side in (0, 1):
-                    self.setters.pop((column.table.name, side), None)
-
-    def _exact(self, rules: Sequence[DenseRule], columns: Sequence[Column], open_rows: Sequence[Array]) -> bool:
-        """Whether everything that the rules read has equal ends."""
-        completed = dict(zip((column.table.name for column in columns), open_rows, strict=True))
-        for name in {name for rule in rules for name in rule.tables.values()}:
-            column = self.strip.column(name)
-            table = column.table
-            if table.numeric or table.default[0] != table.default[1]:
-                return False
-            apart = column.lower != column.upper
-            if name in completed:
-                apart &= ~completed[name]
-            if any_set(apart):
-                return False
-        return True
-
-    def _least_fixpoint(self, rules: Sequence[DenseRule], *, exact: bool) -> bool:
-        """Rounds to the least fixpoint. Returns False if the two ends of a proposal differ although all inputs are
-        ``exact``. Raises `Unsettled`."""
-        moves: _Moves | None = None
-        first = self.program.first_defining(rules)
-        for _ in range(MOST):
-            inbox = _Inbox(self.strip, self.setters)
-            for number, rule in enumerate(rules, first):
-                moved = None if moves is None else moves.of(rule)
-                if moves is not None and (moved is None or not any_set(moved)):
-                    continue
-                rows = self._picked(moved)
-                found = completing(rule.shape, self._reader(rule, rows), (None,))
-                for (head, side), (news, value) in found.proposed.items():
-                    if exact and side == 0:
-                        if any_set(abs(value - found.proposed[head, 1][1]) > _NOISE):
-                            return False
-                        continue
-                    column = self.strip.column(rule.tables[head])
-                    value = self._placed(rows, value)
-                    heard = self._spread(rows, news) & _open(column) & (value > column.end(side) + _NOISE)
-                    if any_set(heard):
-                        inbox.add((column.table.name, side), heard, value, number, rising=True)
-            if not inbox.found:
-                return True
-            moves = _Moves()
-            for (name, side), (heard, ends) in inbox.found.items():
-                column = self.strip.column(name)
-                for each in (0, 1) if exact else (side,):
-                    column.put(each, ends)
-                    if self.setters is not None and exact:
-                        self.setters[name, each] = self.setters[name, side]
-                    moves.add((name, each), heard)
-        raise Unsettled
+    def _define(self, number: int, rule: DenseRule, moved: Array | None, inbox: _Inbox) -> None:
+        """Add what a defining statement requires of its heads in some rows to the inbox."""
+        rows = self._picked(moved)
+        found = completing(rule.shape, self._reader(rule, rows), (None,))
+        for (head, side), (news, value) in found.proposed.items():
+            column = self.strip.column(rule.tables[head])
+            value = self._placed(rows, value)
+            heard = self._spread(rows, news) & _open(column) & (value > column.end(side) + _NOISE)
+            if any_set(heard):
+                inbox.add((column.table.name, side), heard, value, number)
 
 
 def _open(column: Column) -> Array:

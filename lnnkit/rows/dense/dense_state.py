@@ -104,9 +104,7 @@ class Column:
         if side not in self._entered:
             if not self.sound and self.lower is not self.upper and any_set(self.lower > self.upper):
                 return None
-            enter = enter_upper if side else enter_lower
-            own = self.end(side)
-            self._entered[side] = own if _is_entered(own, side, within=self.sound) else enter(own)
+            self._entered[side] = (enter_upper if side else enter_lower)(self.end(side))
         return self._entered[side]
 
     @property
@@ -138,12 +136,6 @@ class Column:
         if isinstance(self._made_of, Numbers):
             return ~self._made_of.missing
         return (self.lower > -np.inf) | (self.upper < np.inf)
-
-    def __len__(self) -> int:
-        if self._lower is not None:
-            return len(self._lower)
-        assert self._made_of is not None
-        return len(self._made_of.codes if isinstance(self._made_of, Coded) else self._made_of.values)
 
     def part(self, start: int, stop: int) -> Column:
         """A range of rows, before any is arrested."""
@@ -204,19 +196,6 @@ class Column:
         self.arrested = fresh if self.arrested is None else self.arrested | fresh
         self._entered = {}
         return fresh
-
-
-def _is_entered(ends: Array, side: int, *, within: bool) -> bool:
-    """Whether ends need no rounding for neurons: ``within`` [0, 1], and exactly 0 or 1 if within the tolerance of
-    these."""
-    values, close = ends, tolerance(ends.dtype)
-    if not len(values):
-        return True
-    if not within and (values.min() < 0 or values.max() > 1):
-        return False
-    if side:
-        return values.max() < 1 - close or np.count_nonzero(values >= 1 - close) == np.count_nonzero(values == 1)
-    return values.min() > close or np.count_nonzero(values <= close) == np.count_nonzero(values == 0)
 
 
 class Strip:

@@ -72,10 +72,11 @@ class ReferenceTables:
     infer: Infer | None = None
     _known: dict[str, _Known] = field(default_factory=dict)
 
-    def column(self, name: str, atoms: Atoms, links: Mapping[str, Link], columns: Mapping[str, Column]) -> Column:
+    def column(
+        self, name: str, atoms: Atoms, links: Mapping[str, Link], columns: Mapping[str, Column], length: int
+    ) -> Column:
         """The column of some atoms; rows that have none have the default."""
         table = self.tables[name]
-        length = len(next(iter(links.values())).codes) if links else len(next(iter(columns.values())))
         if atoms.own:
             return self._own(table, atoms, links, columns[atoms.table])
         codes, keys = _keys(atoms.places, links, length)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lnnkit.logic.bounds import Bounds
+from lnnkit.rows.dense.dense_answers import answer_rows
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery
 from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Strip
@@ -25,9 +27,15 @@ class Settled:
     begun: DenseRun
     places: Array | None = None
 
-    def of(self, query: DenseQuery) -> tuple[DenseRun, Array | None]:
-        """The run that answers a query, and the places of rows there (None: the rows themselves)."""
-        return (self.begun, None) if self.run.program.is_untouched(query) else (self.run, self.places)
+    def answers(self, query: DenseQuery) -> Bounds:
+        """The bounds of a query, row by row."""
+        if self.run.program.is_untouched(query):
+            return answer_rows(query, self.begun.strip)
+        return Bounds(*map(self.spread, answer_rows(query, self.run.strip)))
+
+    def spread(self, values: Array) -> Array:
+        """What the rows of the run have, for all rows."""
+        return values if self.places is None else values.take(self.places)
 
 
 def settled(program: DenseProgram, strip: Strip, *, why: bool = False, consistent: bool = False) -> Settled:

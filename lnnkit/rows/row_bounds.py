@@ -1,0 +1,75 @@
+"""The answers for rows: bounds, and which statements set them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.check.program import Assertion
+from lnnkit.formula.unfolding import Formula
+from lnnkit.graph.laws import Law
+from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.store.columns.row_arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class RowBounds:
+    """The bounds of one query, (n,) each, by row. If they are requested, also ``setters``: the numbers of the
+    statements that set each end, -1 for none (None for a query that is no atom); and ``contradicted``: which rows a
+    contradiction speaks of."""
+
+    lower: Array
+    upper: Array
+    setters: tuple[Array, Array] | None = None
+    contradicted: Array | None = None
+
+    def take(self, rows: Array) -> RowBounds:
+        """Some rows."""
+        setters = self.setters and (self.setters[0].take(rows), self.setters[1].take(rows))
+        marked = None if self.contradicted is None else self.contradicted.take(rows)
+        return RowBounds(self.lower.take(rows), self.upper.take(rows), setters, marked)
+
+    @staticmethod
+    def joined(parts: Sequence[RowBounds]) -> RowBounds:
+        """Consecutive parts in one."""
+        if len(parts) == 1:
+            return parts[0]
+        lower, upper = (np.concatenate([each.lower for each in parts]), np.concatenate([each.upper for each in parts]))
+        told = [each.setters for each in parts if each.setters is not None]
+        setters = (np.concatenate([own[0] for own in told]), np.concatenate([own[1] for own in told])) if told else None
+        marks = [each.contradicted for each in parts if each.contradicted is not None]
+        return RowBounds(lower, upper, setters, np.concatenate(marks) if marks else None)
+
+
+class Setters:
+    """``words`` has a statement's name, or its line, by its number."""
+
+    def __init__(self, lifted: LiftedGraph) -> None:
+        self.lifted = lifted
+        self.words: list[str] = []
+
+    def number(self, formula: Formula) -> int:
+        """The number of the statement that a formula is, or that contains the shared neuron that it defines."""
+        word = self._word(formula)
+        if word not in self.words:
+            self.words.append(word)
+        return self.words.index(word)
+
+    def _word(self, formula: Formula) -> str:
+        assert formula.root is not None
+        origin = formula.root.origin
+        if formula.auxiliary is not None:
+            holders = [
+                root.origin
+                for root in self.lifted.statements
+                if not isinstance(root.origin, Law)
+                and root.reference.node in self.lifted.graph.nodes
+                and formula.auxiliary in self.lifted.graph.nodes
+                and formula.auxiliary in self.lifted.graph.below(root.reference.node)
+            ]
+            origin = holders[0] if holders else origin
+        if isinstance(origin, Law) or not isinstance(origin, Assertion):
+            return "the order of numbers"
+        return origin.name or f"line {origin.span.line}"
