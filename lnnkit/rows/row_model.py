@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -100,23 +100,22 @@ class Compiled:
         self.setters = Setters(model.needs.lifted)
         own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
         self.sides: tuple[SideFacts, ...] = ()
-        self._references: ReferenceTables | None = None
         self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # cached from the last strip
         if self.dense is not None:
             facts = [fact for fact in model.program.facts if fact.predicate in own]
             self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
             derived = {each.table for each in self.dense.lookups.values() if not each.own}
             derived = {name for name in derived - self.lookups.exact if is_derived(model.needs, name)}
+            self._references = ReferenceTables(model.program, self.dense.tables, frozenset(derived), self._inferred)
             if any(len(model.program.predicates[name].sorts) != 1 for name in derived):
                 self.dense = None  # the engine infers these for pairs
-            else:
-                self._references = ReferenceTables(
-                    model.program, self.dense.tables, frozenset(derived), lambda *each: self.engine.inferred(*each)
-                )
 
     @cached_property
     def engine(self) -> StripEngine:
         return StripEngine(self.model.program, self.model.sort, self.model.sides, self.model.needs)
+
+    def _inferred(self, predicate: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        return self.engine.inferred(predicate, names)
 
     def is_clean(self, strip: StripGrid) -> bool:
         """Whether the names of rows, and their values, are valid."""

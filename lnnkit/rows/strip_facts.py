@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lnnkit.arrays import Array
+from lnnkit.arrays import set_at
 from lnnkit.check.program import Fact
 from lnnkit.data.arrow import int64s, nulls, one, strings, text_buffers, view
 from lnnkit.data.choose import Choice
@@ -21,7 +21,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.data.texts import Texts, texts_of, without_fractions
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Column, Numbers, at_default
-from lnnkit.rows.dense.reference_tables import Link, ReferenceTables
+from lnnkit.rows.dense.reference_tables import Link, ReferenceTables, facts_met
 from lnnkit.rows.dense.row_lookups import Atoms, Named
 from lnnkit.rows.row_loads import RowLoad, wanted
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -158,69 +158,55 @@ def side_facts(
     stated: Sequence[Fact], sides: Sequence[FactTable], tables: Mapping[str, DenseTable]
 ) -> Iterator[SideFacts]:
     """The facts about rows in the program's text and other tables, met per atom."""
-    met: dict[str, dict[str, tuple[float, float]]] = {}
-    told = [(fact.predicate, fact.arguments[0], fact.lower, fact.upper) for fact in stated if len(fact.arguments) == 1]
-    for table in sides:
-        if len(table.columns) == 1:
-            names = [table.predicate] * len(table)
-            told += zip(names, table.columns[0], table.lower.tolist(), table.upper.tolist(), strict=True)
-    for predicate, key, lower, upper in told:
-        if predicate in tables:
-            own = met.setdefault(predicate, {})
-            low, high = own.get(key, (lower, upper))
-            own[key] = max(low, lower), min(high, upper)
-    for predicate, own in met.items():
-        ends = np.array(list(own.values()), np.float64)
-        yield SideFacts(predicate, strings(tuple(own)), ends[:, 0], ends[:, 1])
+    for name in tables:
+        met = facts_met(name, stated, sides)
+        if met:
+            ends = np.array(list(met.values()), np.float64)
+            yield SideFacts(name, strings(tuple(key for (key,) in met)), ends[:, 0], ends[:, 1])
 
 
 def fact_columns(
     strip: StripGrid,
     tables: Mapping[str, DenseTable],
-    sides: Sequence[SideFacts] = (),
-    lookups: Mapping[str, Atoms] | None = None,
-    references: ReferenceTables | None = None,
+    sides: Sequence[SideFacts],
+    lookups: Mapping[str, Atoms],
+    references: ReferenceTables,
 ) -> tuple[dict[str, Column], list[Diagnostic]]:
     """The columns of each table from the facts of a strip and of other tables about its rows, at the default where
     there is no fact, and the columns that rows look up in ``references``; with the errors in rows."""
     columns: dict[str, Column] = {}
     found: list[Diagnostic] = []
     links: dict[str, Link] = {}
-    named = _named(lookups or {})
+
+    def enter(column: Column | None) -> None:
+        if column is not None:
+            known = columns.get(column.table.name)
+            columns[column.table.name] = column if known is None else _met(known, column)
+
+    named = _named(lookups)
     for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
         table = tables.get(load.predicate)
-        if load.predicate in named:
-            told, findings = _facts(strip, load, replace(choice, keys=(choice.keys[1 - load.place],)))
-            links[load.predicate] = _link(strip, told)
-            found += findings
-            if table is not None:
-                _meet(columns, table, *_scattered(strip, told, table))
+        linking = load.predicate in named
+        if table is None and not linking:
             continue
-        if table is None:
-            continue
-        plain = None if load.negated else _plain(strip, load, choice)
-        if plain is not None and (plain.missing is None or table.name not in columns):
-            _enter(columns, table, plain)
-            continue
+        plain = None if linking or table is None else _plain(strip, load, choice, table)
         if plain is not None:
-            lower, upper = plain.ends()
-            _met(columns[table.name], lower, upper, np.ones(strip.length, dtype=bool))
+            enter(plain)
             continue
-        keyless = replace(choice, keys=())
-        facts_, findings = _facts(strip, load, keyless)
+        keys = (choice.keys[1 - load.place],) if linking else ()
+        told, findings = _facts(strip, load, replace(choice, keys=keys))
         found += findings
-        _meet(columns, table, *_scattered(strip, facts_, table))
+        if linking:
+            links[load.predicate] = _link(strip, told)
+        if table is not None:
+            enter(_scattered(strip, told, table))
     for side in sides:
-        told = _looked_up(strip, side, tables[side.predicate])
-        if told is not None:
-            _meet(columns, tables[side.predicate], *told)
-    length = strip.length
+        enter(_looked_up(strip, side, tables[side.predicate]))
     for name, table in tables.items():
         if name not in columns:
-            columns[name] = at_default(table, length)
-    for name, atoms in (lookups or {}).items():
-        assert references is not None
-        columns[name] = references.column(name, atoms, links, columns, length)
+            columns[name] = at_default(table, strip.length)
+    for name, atoms in lookups.items():
+        columns[name] = references.column(name, atoms, links, columns, strip.length)
     return columns, found
 
 
@@ -240,20 +226,9 @@ def _link(strip: StripGrid, told: FactTable) -> Link:
     return Link(every, names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    """Numbers, or truths, used as a column holds them, (n,) float64; ``missing`` marks empty cells."""
-
-    values: Array
-    missing: Array | None
-
-    def ends(self) -> tuple[Array, Array]:
-        return (self.values, self.values) if self.missing is None else Numbers(self.values, self.missing).ends()
-
-
-def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> _Plain | None:
-    """A column of numbers that needs no conversion; None for any other."""
-    if load.table.missing or choice.where or len(choice.values) != 1 or strip.grid.spoiled:
+def _plain(strip: StripGrid, load: RowLoad, choice: Choice, table: DenseTable) -> Column | None:
+    """A column of numbers, or truths, that needs no conversion; None for any other."""
+    if load.negated or load.table.missing or choice.where or len(choice.values) != 1 or strip.grid.spoiled:
         return None
     column = strip.grid.columns[choice.values[0]]
     array = None if isinstance(column, list) else _in_floats(one(column))
@@ -263,11 +238,14 @@ def _plain(strip: StripGrid, load: RowLoad, choice: Choice) -> _Plain | None:
     missing = nulls(array) if array.null_count else None
     if missing is not None:
         values = np.where(~missing, values, 1.0)  # an arbitrary number, marked as missing
-    if not len(values):
-        return _Plain(values, None)
-    low, high = float(values.min()), float(values.max())  # nan if any value is
-    good = np.isfinite(low) and np.isfinite(high) if load.numeric else low >= 0 and high <= 1
-    return _Plain(values, missing) if good else None
+    if len(values):
+        low, high = float(values.min()), float(values.max())  # nan if any value is
+        if not (np.isfinite(low) and np.isfinite(high) if load.numeric else low >= 0 and high <= 1):
+            return None
+    given = np.ones(len(values), dtype=bool)
+    return (
+        Column(table, values, values, given) if missing is None else Column.of(table, Numbers(values, missing), given)
+    )
 
 
 def _in_floats(array: pa.Array) -> pa.Array | None:
@@ -285,34 +263,19 @@ def _in_floats(array: pa.Array) -> pa.Array | None:
         return None
 
 
-def _enter(columns: dict[str, Column], table: DenseTable, plain: _Plain) -> None:
-    """Enter the values of a plain column for every row."""
-    given = np.ones(len(plain.values), dtype=bool)
-    if plain.missing is None and table.name not in columns:
-        columns[table.name] = Column(table, plain.values, plain.values, given)
-    elif plain.missing is None:
-        _met(columns[table.name], plain.values, plain.values, given)
-    else:
-        columns[table.name] = Column.of(table, Numbers(plain.values, plain.missing), given)
-
-
-def _looked_up(
-    strip: StripGrid, side: SideFacts, table: DenseTable
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def _looked_up(strip: StripGrid, side: SideFacts, table: DenseTable) -> Column | None:
     """The values of another table for each row; None if it has no facts about any."""
     texts = strip.texts
-    place = index_in(texts.names.arrow, side.keys)
-    mine = np.append(place, -1).take(texts.codes)
+    mine = np.append(_index_in(texts.names.arrow, side.keys), -1).take(texts.codes)
     there = mine >= 0
     if not there.any():
         return None
-    lower, upper = (
-        np.where(there, ends.take(mine), end) for ends, end in zip((side.lower, side.upper), table.default, strict=True)
-    )
-    return lower, upper, there
+    low, high = table.default
+    lower, upper = np.where(there, side.lower.take(mine), low), np.where(there, side.upper.take(mine), high)
+    return Column(table, lower, upper, there)
 
 
-def index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
+def _index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
     """The index of each text among the keys, -1 if it is absent."""
     from pyarrow.compute import SetLookupOptions, call_function
 
@@ -320,49 +283,22 @@ def index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
     return np.where(nulls(found), -1, view(found, np.int32))
 
 
-def _scattered(
-    strip: StripGrid, told: FactTable, table: DenseTable
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The bounds of facts, scattered to all rows, and a mask of rows that have one; None if all have."""
+def _scattered(strip: StripGrid, told: FactTable, table: DenseTable) -> Column:
+    """The bounds of facts for their rows, and the default for all others."""
     if len(told) == strip.length:
-        return np.asarray(told.lower), np.asarray(told.upper), None
+        lower = np.ascontiguousarray(told.lower)
+        upper = lower if told.upper is told.lower else np.ascontiguousarray(told.upper)
+        return Column(table, lower, upper, np.ones(strip.length, dtype=bool))
     places = np.searchsorted(strip.grid.rows, told.rows)
     lower, upper = (np.full(strip.length, end) for end in table.default)
     lower[places], upper[places] = told.lower, told.upper
-    there = np.zeros(strip.length, bool)
-    there[places] = True
-    return lower, upper, there
+    return Column(table, lower, upper, set_at(strip.length, places))
 
 
-def _meet(
-    columns: dict[str, Column],
-    table: DenseTable,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    there: np.ndarray | None,
-) -> None:
-    """Meet a load's bounds with the column; facts about one atom meet, whatever the default of other rows."""
-    given = np.ones(len(lower), dtype=bool) if there is None else there
-    low = _tensor(lower)
-    high = low if upper is lower else _tensor(upper)
-    if table.name not in columns:
-        columns[table.name] = Column(table, low, high, given)
-    else:
-        _met(columns[table.name], low, high, given)
-
-
-def _met(known: Column, low: Array, high: Array, given: Array) -> None:
-    assert known.given is not None
-    both = known.given & given
-    only = given & ~known.given
-    lower = np.where(both, np.maximum(known.lower, low), np.where(only, low, known.lower))
-    upper = np.where(both, np.minimum(known.upper, high), np.where(only, high, known.upper))
-    known.put(0, lower)
-    known.put(1, upper)
-    known.given = known.given | given
-
-
-def _tensor(values: np.ndarray) -> Array:
-    if not values.flags.writeable or values.strides == (0,):
-        return values.copy()
-    return values
+def _met(known: Column, other: Column) -> Column:
+    """Two columns of facts about one table, met where both have one, whatever the default of other rows."""
+    assert known.given is not None and other.given is not None
+    both, only = known.given & other.given, other.given & ~known.given
+    lower = np.where(both, np.maximum(known.lower, other.lower), np.where(only, other.lower, known.lower))
+    upper = np.where(both, np.minimum(known.upper, other.upper), np.where(only, other.upper, known.upper))
+    return Column(known.table, lower, upper, known.given | other.given)

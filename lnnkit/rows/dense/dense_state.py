@@ -59,7 +59,7 @@ class Column:
     ``crossed``. ``given`` marks the rows that a fact lists (None: none). ``sound`` ends are in order, and those of
     truths within ``[0, 1]``, as facts have them."""
 
-    __slots__ = ("_entered", "_lower", "_made_of", "_upper", "arrested", "crossed", "given", "sound", "table")
+    __slots__ = ("_lower", "_made_of", "_upper", "arrested", "crossed", "given", "sound", "table")
 
     def __init__(
         self, table: DenseTable, lower: Array, upper: Array, given: Array | None = None, *, sound: bool = False
@@ -72,7 +72,6 @@ class Column:
         self._lower: Array | None = lower
         self._upper: Array | None = upper
         self._made_of: Coded | Numbers | None = None
-        self._entered: dict[int, Array] = {}
 
     @staticmethod
     def of(table: DenseTable, made_of: Coded | Numbers, given: Array | None = None) -> Column:
@@ -81,7 +80,6 @@ class Column:
         found.table, found.given, found.arrested, found.crossed, found.sound = table, given, None, None, True
         found._lower = found._upper = None
         found._made_of = made_of
-        found._entered = {}
         return found
 
     @property
@@ -100,12 +98,10 @@ class Column:
         return self._upper if side else self._lower
 
     def entered(self, side: int) -> Array | None:
-        """One end of a truth as neurons read it, read-only; None if rounding made some ends cross."""
-        if side not in self._entered:
-            if not self.sound and self.lower is not self.upper and any_set(self.lower > self.upper):
-                return None
-            self._entered[side] = (enter_upper if side else enter_lower)(self.end(side))
-        return self._entered[side]
+        """One end of a truth as neurons read it; None if rounding made some ends cross."""
+        if not self.sound and self.lower is not self.upper and any_set(self.lower > self.upper):
+            return None
+        return (enter_upper if side else enter_lower)(self.end(side))
 
     @property
     def blank(self) -> bool:
@@ -168,7 +164,6 @@ class Column:
         ends[side] = values
         self._lower, self._upper = ends
         self._made_of, self.sound = None, False
-        self._entered = {}
 
     def awake(self, heard: Array) -> Array:
         """The flagged rows that are not arrested."""
@@ -194,7 +189,6 @@ class Column:
         self._lower = np.where(~fresh, self.lower, low)
         self._upper = np.where(~fresh, self.upper, high)
         self.arrested = fresh if self.arrested is None else self.arrested | fresh
-        self._entered = {}
         return fresh
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from lnnkit.arrays import DOUBLE
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.logic.bounds import tolerance
@@ -68,8 +69,8 @@ class ReferenceTables:
 
     program: CheckedProgram
     tables: Mapping[str, DenseTable]
-    derived: frozenset[str] = frozenset()
-    infer: Infer | None = None
+    derived: frozenset[str]
+    infer: Infer
     _known: dict[str, _Known] = field(default_factory=dict)
 
     def column(
@@ -92,31 +93,20 @@ class ReferenceTables:
             known = {text: code for code, text in enumerate(mine.names)}
             theirs = np.array([known.get(text, -2) for text in other.names] + [-2], np.int64).take(other.codes)
         else:
-            theirs = np.int64(_or_absent(mine.names.find(place)))
+            code = mine.names.find(place)
+            theirs = np.int64(-2 if code is None else code)
         here = (mine.codes == theirs) & (mine.codes >= 0)
         if not here.any():
             return at_default(table, len(here))
-        low, high = (np.full((1,), end, dtype=np.float64) for end in table.default)
-        flags = here
-        lower, upper = np.where(flags, column.lower, low), np.where(flags, column.upper, high)
-        return Column(table, lower, upper, flags)
+        low, high = table.default
+        return Column(table, np.where(here, column.lower, low), np.where(here, column.upper, high), here)
 
     def _of(self, name: str, table: DenseTable) -> _Known:
         if name not in self._known:
             lower, upper = (np.array([end]) for end in table.default)
-            infer = None
-            if name in self.derived:
-                assert self.infer is not None
-                told = self.infer
-                infer = lambda texts: told(name, texts)  # noqa: E731  # of this table
-                self._known[name] = _Known({}, lower, upper, infer)
-            else:
-                self._known[name] = _stated(self.program, name, table)
+            inferred = _Known({}, lower, upper, partial(self.infer, name))
+            self._known[name] = inferred if name in self.derived else _stated(self.program, name, table)
         return self._known[name]
-
-
-def _or_absent(place: int | None) -> int:
-    return -2 if place is None else place
 
 
 def _keys(places: Sequence[Place], links: Mapping[str, Link], length: int) -> tuple[np.ndarray, list[tuple[str, ...]]]:
@@ -160,21 +150,13 @@ def _gathered(table: DenseTable, codes: np.ndarray, lower: np.ndarray, upper: np
             return Column(table, values, values, given)
         return Column.of(table, Numbers(values, (~single).take(codes)), given)
     if not table.numeric and len(lower) <= _CODES:
-        coded = Coded(codes.astype(np.uint8), lower, upper)
-        return Column.of(table, coded, given)
+        return Column.of(table, Coded(codes.astype(np.uint8), lower, upper), given)
     return Column(table, lower.take(codes), upper.take(codes), given)
 
 
 def _stated(program: CheckedProgram, name: str, table: DenseTable) -> _Known:
     """The bounds of facts, met per atom; contradictory ones are unknown."""
-    met: dict[tuple[str, ...], tuple[float, float]] = {}
-    for fact in program.facts:
-        if fact.predicate == name:
-            _meet(met, fact.arguments, fact.lower, fact.upper)
-    for each in program.tables:
-        if each.predicate == name:
-            for arguments, lower, upper in _rows(each):
-                _meet(met, arguments, lower, upper)
+    met = facts_met(name, program.facts, program.tables)
     ends = np.array([*met.values(), table.default], np.float64).reshape(-1, 2)
     lower, upper = ends[:, 0].copy(), ends[:, 1].copy()
     crossed = lower > upper
@@ -186,11 +168,17 @@ def _stated(program: CheckedProgram, name: str, table: DenseTable) -> _Known:
     return _Known({key: place for place, key in enumerate(met)}, lower, upper)
 
 
-def _meet(met: dict[tuple[str, ...], tuple[float, float]], key: tuple[str, ...], lower: float, upper: float) -> None:
-    low, high = met.get(key, (lower, upper))
-    met[key] = max(low, lower), min(high, upper)
-
-
-def _rows(table: FactTable) -> Iterable[tuple[tuple[str, ...], float, float]]:
-    keys = zip(*table.columns, strict=True)
-    return zip(keys, table.lower.tolist(), table.upper.tolist(), strict=True)
+def facts_met(
+    predicate: str, stated: Iterable[Fact], tables: Iterable[FactTable]
+) -> dict[tuple[str, ...], tuple[float, float]]:
+    """The bounds that facts give to each atom of a predicate, by its arguments."""
+    met: dict[tuple[str, ...], tuple[float, float]] = {}
+    told = [(fact.arguments, fact.lower, fact.upper) for fact in stated if fact.predicate == predicate]
+    for table in tables:
+        if table.predicate == predicate:
+            keys = zip(*table.columns, strict=True)
+            told += zip(keys, table.lower.tolist(), table.upper.tolist(), strict=True)
+    for key, lower, upper in told:
+        low, high = met.get(key, (lower, upper))
+        met[key] = max(low, lower), min(high, upper)
+    return met
