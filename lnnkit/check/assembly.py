@@ -116,12 +116,8 @@ def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Qu
     """The checked query; ``starts`` are the initial values of learnable ones."""
     span = formula.statement.span
     numeric = is_numeric(formula.root, symbols, {})
-    return Query(_resolved(formula, symbols, starts), query_text(span), formula.entry.logic, span, numeric)
-
-
-def query_text(span: Span) -> str:
-    """The text of a query without its keyword."""
-    return re.sub(r"^\s*query\s+", "", span.text).strip()
+    text = re.sub(r"^\s*query\s+", "", span.text).strip()
+    return Query(_resolved(formula, symbols, starts), text, formula.entry.logic, span, numeric)
 
 
 def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> ast.Expression:

@@ -141,7 +141,9 @@ def _given(symbols: Symbols) -> set[Side]:
 
     for statement in symbols.statements():
         if isinstance(statement, ast.FactStatement):
-            if statement.atom.name not in symbols.numbers and not _learnable(statement.bounds):
+            bounds = () if statement.bounds is None else statement.bounds.written
+            learned = any(isinstance(end, ast.Learnable) for end in bounds)
+            if statement.atom.name not in symbols.numbers and not learned:
                 stated = fact(statement)
                 give(stated.predicate, stated.lower, stated.upper)
         elif isinstance(statement, ast.LoadStatement) and not symbols.complete:
@@ -157,10 +159,6 @@ def _given(symbols: Symbols) -> set[Side]:
         for each in symbols.program.facts:
             give(each.predicate, each.lower, each.upper)
     return reached
-
-
-def _learnable(bounds: ast.Bounds | None) -> bool:
-    return bounds is not None and any(isinstance(end, ast.Learnable) for end in (bounds.lower, bounds.upper))
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------

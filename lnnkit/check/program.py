@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from lnnkit.data.whole import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
@@ -121,3 +122,12 @@ class CheckedProgram:
     logic: ast.LogicName = ast.DEFAULT_LOGIC  # the logic of the main file, and of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
     suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later
+
+    def entities(self, prefix: str, most: int) -> list[str]:
+        """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted by code point; whole
+        numbers are left out."""
+        texts = (text for fact in self.facts for text in fact.arguments)
+        found = {text for text in texts if text.startswith(prefix) and whole(text) is None}
+        for names in {id(table.names): table.names for table in self.tables}.values():
+            found.update(names.starting(prefix, most))
+        return sorted(found)[:most]

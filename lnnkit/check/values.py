@@ -213,21 +213,16 @@ def _fact(kind: str, statement: ast.FactStatement | ast.LabelStatement, numeric:
             yield error("number-without-value", statement.atom.span, message, f"add one: `{value}`")
         else:
             yield from _order(bounds)
-            yield from _unreachable(bounds)
+            for end, beyond in ((bounds.lower, math.inf), (bounds.upper, -math.inf)):
+                if not bounds.exact and end.start == beyond:  # no finite number is within
+                    message = f"no number lies beyond {end.span.text}"
+                    yield error("value-not-finite", end.span, message, "an unknown end is `-inf` below and `inf` above")
             if bounds.exact and not math.isfinite(bounds.lower.start or 0):
                 message = f"the value {bounds.lower.span.text} is not finite"
                 yield error("value-not-finite", bounds.lower.span, message, "write an unknown end as `in [0, inf]`")
     elif bounds is not None:
         declare = f"number {signature(name, len(statement.atom.arguments))}"
         yield from _truth(bounds, f"; if `{name}` is a number, declare `{declare}`")
-
-
-def _unreachable(bounds: ast.Bounds) -> Iterator[Diagnostic]:
-    """Findings about bounds that no finite number satisfies."""
-    for end, beyond in ((bounds.lower, math.inf), (bounds.upper, -math.inf)):
-        if not bounds.exact and end.start == beyond:
-            message = f"no number lies beyond {end.span.text}"
-            yield error("value-not-finite", end.span, message, "an unknown end is `-inf` below and `inf` above")
 
 
 def _truth(bounds: ast.Bounds, otherwise: str) -> Iterator[Diagnostic]:

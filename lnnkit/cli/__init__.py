@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import NoReturn
 
 from lnnkit.cli import streams
@@ -42,13 +41,9 @@ def script() -> NoReturn:
     immediate as well, since the interpreter takes torch down piece by piece and an interrupt then would change the exit
     code.
     """
-    signal.signal(signal.SIGINT, _interrupted)
+    signal.signal(signal.SIGINT, lambda _signal, _frame: streams.end_interrupted())
     code = main()
     os._exit(code)
-
-
-def _interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
-    streams.end_interrupted()
 
 
 def _command(argv: Sequence[str] | None) -> int:

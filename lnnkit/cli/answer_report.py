@@ -11,6 +11,7 @@ from lnnkit.answer_table import STATES, finite, formatter, state_in_words
 from lnnkit.cli.painting import Paint, plain
 from lnnkit.cli.streams import printable
 from lnnkit.markup.plain_text import aligned, counted, padded, width
+from lnnkit.markup.templating import visible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +107,7 @@ def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
             yield "  no answers: every binding has its default bounds\n"
         return
     columns = [
-        *(_entities(column, _cell) for column in answers.columns),
+        *(_entities(column, visible) for column in answers.columns),
         _bounds(answers, formatter(answers.numeric)),
         _states(answers, lambda state, contested: paint(state_in_words(state, contested), state)),
     ]
@@ -122,10 +123,6 @@ def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
     template = "  " + "  ".join(["%s"] * len(columns)) + "\n"
     for block in _blocks(filled):
         yield "".join(map(template.__mod__, block))
-
-
-def _cell(text: str) -> str:
-    return printable(text, keep="")
 
 
 def ending(outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
@@ -147,7 +144,7 @@ def _contradiction(found: Contradiction) -> tuple[str, ...]:
 
 
 def _indented(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    return (f"  {line}\n" for line in aligned([list(map(_cell, row)) for row in rows]))
+    return (f"  {line}\n" for line in aligned([list(map(visible, row)) for row in rows]))
 
 
 @dataclass(frozen=True, slots=True)

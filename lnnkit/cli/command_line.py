@@ -4,9 +4,9 @@ one, with its help above its code."""
 from __future__ import annotations
 
 import argparse
-import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from lnnkit import __version__
@@ -79,8 +79,9 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         raise SystemExit(2)
     if given[0].endswith(".lnn"):
         parser.error(f"name a command first, as in `lnnkit run {given[0]}`")
-    if named == "explain":
-        given = _settled(given)
+    if named == "explain":  # the default of a bare `--why-not` is written out: what follows it may be FILE or ATOM
+        bare = [text == "--why-not" and after not in explain.STATES for text, after in pairwise([*given, ""])]
+        given = ["--why-not=true" if alone else text for text, alone in zip(given, bare, strict=True)]
     if named is not None and "--" not in given:  # parsed separately, so that options may stand between FILE and ATOM
         return by_name[named].parse_intermixed_args(given[1:])
     return parser.parse_args(given)
@@ -92,8 +93,6 @@ def _parsers(names: Iterable[str]) -> tuple[CommandParser, dict[str, CommandPars
         prog="lnnkit",
         description="Rules over tables of facts: truth bounds for answers.",
         epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
     parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
@@ -101,14 +100,7 @@ def _parsers(names: Iterable[str]) -> tuple[CommandParser, dict[str, CommandPars
     by_name: dict[str, CommandParser] = {}
     for name in names:
         module = COMMANDS[name]
-        command = commands.add_parser(
-            name,
-            help=module.SUMMARY,
-            description=module.DESCRIPTION,
-            epilog=module.EXAMPLE,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+        command = commands.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION, epilog=module.EXAMPLE)
         if module is shell:
             command.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
         elif module not in (init, discover, import_program, lsp, print_grammar):  # the first three take other files
@@ -117,14 +109,6 @@ def _parsers(names: Iterable[str]) -> tuple[CommandParser, dict[str, CommandPars
         command.set_defaults(command=module.command, prog=command.prog)
         by_name[name] = command
     return parser, by_name
-
-
-def _settled(given: list[str]) -> list[str]:
-    """The arguments with the default of a bare ``--why-not`` written out: what follows it may be FILE or ATOM."""
-    return [
-        "--why-not=true" if text == "--why-not" and after not in explain.STATES else text
-        for text, after in itertools.pairwise([*given, ""])
-    ]
 
 
 class PrintCompletion(argparse.Action):

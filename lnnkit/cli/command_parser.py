@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from lnnkit.cli import option_values as values
 
 
 class CommandParser(argparse.ArgumentParser):
     """Options of three forms, and those that commands share. Help says what a default means."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
 
     def flag(self, name: str, said: str) -> None:
         """An option without a value."""

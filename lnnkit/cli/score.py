@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -68,6 +69,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.workers > 1:
         prepared()
     from lnnkit.computing import use_threads
+    from lnnkit.data.table_fault import Unreadable
     from lnnkit.scoring.scoring_run import score
 
     sort, place = arguments.rows
@@ -88,7 +90,10 @@ def command(arguments: argparse.Namespace) -> int:
     use_threads(1)
     began = time.monotonic()
     with ProgressLine("deciding rows", shown=shown) as line:
-        total = _total(stream) if shown and place != STANDARD_INPUT else None
+        total = None
+        if shown and place != STANDARD_INPUT:
+            with suppress(Unreadable, OSError, ValueError):  # said when it is read
+                total = stream.rows  # if they are known without reading
 
         def told(found: Scored) -> None:
             line.say(_progress(found, total, time.monotonic() - began))
@@ -124,16 +129,6 @@ def _stream(place: str, table: Table) -> RowStream:
     if place == STANDARD_INPUT:
         return RowStream(Path("-"), standard_input=cast("BufferedReader", sys.stdin.buffer))
     return RowStream(Path(place), table.header, table.delimiter, table.encoding)
-
-
-def _total(stream: RowStream) -> int | None:
-    """The number of rows, if it is known without reading."""
-    from lnnkit.data.table_fault import Unreadable
-
-    try:
-        return stream.rows
-    except (Unreadable, OSError, ValueError):  # said when it is read
-        return None
 
 
 def _rows(text: str) -> tuple[str, str]:

@@ -8,7 +8,6 @@ import networkx as nx
 
 from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
 from lnnkit.check.walk import children
-from lnnkit.draw.nearest_boxes import nearest
 from lnnkit.markup.plain_text import counted
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
@@ -98,3 +97,16 @@ def _predicate(program: CheckedProgram, name: str) -> Box:
 def _statement(name: str, assertion: Assertion) -> Box:
     called = assertion.name or f"line {assertion.span.line}"
     return Box(name, "statement", (f"{assertion.kind} {called}",), note=assertion.text)
+
+
+def nearest(graph: nx.DiGraph, centre: str | None, most: int) -> nx.DiGraph:
+    """The ``most`` nodes nearest to ``centre`` (None, or not in the graph: to the node with most neighbours). Nodes
+    that no path connects with it come last, nearest to other nodes with many neighbours."""
+    order = sorted(graph.nodes, key=graph.degree, reverse=True)
+    kept: dict[str, None] = {}
+    both_ways = graph.to_undirected(as_view=True)
+    for start in [centre] if centre in graph else order:
+        if start not in kept and len(kept) < most:
+            near = nx.single_source_shortest_path_length(both_ways, start)
+            kept |= dict.fromkeys(sorted(near, key=near.__getitem__)[: most - len(kept)])
+    return nx.DiGraph(graph.subgraph(kept))

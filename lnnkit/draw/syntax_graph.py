@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 
 from lnnkit.check.program import Assertion
-from lnnkit.draw.nearest_boxes import nearest
+from lnnkit.draw.predicate_graph import nearest
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture

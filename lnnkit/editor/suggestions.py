@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from lark.exceptions import UnexpectedInput
 from lark.lexer import TerminalDef
 
-from lnnkit.check.entity_prefixes import entities
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.source import is_table
 from lnnkit.editor.name_places import places
@@ -55,7 +53,7 @@ def suggestions(linked: Linked, offset: int, checked: CheckedProgram | None = No
     pieces = split(before)
     if pieces and pieces[-1].keyword in _ASKING and in_arguments(last_word(line)[0]):
         used = dict.fromkeys(_VARIABLE.findall(before[pieces[-1].start :]))
-        named = [] if checked is None else as_entities(typed, partial(entities, checked))
+        named = [] if checked is None else as_entities(typed, checked.entities)
         return [*(Suggestion(each, "variable") for each in used), *(Suggestion(each, "entity") for each in named)]
     if _in_string(line) or typed.startswith('"'):
         return []

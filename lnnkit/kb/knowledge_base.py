@@ -109,9 +109,7 @@ class KnowledgeBase:
     def entities(self, prefix: str, most: int) -> list[str]:
         """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted; whole numbers are left
         out."""
-        from lnnkit.check.entity_prefixes import entities
-
-        return entities(self._checked, prefix, most)
+        return self._checked.entities(prefix, most)
 
     @property
     def statements(self) -> tuple[Assertion, ...]:
