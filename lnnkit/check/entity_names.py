@@ -127,12 +127,17 @@ def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
 def _unknown(mention: Mention, near: str | None, slip: bool) -> Diagnostic:
     name = mention.name
     message = f"no fact or table mentions the entity `{name}`"
-    capital = None if mention.quoted else capitalised(name)
-    hint = f"did you mean `{written(near)}`? " if near else ""
-    hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
+    hint = meant(mention, near)
     new = f"Quote an entity that is new: {format_string(name)}"
     hint += "An entity that is new needs a fact or a row that names it" if slip else new
     return warning("unknown-entity", mention.span, message, hint)
+
+
+def meant(mention: Mention, near: str | None) -> str:
+    """The beginning of a hint: the entity or the variable that a name may be meant for."""
+    capital = None if mention.quoted else capitalised(mention.name)
+    hint = f"did you mean `{written(near)}`? " if near else ""
+    return hint + (f"A variable starts upper-case: `{capital}`. " if capital else "")
 
 
 def near_entity(name: str, symbols: Symbols, others: Collection[str] = ()) -> str | None:

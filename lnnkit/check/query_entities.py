@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import cast
 
-from lnnkit.check.entity_names import SEARCHES, capitalised, constants, known, near_entity, written
+from lnnkit.check.entity_names import SEARCHES, constants, known, meant, near_entity
 from lnnkit.check.findings import error, warning
 from lnnkit.check.program import ENTITY, CheckedProgram, SameEntity
 from lnnkit.check.symbols import Mention, Symbols
@@ -53,10 +53,7 @@ def _sort(mention: Mention, symbols: Symbols) -> str:
 
 
 def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: bool) -> Diagnostic:
-    near = near_entity(mention.name, symbols) if search else None
-    capital = None if mention.quoted else capitalised(mention.name)
-    hint = f"did you mean `{written(near)}`? " if near else ""
-    hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
+    hint = meant(mention, near_entity(mention.name, symbols) if search else None)
     message = f"no fact or table mentions the entity `{mention.name}`"
     # entities of the program's own queries were reported when it was checked
     queries = () if symbols.program is None else symbols.program.queries

@@ -6,8 +6,8 @@ on conditions, ``A -> B -> left = right``, with one unknown function, which `+ -
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Iterator, Mapping
+from typing import Literal, cast
 
 from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.learnables import in_formula
@@ -21,6 +21,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 _CODE = "unknown-function"
+_UNDOING: Mapping[str, Literal["+", "-", "*", "/"]] = {"+": "-", "-": "+", "*": "/", "/": "*"}
 
 
 def unknown_functions(symbols: Symbols) -> list[Diagnostic]:
@@ -153,18 +154,12 @@ def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFuncti
         match side:
             case ast.Negate(operand=operand):
                 side, other = operand, ast.Negate(other, span=other.span)
-            case ast.Arithmetic(operator="+", left=left, right=right) if any(inside):
+            case ast.Arithmetic(operator="+" | "-" | "*" | "/" as operator, left=left, right=right) if any(inside):
                 side, rest = (left, right) if inside[0] else (right, left)
-                other = ast.Arithmetic("-", other, rest, span=other.span)
-            case ast.Arithmetic(operator="*", left=left, right=right) if any(inside):
-                side, rest = (left, right) if inside[0] else (right, left)
-                other = ast.Arithmetic("/", other, rest, span=other.span)
-            case ast.Arithmetic(operator="-" | "/", left=left, right=right) if any(inside):
-                minus = side.operator == "-"
-                if inside[0]:
-                    side, other = left, ast.Arithmetic("+" if minus else "*", other, right, span=other.span)
+                if inside[0] or operator in ("+", "*"):
+                    other = ast.Arithmetic(_UNDOING[operator], other, rest, span=other.span)
                 else:
-                    side, other = right, ast.Arithmetic("-" if minus else "/", left, other, span=other.span)
+                    other = ast.Arithmetic(operator, rest, other, span=other.span)
             case ast.Function(name="sqrt", operand=operand):
                 # defined where the root is: y * sqrt(y)^2 is y^2, but only for y >= 0
                 two = ast.Number(2, span=other.span)

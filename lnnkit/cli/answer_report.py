@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import STATES, finite, formatter, state_in_words
-from lnnkit.cli.painting import Paint, plain
-from lnnkit.cli.streams import printable
+from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.markup.plain_text import aligned, counted, padded, width
 from lnnkit.markup.templating import visible
 

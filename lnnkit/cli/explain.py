@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
-from lnnkit.cli.painting import Paint, paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.cli.streams import Paint, paint_for
 from lnnkit.explain.render.proof_text import Line
 from lnnkit.syntax.diagnostic import Diagnostic
 

@@ -14,10 +14,9 @@ from lnnkit.cli import answer_report as report
 from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
-from lnnkit.cli.painting import paint_for
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
-from lnnkit.cli.streams import UsageError
+from lnnkit.cli.streams import UsageError, paint_for
 from lnnkit.computing import use_threads
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable, write_text

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lnnkit.cli import streams
-from lnnkit.cli.painting import paint_for
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.cli.streams import paint_for
 from lnnkit.shell.performing import Reply, perform
 from lnnkit.shell.requests import INFERRING, Typed, read, starts_anew
 from lnnkit.shell.shell_state import State, renewed

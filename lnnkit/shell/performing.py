@@ -14,8 +14,7 @@ from lnnkit.check.nearest import nearest
 from lnnkit.cli.answer_report import answer_rows
 from lnnkit.cli.chosen_answers import chosen
 from lnnkit.cli.explain import conflict_report
-from lnnkit.cli.painting import Paint, plain
-from lnnkit.cli.streams import printable
+from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.errors import Error
 from lnnkit.explain.missing.hypothetical_facts import ASSUMED
 from lnnkit.markup.plain_text import counted
