@@ -19,22 +19,16 @@ class InferenceClient:
     def __init__(self, command: Sequence[str] = WORKER) -> None:
         self._command = command
         self._child: asyncio.subprocess.Process | None = None  # the process that was started last
-        self._process: asyncio.subprocess.Process | None = None  # the process that is ready
+        self._started: asyncio.Task[asyncio.subprocess.Process] | None = None  # done when that is ready
         self._turn = asyncio.Lock()
-        self._starting: asyncio.Task[asyncio.subprocess.Process] | None = None
         self._asking = False
 
     async def ready(self) -> asyncio.subprocess.Process:
         """The process, once it has imported what it needs."""
-        if self._process is not None and self._process.returncode is None:
-            return self._process
-        return await asyncio.shield(self.start())
-
-    def start(self) -> asyncio.Task[asyncio.subprocess.Process]:
-        """Start the process, unless it is starting already."""
-        if self._starting is None:
-            self._starting = asyncio.create_task(self._started())
-        return self._starting
+        task = self._started
+        if task is None or (task.done() and (task.exception() is not None or task.result().returncode is not None)):
+            task = self._started = asyncio.create_task(self._start())
+        return await asyncio.shield(task)
 
     async def ask(self, request: dict[str, str], wanted: Callable[[], bool]) -> dict[str, str] | None:
         """The answer; None where it was cancelled, or was not ``wanted`` any more when its turn came."""
@@ -61,14 +55,15 @@ class InferenceClient:
         """Cancel the current request, if any; another process starts at once for the next one."""
         if self._asking:
             self.end()
-            self.start()
+            self._started = asyncio.create_task(self._start())
 
     def end(self) -> None:
         """End the process; the next request starts another."""
-        child, self._process = self._child, None
-        if child is not None and child.returncode is None:
+        if self._started is not None and self._started.done():
+            self._started = None
+        if self._child is not None and self._child.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                child.kill()
+                self._child.kill()
 
     async def ended(self) -> None:
         """End the process, and wait until it is gone."""
@@ -76,18 +71,11 @@ class InferenceClient:
         if self._child is not None:
             await self._child.communicate()
 
-    async def _started(self) -> asyncio.subprocess.Process:
-        try:
-            process = self._child = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                limit=LIMIT,
-            )
-            assert process.stdout is not None
-            await process.stdout.readline()
-            self._process = process
-            return process
-        finally:
-            self._starting = None
+    async def _start(self) -> asyncio.subprocess.Process:
+        pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        process = self._child = await asyncio.create_subprocess_exec(
+            *self._command, stdin=pipe, stdout=pipe, stderr=nowhere, limit=LIMIT
+        )
+        assert process.stdout is not None
+        await process.stdout.readline()
+        return process
