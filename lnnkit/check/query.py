@@ -7,42 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.check.assembly import query
-from lnnkit.check.checker import Pass, ordered, run, unmasked
-from lnnkit.check.entity_names import clashes, entities
+from lnnkit.check.checker import PASSES, Pass, ordered, run, unmasked
+from lnnkit.check.declarations import declarations
+from lnnkit.check.entity_names import clashes
 from lnnkit.check.gather import gather
-from lnnkit.check.kinds import kinds
-from lnnkit.check.learnables import in_assertion, in_formula, learnables, starting_values, untrained
-from lnnkit.check.negations import negations
+from lnnkit.check.learnables import in_assertion, in_formula, learnables, starting_values
 from lnnkit.check.predicates import predicates
 from lnnkit.check.program import CheckedProgram, Fact, Query
 from lnnkit.check.query_entities import asked, stated_by
-from lnnkit.check.sorts import sorts
 from lnnkit.check.stated import fact
+from lnnkit.check.strata import strata
 from lnnkit.check.symbols import Entry
-from lnnkit.check.units import units
-from lnnkit.check.unknown_functions import unknown_functions
-from lnnkit.check.values import terms, values
-from lnnkit.check.variables import rules, variables
-from lnnkit.check.weights import weights
+from lnnkit.check.unjoined import unjoined
+from lnnkit.check.values import values
+from lnnkit.check.variables import variables
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.span import QUERY, Source, Span
 
-QUERY_PASSES: tuple[Pass, ...] = (
-    predicates,
-    sorts,
-    variables,
-    entities,
-    kinds,
-    weights,
-    units,
-    terms,
-    learnables,
-    unknown_functions,
-    untrained,
-    rules,
-    negations,
-)
+OF_PROGRAMS: tuple[Pass, ...] = (declarations, unjoined, asked, values, strata)
+QUERY_PASSES = tuple(each for each in PASSES if each not in OF_PROGRAMS)
 FACT_PASSES: tuple[Pass, ...] = (predicates, variables, values, learnables)
 
 

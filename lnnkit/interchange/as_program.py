@@ -15,7 +15,7 @@ from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.function_relations import relations_for
 from lnnkit.interchange.liberties import Liberties
-from lnnkit.interchange.naming_apart import Names, names_for
+from lnnkit.interchange.naming_apart import Symbol, names_for
 from lnnkit.interchange.numeric_attributes import with_attributes
 from lnnkit.interchange.reading.fol_text import read_fol
 from lnnkit.syntax import ast
@@ -55,8 +55,8 @@ def program_for(
     _note_unique_names(stated, liberties)
     stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
     stated = [each for each in stated if each.role == "query" or each.formula != fol.Constant(True)]
-    names = names_for(stated, liberties)
-    writer = _Writer(names, frozenset(_facts_entities(stated)))
+    names, constants = names_for(stated, liberties)
+    writer = _Writer(names, constants, frozenset(_facts_entities(stated)))
     body = [line for each in stated for line in writer.lines(each, liberties.found)]
     head = [f"# {title}", *_declarations(names, glosses)]
     notes = tuple(liberties.found)
@@ -190,10 +190,10 @@ def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _declarations(names: Names, glosses: Mapping[str, str]) -> Iterator[str]:
+def _declarations(names: Mapping[Symbol, str], glosses: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "sort entity open"
-    for (kind, name, arity), own in names.of.items():
+    for (kind, name, arity), own in names.items():
         sorts = ("entity",) * arity
         made = ast.PredicateStatement if kind == "predicate" else ast.NumberStatement
         text = format_statement(made(span=_NOWHERE, name=own, sorts=sorts))
@@ -213,11 +213,11 @@ def _told(note: Diagnostic) -> str:
 class _Writer:
     """Formulas to statements, under the names that were chosen."""
 
-    def __init__(self, names: Names, known: frozenset[str]) -> None:
+    def __init__(self, names: Mapping[Symbol, str], constants: Sequence[str], known: frozenset[str]) -> None:
         self.names = names
         self.known = known  # entities that facts name; others are quoted, so that `check` takes them for new ones
         self.taken: Counter[str] = Counter()
-        self.entities = {name.casefold() for name in names.constants}
+        self.entities = {name.casefold() for name in constants}
 
     def lines(self, stated: fol.Stated, notes: Sequence[Diagnostic]) -> Iterator[str]:
         """A statement for each conjunct, comments above the first."""
@@ -306,7 +306,7 @@ class _Writer:
         return made(span=_NOWHERE, variables=tuple(variables), body=self.expression(body, names, used))
 
     def _atom(self, kind: str, name: str, arguments: Sequence[fol.Term], names: Mapping[str, str]) -> ast.Atom:
-        own = self.names.of[kind, normalise(name), len(arguments)]  # type: ignore[index]
+        own = self.names[kind, normalise(name), len(arguments)]  # type: ignore[index]
         return ast.Atom(span=_NOWHERE, name=own, arguments=tuple([self._argument(each, names) for each in arguments]))
 
     def _argument(self, term: fol.Term, names: Mapping[str, str]) -> ast.Argument:

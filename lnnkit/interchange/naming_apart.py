@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from lnnkit.interchange import first_order as fol
@@ -17,16 +16,9 @@ Kind = Literal["predicate", "number"]
 Symbol = tuple[Kind, str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The program's name of each predicate and number, in the order of their first use, and the constants."""
-
-    of: dict[Symbol, str]
-    constants: tuple[str, ...]
-
-
-def names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> Names:
-    """Names for all symbols. A symbol keeps its name unless a symbol of another kind or arity has the same one."""
+def names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> tuple[dict[Symbol, str], list[str]]:
+    """Names for all predicates and numbers, in the order of their first use, and the constants. A symbol keeps its name
+    unless a symbol of another kind or arity has the same one."""
     first: dict[Symbol, Span | None] = {}
     constants: dict[str, Span | None] = {}
     for each in stated:
@@ -42,7 +34,7 @@ def names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> Names:
     names = dict(_apart(first, liberties))
     _note_case({symbol[1]: span for symbol, span in first.items()}, "predicate", liberties)
     _note_case(constants, "name", liberties)
-    return Names(names, tuple(constants))
+    return names, list(constants)
 
 
 def _apart(first: dict[Symbol, Span | None], liberties: Liberties) -> Iterator[tuple[Symbol, str]]:

@@ -42,9 +42,8 @@ def read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
         return _read_line(source, line, liberties)
     except RecursionError:
         message = "this formula is nested too deeply"
-        raise Unreadable(
-            _fault("too-deep", message, "split it into several formulas", source, line.start, line.end)
-        ) from None
+        hint = "split it into several formulas"
+        raise _unreadable("too-deep", message, hint, source, line.start, line.end) from None
 
 
 def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
@@ -69,20 +68,20 @@ def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
 
 def _require_formula(source: Source, words: Words, line: Line) -> None:
     if not words:
-        raise Unreadable(_fault("no-formula", "a formula is missing", "", source, line.start, line.end))
+        raise _unreadable("no-formula", "a formula is missing", "", source, line.start, line.end)
     for word in words:
         if word.kind == "STRAY" and word.text != ";":
             message = f"`{word.text}` cannot be part of a formula"
-            raise Unreadable(_fault("stray-character", message, "", source, word.start, word.end))
+            raise _unreadable("stray-character", message, "", source, word.start, word.end)
         if word.kind == "ENTAILS":
             message = f"`{word.text}` cannot stand within a formula"
             hint = "put what follows from the premises on a line of its own, after `Conclusion:`"
-            raise Unreadable(_fault("entails-within", message, hint, source, word.start, word.end))
+            raise _unreadable("entails-within", message, hint, source, word.start, word.end)
     names = sum(word.kind == "NAME" for word in words)
     if names > 1 and all(word.kind in ("NAME", "NUMBER", "DOT", "COMMA", "STRING", "STRAY", "IF") for word in words):
         message = "this is a sentence, not a formula"
         hint = "put `#` before it, or after the formula as `::: gloss`"
-        raise Unreadable(_fault("no-formula", message, hint, source, line.start, line.end))
+        raise _unreadable("no-formula", message, hint, source, line.start, line.end)
 
 
 def _read(source: Source, words: Words, liberties: Liberties) -> tuple[fol.Formula, list[Diagnostic]]:
@@ -98,16 +97,16 @@ def _parsed(source: Source, words: Words) -> Tree[Token]:
         try:
             state.feed_token(token)
         except UnexpectedToken:
-            raise Unreadable(_unexpected(source, word, state.accepts())) from None
+            raise _unexpected(source, word, state.accepts()) from None
     try:
         return state.feed_eof(token)
     except UnexpectedToken:
         end = words[-1].end if words else 0
         message = "the formula stops before its end"
-        raise Unreadable(_fault("syntax", message, "write what is missing", source, end - 1, end)) from None
+        raise _unreadable("syntax", message, "write what is missing", source, end - 1, end) from None
 
 
-def _unexpected(source: Source, word: Word, accepted: set[str]) -> Diagnostic:
+def _unexpected(source: Source, word: Word, accepted: set[str]) -> Unreadable:
     if {"AND", "OR"} <= accepted and word.kind in ("NAME", "LPAR", "NOT", "QUANTIFIER", "TRUTH", "STRING", "NUMBER"):
         message = f"a connective is missing before `{word.text}`"
         hint = "write `∧`, `∨`, `⊕`, `→` or `↔` there"
@@ -120,11 +119,11 @@ def _unexpected(source: Source, word: Word, accepted: set[str]) -> Diagnostic:
     else:
         hint = "put each formula on a line of its own" if word.kind == "COMMA" else ""
         message = f"`{word.text}` cannot stand here"
-    return _fault("syntax", message, hint, source, word.start, max(word.end, word.start + 1))
+    return _unreadable("syntax", message, hint, source, word.start, max(word.end, word.start + 1))
 
 
-def _fault(code: str, message: str, hint: str, source: Source, start: int, end: int) -> Diagnostic:
-    return Diagnostic(code, message, hint, Span(source, start, end))
+def _unreadable(code: str, message: str, hint: str, source: Source, start: int, end: int) -> Unreadable:
+    return Unreadable(Diagnostic(code, message, hint, Span(source, start, end)))
 
 
 # --- scopes -----------------------------------------------------------------------------------------------------------

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
-from lnnkit.check.program import ENTITY, CheckedProgram, Predicate, Query, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.walk import children, nodes
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.liberties import Unreadable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Span
 
 _SIGNS: dict[type, fol.Sign] = {
     ast.Not: "not",
@@ -73,15 +73,25 @@ class _Reader:
         listed = self._facts()
         for assertion in self.program.assertions:
             if assertion.kind != "law":
-                self._assertion(assertion.formula, assertion.lower, assertion.upper, assertion.name, assertion.span)
+                with self._collected():
+                    self._assertion(assertion)
         self.asking = True
         for query in questions:
-            self._question(query)
+            with self._collected():
+                self._question(query)
         self.asking = False
         self._closed(listed, derived)
         self._sorts()
         self.theory.entities = tuple({**self.members[ENTITY], **self.asked})
         return self.theory
+
+    @contextmanager
+    def _collected(self) -> Iterator[None]:
+        """A statement or question that has no reading is among the errors."""
+        try:
+            yield
+        except Unreadable as problem:
+            self.errors.append(problem.diagnostic)
 
     # --- facts --------------------------------------------------------------------------------------------------
 
@@ -137,39 +147,27 @@ class _Reader:
 
     # --- statements ---------------------------------------------------------------------------------------------
 
-    def _assertion(self, formula: ast.Node, lower: object, upper: object, name: str | None, span: Span) -> None:
-        low, high = _value(lower), _value(upper)
+    def _assertion(self, assertion: Assertion) -> None:
+        low, high, span = _value(assertion.lower), _value(assertion.upper), assertion.span
         if low is None or high is None:
             message = "this statement has no truth before it is trained"
-            self.errors.append(Diagnostic("untrained", message, "train the program first", span))
-            return
+            raise Unreadable(Diagnostic("untrained", message, "train the program first", span))
         if low < self.alpha and high > 1 - self.alpha:
             message = "this statement is neither true nor false at alpha: it is left out"
             self.theory.notes.append(Diagnostic("left-out", message, "", span, "warning"))
             return
-        try:
-            found = self._closed_formula(formula)
-        except Unreadable as problem:
-            self.errors.append(problem.diagnostic)
-            return
-        for each in self._held(found, low, high):
-            self.theory.axioms.append(fol.Stated(each, name=name, shown=span.on_one_line))
+        for each in self._held(self._closed_formula(assertion.formula), low, high):
+            self.theory.axioms.append(fol.Stated(each, name=assertion.name, shown=span.on_one_line))
 
     def _question(self, query: Query) -> None:
-        try:
-            if query.numeric:
-                message = "a number is neither true nor false"
-                raise Unreadable(Diagnostic("number-as-formula", message, "compare it", query.span))
-            if free := _free(query.formula):
-                message = (
-                    f"`{next(iter(free))}` is a free variable, and only formulas without free variables can be exported"
-                )
-                hint = "name an entity in place of each variable, or bind it with a quantifier"
-                raise Unreadable(Diagnostic("free-variable", message, hint, query.span))
-            formula = self._closed_formula(query.formula)
-        except Unreadable as problem:
-            self.errors.append(problem.diagnostic)
-            return
+        if query.numeric:
+            message = "a number is neither true nor false"
+            raise Unreadable(Diagnostic("number-as-formula", message, "compare it", query.span))
+        if free := _free(query.formula):
+            message = f"`{free[0]}` is a free variable, and only formulas without free variables can be exported"
+            hint = "name an entity in place of each variable, or bind it with a quantifier"
+            raise Unreadable(Diagnostic("free-variable", message, hint, query.span))
+        formula = self._closed_formula(query.formula)
         self.theory.questions.append(fol.Stated(formula, "query", shown=query.text))
 
     def _closed_formula(self, formula: ast.Node) -> fol.Formula:
