@@ -156,18 +156,18 @@ def _program(
 ) -> str:
     """Declarations, loads of the columns that the formula reads, and the rule. There are no loads if no column names
     the rows."""
-    from lnnkit.cli.init import relative
     from lnnkit.discovery.expression import columns as columns_of
     from lnnkit.discovery.formula_program import program_text
     from lnnkit.draft.drafting import load_text
     from lnnkit.draft.keys import keys_of
+    from lnnkit.syntax.relocate import relative
 
     formula = found.formula
     read = [inputs[place] for place in sorted(columns_of(formula))]
     keys = [each for each in keys_of(table) if each is not target and each not in read]
     head = f"# `{format_predicate(target.title)}` by `lnnkit discover` from {table.path.name}.\n"
     text = program_text(formula, [each.title for each in inputs], target.title)
-    path = relative(table.path, base)
+    path = relative(table.path.resolve(), base)
     if len(keys) == 1:
         loads = "".join(load_text(each.title, table, path, keys, (each,), numeric=True) + "\n" for each in read)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,10 @@ from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.errors import Error
 from lnnkit.markup.plain_text import counted, listed
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.relocate import relative
 
 if TYPE_CHECKING:
+    from lnnkit.draft.drafting import Draft
     from lnnkit.draft.survey import Survey
 
 SUMMARY = "draft a program for CSV, TSV, Parquet or JSON lines files"
@@ -40,8 +41,6 @@ def options(parser: CommandParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from lnnkit.draft.drafting import draft
-
     output = arguments.output
     if arguments.ids and output is None:
         raise streams.UsageError("--ids writes files, and needs -o OUT")
@@ -49,7 +48,7 @@ def command(arguments: argparse.Namespace) -> int:
     require_output(arguments, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
     tables = surveyed(files, lenient=True)
-    keyless = draft(tables, [relative(table.path, base) for table in tables]).keyless
+    keyless = _draft(tables, base).keyless
     if arguments.ids and keyless:
         tables = [_copied(table, base, arguments.force) if table.path in keyless else table for table in tables]
     text = drafted(tables, base)
@@ -90,12 +89,16 @@ def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
 
 def drafted(tables: Sequence[Survey], base: Path) -> str:
     """The program for some tables; its paths start from ``base``. Raises `Error` if no column names the rows of any."""
-    from lnnkit.draft.drafting import draft
-
-    found = draft(tables, [relative(table.path, base) for table in tables])
+    found = _draft(tables, base)
     _report([_keyless(path) for path in found.keyless], tables[len(found.keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
     return found.text
+
+
+def _draft(tables: Sequence[Survey], base: Path) -> Draft:
+    from lnnkit.draft.drafting import draft
+
+    return draft(tables, [relative(table.path.resolve(), base) for table in tables])
 
 
 def _keyless(path: Path) -> Diagnostic:
@@ -129,12 +132,3 @@ def _lost(table: Survey) -> Diagnostic:
     message = f"{counted(len(table.lost), 'row')} cannot be read: {listed(table.lost)}"
     hint = "`lnnkit check` says what is wrong with each"
     return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
-
-
-def relative(file: Path, base: Path) -> str:
-    """The path as the program names it."""
-    whole = file.resolve()
-    try:
-        return Path(os.path.relpath(whole, base.resolve())).as_posix()
-    except ValueError:  # on another drive
-        return whole.as_posix()

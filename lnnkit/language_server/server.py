@@ -156,10 +156,11 @@ class LnnServer(LanguageServer):
 
     def references(self, params: types.ReferenceParams) -> list[types.Location]:
         """All occurrences; the rules that conclude the predicate come first."""
-        place = at_cursor(*found) if (found := self.cursor(params)) else None
-        if found is None or place is None:
+        found = self.place(params)
+        if found is None:
             return []
-        linked = self.library.affected(found[0].main.path, place.name) or found[0]
+        linked, place = found
+        linked = self.library.affected(linked.main.path, place.name) or linked
         every = [
             each
             for each in named(linked, place.kind, place.name)

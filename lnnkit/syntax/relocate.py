@@ -32,6 +32,14 @@ def relocate(program: ast.Program, old: Path, new: Path) -> str:
     return "".join([*pieces, source.text[done:]])
 
 
+def relative(file: Path, folder: Path) -> str:
+    """A path that leads from a folder to a file; an absolute one if none does. ``file`` is resolved."""
+    try:
+        return Path(os.path.relpath(file, folder.resolve())).as_posix()
+    except ValueError:  # on another drive
+        return file.as_posix()
+
+
 def paths(program: ast.Program) -> list[str]:
     """The paths that ``program`` names, as they are written; of a query, every text that may be one."""
     named = [_path(statement) for statement in program.statements if isinstance(statement, Naming)]
@@ -53,11 +61,8 @@ def _moved(path: str, old: Path, new: Path) -> str:
     if Path(path).is_absolute() or _same(old, new):
         return path
     whole = old.resolve() / path
-    whole = whole.parent.resolve() / whole.name  # `..` after a symbolic link leads elsewhere than its text says
-    try:
-        return Path(os.path.relpath(whole, new.resolve())).as_posix()
-    except ValueError:  # on another drive
-        return whole.as_posix()
+    # `..` after a symbolic link leads elsewhere than its text says
+    return relative(whole.parent.resolve() / whole.name, new)
 
 
 def _same(old: Path, new: Path) -> bool:
