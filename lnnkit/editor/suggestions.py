@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,11 +15,10 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.data.source import is_table
 from lnnkit.editor.name_places import places
 from lnnkit.editor.program_files import Linked
-from lnnkit.editor.typed_words import as_entities, in_arguments, last_word
 from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import parser
-from lnnkit.syntax.identifiers import KEYWORDS
-from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, UNITS, WORDS, is_bare_entity, starts_upper
+from lnnkit.syntax.printer import format_predicate, format_string
 from lnnkit.syntax.split import comment_start, split
 
 _ASKING = ("fact", "rule", "axiom", "query", "label")
@@ -27,6 +26,11 @@ _VARIABLE = re.compile(r"(?<=[(,\s])[^\W\d_a-z]\w*(?=\s*[,)])")
 _PATH = re.compile(r'(?:\bfrom|^\s*import)\s*"$')
 _LOOKAHEAD = re.compile(r"\(\?[=!](?:[^()\\]|\\.)*\)")
 _SPELLED = re.compile(r"[a-z]+(?: [a-z]+)*")
+MOST = 50  # entities
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*$|[^\W_][\w.:-]*$')
+_MASK = "\0"  # for each character of a string
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_CALLED = re.compile(rf"([^\W\d][\w-]*|{_MASK}+)$")
 _PARTIAL = re.compile(r"[^\W\d_](?:[\w-]*\w)?$")
 
 
@@ -140,3 +144,34 @@ def words(terminal: TerminalDef) -> tuple[str, ...]:
 
 def _in_string(line: str) -> bool:
     return re.sub(r"\\.", "", line).count('"') % 2 == 1
+
+
+def last_word(text: str) -> tuple[str, str]:
+    """What stands before the last word, with strings masked, and the word, which begins with the quote of an unclosed
+    string."""
+    masked = _STRING.sub(lambda string: _MASK * len(string[0]), text)
+    found = _WORD.search(masked)
+    typed = text[found.start() :] if found else ""
+    return masked[: len(text) - len(typed)], typed
+
+
+def in_arguments(before: str) -> bool:
+    """Whether the parenthesis of an atom is still open, as in `P(a, `; strings are masked."""
+    depth = 0
+    for place in range(len(before) - 1, -1, -1):
+        depth += (before[place] == ")") - (before[place] == "(")
+        if depth < 0:
+            called = _CALLED.search(before[:place])
+            return called is not None and called[1] not in {*FUNCTIONS, *UNITS, *WORDS}
+    return False
+
+
+def as_entities(typed: str, starting: Callable[[str, int], Iterable[str]]) -> list[str]:
+    """The entities that a word may become, as they are written; ``starting`` gives those with a prefix, up to a
+    number."""
+    quoted = typed.startswith('"')
+    found = starting(typed.removeprefix('"'), MOST)
+    return [
+        each if not quoted and is_bare_entity(each) and not starts_upper(each) else format_string(each)
+        for each in found
+    ]

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -15,7 +14,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from lnnkit.cli import streams
-from lnnkit.editor.typed_words import as_entities, in_arguments, last_word
+from lnnkit.editor.suggestions import as_entities, in_arguments, last_word
 from lnnkit.kb import KnowledgeBase
 from lnnkit.shell.line_runner import LineRunner, whole_input
 from lnnkit.shell.requests import COMMANDS, Typed
@@ -64,8 +63,7 @@ class _Completer(Completer):
         self._runner = runner
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        for each in suggestions(self._runner.state.kb, document.text_before_cursor):
-            yield Completion(each.text, -each.typed, display_meta=each.kind)
+        yield from suggestions(self._runner.state.kb, document.text_before_cursor)
 
 
 def _history() -> History:
@@ -90,20 +88,12 @@ def state_folder() -> Path:
     return (Path(folder) if os.path.isabs(folder) else Path.home() / ".local" / "state") / "lnnkit"
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """``text`` replaces the last ``typed`` characters; ``kind`` says what it is."""
-
-    text: str
-    typed: int
-    kind: str
-
-
-def suggestions(kb: KnowledgeBase, text: str) -> list[Suggestion]:
-    """What may follow ``text``, which ends at the cursor; inside the arguments of an atom, entities."""
+def suggestions(kb: KnowledgeBase, text: str) -> list[Completion]:
+    """What may stand for the last word of ``text``, which ends at the cursor; inside the arguments of an atom,
+    entities. Each says what it is."""
     before, typed = last_word(text)
     if in_arguments(before):
-        return [Suggestion(each, len(typed), "entity") for each in as_entities(typed, kb.entities)]
+        return [Completion(each, -len(typed), display_meta="entity") for each in as_entities(typed, kb.entities)]
     if typed.startswith('"'):
         return []
     named = [
@@ -113,4 +103,5 @@ def suggestions(kb: KnowledgeBase, text: str) -> list[Suggestion]:
     if not before.strip():
         known = [*((word, "command") for word in COMMANDS), *((word, "keyword") for word in _STATEMENTS), *known]
     unique = dict(reversed(known))  # a word of several kinds is of the first
-    return [Suggestion(word, len(typed), unique[word]) for word in dict(known) if word.startswith(typed)]
+    offered = [word for word in dict(known) if word.startswith(typed)]
+    return [Completion(word, -len(typed), display_meta=unique[word]) for word in offered]

@@ -21,7 +21,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> lnnkit.KnowledgeBase:
 
 def offered(kb: lnnkit.KnowledgeBase, text: str) -> list[str]:
     """What the text would become."""
-    return [text[: len(text) - each.typed] + each.text for each in suggestions(kb, text)]
+    return [text[: len(text) + each.start_position] + each.text for each in suggestions(kb, text)]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_offered(text: str, wanted: list[str], kb: lnnkit.KnowledgeBase) -> None
 
 
 def test_everything_is_offered_at_the_start(kb: lnnkit.KnowledgeBase) -> None:
-    kinds = {each.text: each.kind for each in suggestions(kb, "")}
+    kinds = {each.text: each.display_meta_text for each in suggestions(kb, "")}
     assert kinds["why"] == "command"
     assert kinds["fact"] == "keyword"
     assert kinds["Infected"] == "predicate"
