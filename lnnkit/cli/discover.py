@@ -63,7 +63,6 @@ def command(arguments: argparse.Namespace) -> int:
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
     next_step = f"try `lnnkit run {output}`"
     found = discover(cells[:, places], cells[:, target], Search(arguments.seconds, seed=arguments.seed % 2**63))
-    names = [columns[place].title for place in places]
     if output is not None:
         inputs = [columns[place] for place in places]
         program = _program(found, table, columns[target], inputs, Path(output).resolve().parent)
@@ -71,15 +70,16 @@ def command(arguments: argparse.Namespace) -> int:
         if _NO_ROWS in program:
             next_step = "it answers nothing before it has rows: state their numbers as facts, or load a table with ids"
     streams.in_utf8()
-    shown = [format_predicate(name) for name in names]
+    shown = [format_predicate(columns[place].title) for place in places]
     title = columns[target].title
-    streams.write([_json(found, shown, title) if arguments.format == "json" else _table(found, shown, title)])
-    if arguments.columns is None and arguments.format != "json" and (left_out := _left_out(table, columns)):
-        streams.note(left_out)
-    if found.far and arguments.format != "json":
-        streams.note(_far(found.far, int((cells[:, target] == cells[:, target]).sum())))
-    if found.doubt and arguments.format != "json":
-        streams.note(found.doubt)
+    if arguments.format == "json":
+        streams.write([_json(found, shown, title)])
+    else:
+        streams.write([_table(found, shown, title)])
+        left_out = "" if arguments.columns is not None else _left_out(table, columns)
+        far = _far(found.far, int((cells[:, target] == cells[:, target]).sum())) if found.far else ""
+        for text in filter(None, (left_out, far, found.doubt)):
+            streams.note(text)
     if output is not None:
         streams.note(f"{output}: written; {next_step}")
     return 0
@@ -88,14 +88,14 @@ def command(arguments: argparse.Namespace) -> int:
 def _chosen(table: Survey, columns: Sequence[SurveyedColumn], target: str, wanted: str | None) -> tuple[int, list[int]]:
     """The indices of the target and of the input columns. Raises `Error` for a name that is not a column of numbers."""
     names = [column.title for column in columns]
-    listed = [target] if wanted is None else [target, *(part.strip() for part in wanted.split(","))]
-    problems = [_missing(table, name, names) for name in dict.fromkeys(listed) if name not in names]
+    named = [target] if wanted is None else [target, *(part.strip() for part in wanted.split(","))]
+    problems = [_missing(table, name, names) for name in dict.fromkeys(named) if name not in names]
     if problems:
         raise Error(problems)
     place = names.index(target)
     if wanted is None:
         return place, [each for each in range(len(names)) if each != place]
-    return place, [names.index(each) for each in dict.fromkeys(listed[1:]) if each != target]
+    return place, [names.index(each) for each in dict.fromkeys(named[1:]) if each != target]
 
 
 def _missing(table: Survey, name: str, numbers: Sequence[str]) -> Diagnostic:

@@ -34,12 +34,8 @@ SYMBOLS = {
 }
 
 
-def as_position(positions: Positions, offset: int) -> types.Position:
-    return types.Position(*positions.position(offset))
-
-
 def as_range(positions: Positions, start: int, end: int) -> types.Range:
-    return types.Range(as_position(positions, start), as_position(positions, end))
+    return types.Range(*(types.Position(*positions.position(offset)) for offset in (start, end)))
 
 
 def as_location(uri: str, positions: Positions, span: Span) -> types.Location:
