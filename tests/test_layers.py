@@ -252,12 +252,13 @@ def test_check_with_data_is_light(tmp_path: Path) -> None:
     assert not met.intersection(HEAVY)
 
 
-def test_inference_answers_and_explanations_need_no_torch(tmp_path: Path) -> None:
+def test_inference_answers_explanations_and_proofs_need_no_torch(tmp_path: Path) -> None:
     calls = ("kb.tell('A', [['bob']])", "kb.label('A', [['bob']])", "kb.replace_queries(['A(anna)'])", "kb.text")
     graphs = ("kb.graph", "kb.draw()", "kb.draw('A')", "kb.assume({'A(bob)': 1.0})")
     inferring = ("kb.infer()", "kb.ask('A(X)')", "kb.explain('A(anna)')", "kb.why_not('A(bob)')", "kb.conflicts()")
     start = ("import lnnkit", "kb = lnnkit.load(sys.argv[1])", "kb.save(sys.argv[1])")
-    script = "\n".join((*start, *calls, *graphs, *inferring))
+    proving = ("kb.prove('A(bob)')", "kb.explain('A(bob)', exact=True)")
+    script = "\n".join((*start, *calls, *graphs, *inferring, *proving))
     (tmp_path / "p.lnn").write_text(PROGRAM)
     assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 

@@ -22,7 +22,6 @@ from torch import Tensor
 from lnnkit.arrays import all_set, any_set, as_numpy, chosen
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.logic.bounds import tolerance
-from lnnkit.logic.lukasiewicz import Lukasiewicz
 
 End = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
 ReadEnd = Callable[[End], Tensor]
@@ -174,7 +173,7 @@ def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, c
     if leaf < 0 or len(formula.blocks) > 1 or formula.auxiliary is not None:
         return None
     top = formula.neurons[formula.top]
-    if top.kind != "implies" or not isinstance(top.logic, Lukasiewicz):
+    if top.kind != "implies" or top.logic is None or not top.logic.sums:
         return None
     head, flipped = top.operands[1], False
     if formula.neurons[head].kind == "not":
@@ -238,7 +237,7 @@ class _Compiler:
 
     def _connective(self, index: int, side: int) -> Sum | None:
         neuron = self._formula.neurons[index]
-        if not isinstance(neuron.logic, Lukasiewicz):
+        if neuron.logic is None or not neuron.logic.sums:
             return None
         conjunction = neuron.kind == "and"
         atoms: list[tuple[tuple[float, str | None], tuple[End, bool]]] = []

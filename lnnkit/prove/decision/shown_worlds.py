@@ -15,7 +15,7 @@ from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.truth_functions import Box
+from lnnkit.prove.ground.point_arithmetic import Box
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.prove.verdict import ShownWorld
 from lnnkit.syntax.printer import format_expression

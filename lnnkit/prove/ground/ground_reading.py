@@ -10,8 +10,7 @@ from lnnkit.numeric import Comparison
 from lnnkit.prove.ground.instance_search import assignments, guards_of, unified
 from lnnkit.prove.ground.known_values import Key, KnownValues
 from lnnkit.prove.ground.parts import Assignment, Part, Stated
-from lnnkit.prove.ground.point_arithmetic import comparison_box
-from lnnkit.prove.ground.truth_functions import Box, connective_box
+from lnnkit.prove.ground.point_arithmetic import Box, comparison_box, connective_box
 
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import Part
-from lnnkit.prove.ground.truth_functions import Box, connective_box
+from lnnkit.prove.ground.point_arithmetic import Box, connective_box
 
 Neutral = Callable[[Box], bool]
 Rows = Callable[[Part, Mapping[int, str]], Iterable[tuple[str, ...]] | None]

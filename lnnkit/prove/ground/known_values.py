@@ -12,7 +12,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.provenance.fact_sources import FactSources
-from lnnkit.prove.ground.truth_functions import Box
+from lnnkit.prove.ground.point_arithmetic import Box
 
 _NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)

@@ -1,4 +1,4 @@
-"""Terms over rational numbers: exact values, and the truth of comparisons over intervals."""
+"""Terms over rational numbers: exact values, and the truth of comparisons and connectives over intervals."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import torch
+import numpy as np
 
+from lnnkit.logic import logic_named, truth_at
+from lnnkit.logic.points import Numbers
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
 from lnnkit.numeric.interval import Interval
 
-Range = tuple[float, float]
+Box = tuple[float, float]
 RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -72,7 +74,7 @@ def folded(term: Term, values: Sequence[Any], apply: Callable[[object, Sequence[
 
 
 @lru_cache(maxsize=65536)
-def comparison_box(arithmetic: Comparison, ranges: tuple[Range, ...]) -> tuple[float, float]:
+def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
     """The bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number occurs more than
     once."""
     if not comparable(arithmetic):
@@ -82,11 +84,26 @@ def comparison_box(arithmetic: Comparison, ranges: tuple[Range, ...]) -> tuple[f
             held = float(holds(arithmetic, [rational(low) for low, _ in ranges]))
             return held, held
     low, high = arithmetic.truth([Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges])
-    return float(low) if arithmetic.total else 0.0, float(high)
+    return low.item() if arithmetic.total else 0.0, high.item()
 
 
-def _wider(end: float, sign: int) -> torch.Tensor:
-    return torch.tensor([float(end) + sign * _WIDER * max(1.0, abs(float(end)))], dtype=torch.float64)
+def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
+    """Bounds of the truth of a connective, or of ``not``, over a box; exact except for ``iff`` and ``xor``, where they
+    may be loose."""
+    if kind in ("not", "xor"):
+        low, high = x[0] if kind == "not" else connective_box("iff", logic, weights, bias, x)
+        return 1 - high, 1 - low
+    if kind == "iff":
+        there = connective_box("implies", logic, weights, bias, x)
+        back = connective_box("implies", logic, weights[::-1], bias, x[::-1])
+        return min(there[0], back[0]), min(there[1], back[1])
+    least, most = zip(*([x[0][::-1], x[1]] if kind == "implies" else x), strict=True)
+    low, high = (truth_at(logic_named(logic), Numbers(), kind, weights, bias, each) for each in (least, most))
+    return Numbers.cut(low), Numbers.cut(high)
+
+
+def _wider(end: float, sign: int) -> np.ndarray:
+    return np.array([float(end) + sign * _WIDER * max(1.0, abs(float(end)))])
 
 
 def applied(operation: object, x: Sequence[Fraction]) -> Fraction:

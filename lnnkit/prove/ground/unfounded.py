@@ -14,7 +14,7 @@ from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Part
-from lnnkit.prove.ground.truth_functions import Box
+from lnnkit.prove.ground.point_arithmetic import Box
 
 
 @dataclass(frozen=True, slots=True)

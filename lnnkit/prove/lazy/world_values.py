@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.truth_functions import Box
+from lnnkit.prove.ground.point_arithmetic import Box
 
 _MARK = "\ue000"  # prefix of the names of unnamed individuals: private use, so no entity of a program has it
 
