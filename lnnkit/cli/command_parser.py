@@ -46,10 +46,16 @@ class CommandParser(argparse.ArgumentParser):
 
     def work(self) -> None:
         """How an inference may use the machine, and whether it shows progress."""
+        self.groundings()
+        self.threads()
+        self.quiet()
+
+    def groundings(self) -> None:
         said = "refuse to make more than N instances of one rule or query (default: what half of the free memory holds)"
         self.value("--max-groundings", values.count, "N", said)
+
+    def threads(self) -> None:
         self.value("--threads", values.threads, "N", "threads to compute with (default: 1)", 1)
-        self.quiet()
 
     def quiet(self) -> None:
         self.flag("--quiet", "show no progress; without a terminal there is none anyway")

@@ -64,14 +64,16 @@ def options(parser: CommandParser) -> None:
     parser.flag("--reverse", "reverse the order")
     said = "show the answers of these states alone, as in --only true,likely_true"
     parser.add_argument("--only", type=values.states, default=(), metavar="STATES", help=said)
+    parser.groundings()
     parser.value("--max-rounds", values.count, "N", "stop after N rounds (default: 100,000)")
+    parser.threads()
     said = "precision of bounds: double (default), or single: to 1e-5, in half the memory"
     parser.choice("--precision", ("single", "double"), said, "double")
     said = "where to compute: cpu (default), cuda, or cuda:N"
     parser.add_argument("--device", type=values.device, default="cpu", metavar="D", help=said)
     said = "print what was joined for each rule, in which order and with how many rows, instead of the answers"
     parser.flag("--plan", said)
-    parser.work()
+    parser.quiet()
 
 
 def command(arguments: argparse.Namespace) -> int:
