@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.analysis.analyses import Analyses, Known
-from lnnkit.analysis.relevance import ALL, SIDES, Reading, Relevance, decide
+from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.asked import consequents, informed_sides, positive_queries, reading
 from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, of_strata, unfold
-from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.join.instances.grounding import Grounding, Use
 from lnnkit.store.atoms import Atoms
@@ -24,7 +24,8 @@ from lnnkit.store.layout import asked_constants, constants, domain, predicate_ta
 class Needed:
     """The part of a program that its queries need. ``readings`` are statements and definitions of shared neurons, in
     canonical order; ``strata`` the closed derived predicates, with the statements that define them; ``observers`` the
-    neurons that keep no bounds and of which a query is an instance. Bounds of ``idle`` tables have no effect."""
+    neurons that keep no bounds and of which a query is an instance; ``heard`` the shared neurons whose bounds queries
+    read."""
 
     lifted: LiftedGraph
     world: Domain
@@ -35,7 +36,7 @@ class Needed:
     relevance: Relevance
     readings: tuple[Reading, ...]
     strata: tuple[tuple[frozenset[str], tuple[Formula, ...]], ...]
-    idle: frozenset[str]
+    heard: frozenset[str]
 
     @property
     def formulas(self) -> Iterator[Formula]:
@@ -74,7 +75,8 @@ def needed(
     formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)
     readings = [reading(formula, analyses, observers) for formula in formulas]
-    asked = _asked(lifted, world)
+    heard = frozenset(_heard(lifted, world))
+    asked = _asked(lifted, world) | heard
     stated, given = informed_sides(lifted, atoms)
     stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     heads = {side for each in readings for side in consequents(each.formula)} if every else ()
@@ -88,25 +90,8 @@ def needed(
             break
         asked |= completing
     completions = tuple((stratum, tuple(defining[stratum])) for stratum in strata)
-    idle = _idle(own, relevance) - {name for stratum in strata for name in stratum} if every else frozenset[str]()
     return Needed(
-        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, idle
-    )
-
-
-def _idle(readings: Sequence[Reading], relevance: Relevance) -> frozenset[str]:
-    """The tables that matter for contradictions alone and that a single literal of one statement bounds. An instance
-    narrows an atom within its bounds, so a contradiction takes two."""
-    tellers = [
-        seen.table(leaf)
-        for seen in readings
-        for leaf in (*seen.formula.leaves, AUXILIARY)
-        if (leaf != AUXILIARY or seen.formula.auxiliary is not None) and sends(seen, relevance, leaf)
-    ]
-    return frozenset(
-        name
-        for name in set(tellers)
-        if tellers.count(name) == 1 and not any(relevance.mode(name, side) == ALL for side in SIDES)
+        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, heard
     )
 
 
@@ -123,15 +108,17 @@ def _constants_alone(lifted: LiftedGraph) -> Domain:
 
 
 def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
-    """The tables that queries read."""
-    found: set[str] = set()
+    """The tables of the leaves of queries."""
+    formulas = [unfold(lifted, root, world=world) for root in positive_queries(lifted)]
+    return {formula.neurons[leaf].source for formula in formulas for leaf in formula.leaves}
+
+
+def _heard(lifted: LiftedGraph, world: Domain) -> Iterator[str]:
+    """The shared neurons of which queries are instances, and the comparisons related to those of the queries."""
     for root in positive_queries(lifted):
-        formula = unfold(lifted, root, world=world)
-        found |= {formula.neurons[leaf].source for leaf in formula.leaves}
-        heard = speaking(lifted, world, root.reference)
-        found |= {each.node for each in heard if lifted.graph.nodes[each.node]["shared"]}
-        found |= {each.reference.node for each in comparing(lifted, world, root.reference).relatives}
-    return found
+        neurons = [each.node for each in speaking(lifted, world, root.reference)]
+        yield from (name for name in neurons if lifted.graph.nodes[name]["shared"])
+        yield from (each.reference.node for each in comparing(lifted, world, root.reference).relatives)
 
 
 def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:
@@ -159,8 +146,3 @@ def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
 
 def _read(readings: Sequence[Reading]) -> set[str]:
     return {each.table(leaf) for each in readings for leaf in each.formula.leaves}
-
-
-def queries(needs: Needed) -> list[Root]:
-    """The queries, without leading negations."""
-    return positive_queries(needs.lifted)

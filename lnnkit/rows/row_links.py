@@ -18,12 +18,13 @@ from lnnkit.analysis.relevance import Reading
 from lnnkit.check.findings import place
 from lnnkit.check.program import ENTITY, Assertion, Predicate, Query, SameEntity
 from lnnkit.check.walk import nodes
+from lnnkit.engine.start.asked import positive_queries
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import Root
 from lnnkit.logic.bounds import Bounds
-from lnnkit.rows.needed_statements import Needed, queries, sends
+from lnnkit.rows.needed_statements import Needed, sends
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
@@ -67,7 +68,10 @@ class _Links:
 
     def _mixed(self) -> bool:
         """Whether a position for any entity can hold a row."""
-        formulas = [*self.needs.formulas, *(unfold(self.needs.lifted, root) for root in queries(self.needs))]
+        formulas = [
+            *self.needs.formulas,
+            *(unfold(self.needs.lifted, root) for root in positive_queries(self.needs.lifted)),
+        ]
         return any(
             isinstance(argument, int) and sort == ENTITY and formula.sorts[argument] == self.rows.name
             for formula in formulas
@@ -84,7 +88,7 @@ class _Links:
     # --- queries ------------------------------------------------------------------------------------------------------
 
     def of_queries(self) -> Iterator[Diagnostic]:
-        for root in queries(self.needs):
+        for root in positive_queries(self.needs.lifted):
             query = root.origin
             own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
             yield from self._of_root(root, unfold(self.needs.lifted, root))
@@ -133,7 +137,7 @@ class _Links:
             }
             for formula in every
         ]
-        asked = [unfold(needs.lifted, root) for root in queries(needs)]
+        asked = [unfold(needs.lifted, root) for root in positive_queries(needs.lifted)]
         reached = {formula.neurons[leaf].source for formula in asked for leaf in formula.leaves}
         while more := [own for own in tables if own & reached and not own <= reached]:
             reached = reached.union(*more)
@@ -153,7 +157,9 @@ class _Links:
     def _of_any_entity(self) -> Iterator[Diagnostic]:
         """Predicates of any entity, with facts: these are not among those that a stream supplies."""
         pairs = [(each, self._holder(each)) for each in self.needs.formulas if each.root is not None]
-        pairs += [(unfold(self.needs.lifted, root), self._statement(root)) for root in queries(self.needs)]
+        pairs += [
+            (unfold(self.needs.lifted, root), self._statement(root)) for root in positive_queries(self.needs.lifted)
+        ]
         for formula, statement in pairs:
             for leaf in formula.leaves:
                 neuron = formula.neurons[leaf]

@@ -206,7 +206,7 @@ def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None)
     readers = [*statements.values(), *(each for _, each in asking), *(each for own in strata for _, each in own)]
     by_name = {str(formula.auxiliary): formula for formula in needs.shared.formulas}
     own = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1}
-    wanted: list[Atoms] = [Atoms(name) for name in sorted({*own, *_heard(needs)} & by_name.keys())]
+    wanted: list[Atoms] = [Atoms(name) for name in sorted({*own, *needs.heard} & by_name.keys())]
     defined: dict[str, dict[tuple[Place, ...], Columns]] = {}
     while readers or wanted:
         if readers:
@@ -262,16 +262,6 @@ def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[
     )
 
 
-def _heard(needs: Needed) -> set[str]:
-    """The shared neurons whose bounds queries read, and the comparisons related to those of the queries."""
-    found: set[str] = set()
-    for root in needs.lifted.queries:
-        reference = below_negations(needs.lifted.graph, root.reference)[0]
-        found |= {each.node for each in speaking(needs.lifted, needs.world, reference)}
-        found |= {each.reference.node for each in comparing(needs.lifted, needs.world, reference).relatives}
-    return found
-
-
 def _positive(needs: Needed, root: Root) -> tuple[Root, bool]:
     reference, negated = below_negations(needs.lifted.graph, root.reference)
     return replace(root, reference=reference), negated
@@ -296,11 +286,8 @@ def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
     looked_up = [leaf for leaf, atoms in columns.atoms.items() if atoms.places and leaf != AUXILIARY]
     modes = {**modes, **dict.fromkeys(looked_up, (0, 0))}  # nothing bounds them
-    analysis = needs.analyses.of(formula)
-    reads = _reads(RuleShape(formula, analysis, modes, (), completes=False), columns)
-    modes = {leaf: (0, 0) if _sources(formula).get(leaf) in needs.idle else own for leaf, own in modes.items()}
-    shape = RuleShape(formula, analysis, modes, (), completes=False)
-    return DenseRule(shape, columns.names, reads, clause(shape), _informing(formula))
+    shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=False)
+    return DenseRule(shape, columns.names, _reads(shape, columns), clause(shape), _informing(formula))
 
 
 def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: Needed) -> tuple[DenseRule, ...]:

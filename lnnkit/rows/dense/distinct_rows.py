@@ -3,7 +3,7 @@ combination. Rows are independent, so all rows of a combination have the same an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,39 +41,29 @@ def distinct_rows(strip: Strip, names: Sequence[str]) -> Distinct | None:
         if count > min(_MOST, strip.length // _LEAST):
             return None
         found[name] = coded, given
-    kind = np.uint8 if count <= 256 else np.int32
-    key = np.zeros(strip.length, kind)
-    parts: dict[str, tuple[int, int]] = {}  # the number of values, and their place value in the mixed-radix key
-    weight = 1
-    for name, (coded, given) in found.items():
-        size = len(coded.lower)
-        if size > 1:
-            key += coded.codes.astype(kind, copy=False) * kind(weight)
-        if given is not None:
-            key += given.view(np.uint8).astype(kind, copy=False) * kind(weight * size)
-        parts[name] = size, weight
-        weight *= size * (1 if given is None else 2)
-    return Distinct(Strip(count, dict(_columns(strip, found, parts, count))), key.astype(np.int32))
+    key = np.zeros(strip.length, np.uint8 if count <= 256 else np.int32)
+    every, weight = np.arange(count), 1
+    columns: dict[str, Column] = {}
 
-
-def _columns(
-    strip: Strip,
-    found: dict[str, tuple[Coded, Array | None]],
-    parts: dict[str, tuple[int, int]],
-    count: int,
-) -> Iterator[tuple[str, Column]]:
-    every = np.arange(count)
-    for name, (coded, given) in found.items():
-        size, weight = parts[name]
+    def digit(codes: Array, size: int) -> Array:
+        """Adds a digit to the mixed-radix key; returns its value in each combination."""
+        nonlocal key, weight
+        if size == 1:
+            return np.zeros(count, np.int64)
+        key += codes.astype(key.dtype, copy=False) * key.dtype.type(weight)
         own = every // weight % size
-        before = strip.column(name)
+        weight *= size
+        return own
+
+    for name, (coded, given) in found.items():
+        before, own = strip.column(name), digit(coded.codes, len(coded.lower))
         lower = coded.lower.take(own)
         upper = lower if coded.upper is coded.lower else coded.upper.take(own)
+        listed = None if before.given is None else np.ones(count, dtype=bool)
         if given is not None:
-            listed: Array | None = every // (weight * size) % 2 == 1
-        else:
-            listed = None if before.given is None else np.ones(count, dtype=bool)
-        yield name, Column(before.table, lower, upper, listed)
+            listed = digit(given.view(np.uint8), 2) == 1
+        columns[name] = Column(before.table, lower, upper, listed)
+    return Distinct(Strip(count, columns), key.astype(np.int32))
 
 
 def _coded(column: Column) -> Coded | None:
