@@ -24,8 +24,9 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery, DenseTable, dense_program
 from lnnkit.rows.dense.dense_rounds import DenseRun, Unsettled
 from lnnkit.rows.dense.dense_state import Column, Strip, at_default
+from lnnkit.rows.dense.row_lookups import Lookups
 from lnnkit.rows.dense.strip_run import LENGTH, Settled, settled
-from lnnkit.rows.needed_statements import Needed, needed
+from lnnkit.rows.needed_statements import needed
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, domain
 from lnnkit.store.stated_facts import Gathered
@@ -50,23 +51,18 @@ def column_fixpoint(
     if any(len(root.variables) != 1 for root in lifted.queries):
         return None
     needs = needed(program, {facts.predicate for facts in gathered.given}, lifted, known, every=True)
-    dense = dense_program(needs, program)
-    sort = None if dense is None or needs.shared.impossible else _sort(needs, dense)
-    if dense is None or sort is None:
+    sorts = {sort for asked in (*needs.formulas, *lifted.queries) for sort in asked.sorts}
+    if len(sorts) != 1 or needs.shared.impossible:
+        return None
+    (sort,) = sorts
+    dense = dense_program(needs, program, Lookups(sort))
+    if dense is None or any(needs.atoms.tables[name].sorts != (sort,) for name in dense.tables):
         return None
     facts = _facts(gathered.given, dense.tables)
     if facts is None:
         return None
     world = domain(lifted, *gathered)
     return _Columns(dense, world.sorts[sort], facts).inferred(lifted.queries, watch)
-
-
-def _sort(needs: Needed, dense: DenseProgram) -> str | None:
-    """The sort that everything needed is about; None if there are several."""
-    formulas = [*dense.statements, *(each.formula for each in (*dense.comparisons, *dense.shared, *dense.queries))]
-    found = {formula.sorts[0] for formula in formulas}
-    found |= {sort for name in dense.tables for sort in needs.atoms.tables[name].sorts}
-    return found.pop() if len(found) == 1 else None
 
 
 class _Columns:

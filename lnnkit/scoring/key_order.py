@@ -3,9 +3,8 @@ repeated."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lnnkit.rows.row_keys import Rising, rising
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 Key = int | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRange:
+class KeyRange(NamedTuple):
     """The keys of consecutive rows: whether each is greater than the one before, in the two orders of
     `lnnkit.rows.row_keys.Rising`, and the ``first`` and ``last`` key; None without rows."""
 
@@ -35,10 +33,6 @@ class KeyRange:
     def rising(self) -> bool:
         """Whether they rise in one of the orders: then none is repeated."""
         return self.by_bytes or self.by_length
-
-    @property
-    def told(self) -> list[object]:
-        return [self.by_bytes, self.by_length, self.first, self.last]
 
     def then(self, other: KeyRange) -> KeyRange:
         """The range of two consecutive runs of keys."""

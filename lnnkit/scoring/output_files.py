@@ -162,7 +162,7 @@ class BadRowsFile:
     def write(self, rows: list[BadRow]) -> None:
         self.count += len(rows)
         with self._named():
-            self._rows.writerows([each.file, each.row, each.code, each.message] for each in rows)
+            self._rows.writerows(rows)
 
     def __exit__(self, kind: object, problem: object, trace: object) -> None:
         try:

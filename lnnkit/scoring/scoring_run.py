@@ -76,8 +76,7 @@ def score(
         require_known(output)
         output = Path(os.path.realpath(output)) if output.is_symlink() else output  # a link stays
         identity = stream.identity
-        with Parts.beside(output).lock as lock:
-            return _Run(scorer, stream, identity, output, lock, workers, bad_rows).scored(told)
+        return _scored(scorer, stream, identity, output, workers, bad_rows, told)
     except (Unreadable, DataError) as problem:
         raise _explained(problem, stream, identity) from None
     except BrokenProcessPool:
@@ -96,27 +95,44 @@ def _kept(stream: RowStream) -> str:
     return "" if stream.standard_input is not None else "what was decided is kept: "
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A run that holds the ``lock`` of its output, over a stream of this ``identity``."""
-
-    scorer: RowScorer
-    stream: RowStream
-    identity: str | None
-    output: Path
-    lock: OutputLock
-    workers: int
-    bad_rows: Path | None
-
-    def scored(self, told: Callable[[Scored], None]) -> Scored:
-        parts = Parts.beside(self.output)
-        plan = None
+def _scored(
+    scorer: RowScorer,
+    stream: RowStream,
+    identity: str | None,
+    output: Path,
+    workers: int,
+    bad_rows: Path | None,
+    told: Callable[[Scored], None],
+) -> Scored:
+    """Score a stream of this ``identity``, alone."""
+    parts, plan, lenient = Parts(output), None, bad_rows is not None
+    with parts.lock as lock:
         try:
-            if self.identity is not None:
-                plan = plan_of(self.scorer, self.identity, lenient=self.bad_rows is not None)
+            if identity is not None:
+                plan = plan_of(scorer, identity, lenient=lenient)
             parts, resumed = parts.prepared(plan)
             found = Scored(resumed=resumed)
-            self._join(parts, found, told)
+            job = _Job(scorer, parts, lenient=lenient)
+            with ExitStack() as stack:
+                whole = stack.enter_context(OutputFile(output, parts.folder))
+                left = None if bad_rows is None else stack.enter_context(BadRowsFile(bad_rows))
+                keys = KeyRange()
+                for number, unit in _in_order(job, stream, workers, lock):
+                    summary = parts.summary(number)
+                    if keys.meets(summary.keys):
+                        job.do(number, unit, keys)
+                        summary = parts.summary(number)
+                    keys = keys.then(summary.keys)
+                    whole.append(parts.path(number), summary.header)
+                    if left is not None:
+                        left.write(summary.bad)
+                        found.left_out = left.count
+                    found.add(summary)
+                    told(found)
+                _require_unchanged(stream, identity)
+                found.scattered = not keys.rising and found.batches > 1
+                if not found.rows and not found.left_out:
+                    raise Unreadable("no-rows", "the stream has no rows")
         except BaseException:
             if plan is None:  # no later run continues from them
                 parts.remove()
@@ -124,31 +140,7 @@ class _Run:
                 parts.remove_empty()
             raise
         parts.remove()
-        return found
-
-    def _join(self, parts: Parts, found: Scored, told: Callable[[Scored], None]) -> None:
-        """Put the parts together, as they are written, into the output."""
-        job = _Job(self.scorer, parts, lenient=self.bad_rows is not None)
-        with ExitStack() as stack:
-            whole = stack.enter_context(OutputFile(self.output, parts.folder))
-            left = None if self.bad_rows is None else stack.enter_context(BadRowsFile(self.bad_rows))
-            keys = KeyRange()
-            for number, unit in _in_order(job, self.stream, self.workers, self.lock):
-                summary = parts.summary(number)
-                if keys.meets(summary.keys):
-                    job.do(number, unit, keys)
-                    summary = parts.summary(number)
-                keys = keys.then(summary.keys)
-                whole.append(parts.path(number), summary.header)
-                if left is not None:
-                    left.write(summary.bad)
-                    found.left_out = left.count
-                found.add(summary)
-                told(found)
-            _require_unchanged(self.stream, self.identity)
-            found.scattered = not keys.rising and found.batches > 1
-            if not found.rows and not found.left_out:
-                raise Unreadable("no-rows", "the stream has no rows")
+    return found
 
 
 def _require_unchanged(stream: RowStream, identity: str | None) -> None:

@@ -56,8 +56,7 @@ class Summary:
                 ]
 
     def text(self) -> str:
-        bad = [[each.file, each.row, each.code, each.message] for each in self.bad]
-        return json.dumps([self.rows, self.batches, self.states, bad, self.header, self.keys.told])
+        return json.dumps([self.rows, self.batches, self.states, self.bad, self.header, self.keys])
 
     @staticmethod
     def read(text: str) -> Summary:
@@ -85,10 +84,6 @@ class Parts:
     @property
     def _own(self) -> Path:
         return self.folder / self.plan
-
-    @staticmethod
-    def beside(output: Path) -> Parts:
-        return Parts(output)
 
     def prepared(self, plan: str | None) -> tuple[Parts, int]:
         """The parts of a run with this ``plan``, and their number; parts of other plans are removed. A run without a

@@ -29,7 +29,7 @@ def program(rng: random.Random) -> DenseProgram:
         )
         lines.append(f"rule {text}{rng.choice(['', ' in [0.8, 1]'])}\nquery D{place}(X)")
     model = lnnkit.loads("\n".join(lines) + "\n", streamed="row").scorer("row").model
-    found = dense_program(model.needs, model.program)
+    found = dense_program(model.needs, model.program, model.compiled.lookups)
     assert found is not None
     return found
 

@@ -16,7 +16,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.response.respond import constant
 from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.passes import upward
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula, unfold
+from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
 from lnnkit.graph.match import below_negations
 from lnnkit.graph.relatives import Kin
@@ -133,9 +133,9 @@ class DenseProgram:
         return tuple(sorted(found))
 
 
-def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups | None = None) -> DenseProgram | None:
-    """The dense form of a row-local program; None if it has none. With ``lookups``, statements may read reference
-    tables through entities that rows name."""
+def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups) -> DenseProgram | None:
+    """The dense form of a row-local program, whose statements may read reference tables through entities that rows
+    name; None if it has none."""
     asked = [_positive(needs, root) for root in needs.lifted.queries]
     queried = [unfold(needs.lifted, root, world=needs.world) for root, _ in asked]
     if needs.observers:
@@ -187,16 +187,14 @@ class _Columned:
         return {each.name: each for _, columns in self.all for each in columns.atoms.values()}
 
 
-def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None) -> _Columned | None:
+def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups) -> _Columned | None:
     """The columns of all leaves; None if some instance is not about one row and the entities that it names."""
 
     def found(formula: Formula, variables: Mapping[int, Place] | None = None) -> Columns | None:
-        if _is_of_one_row(formula) and not variables:
-            return Columns({leaf: Atoms(name) for leaf, name in _sources(formula).items()}, 0)
-        return None if lookups is None else lookups.columns(needs, formula, variables)
+        return lookups.columns(needs, formula, variables)
 
     def is_about_rows(formula: Formula) -> bool:
-        return lookups is None or lookups.is_about_rows(needs, formula)
+        return lookups.is_about_rows(needs, formula)
 
     readings = [each.formula for each in needs.readings if is_about_rows(each.formula)]
     statements = {id(formula): found(formula) for formula in readings if formula.auxiliary is None}
@@ -232,11 +230,9 @@ def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups | None)
     if any(formula.auxiliary is not None and formula.auxiliary not in defined for formula in readings):
         return None
     told = tuple(pair for formula in readings for pair in several(formula))
-    exact = frozenset[str]() if lookups is None else lookups.exact
     # Bounds that a row proposes for others would have to be kept
-    if any(_tells_others(needs, *pair, exact) for pair in told):
+    if any(_tells_others(needs, *pair, lookups.exact) for pair in told):
         return None
-
     return _Columned(
         told,
         tuple(pair for each in needs.shared.formulas if each.auxiliary in defined for pair in several(each)),
@@ -265,21 +261,6 @@ def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[
 def _positive(needs: Needed, root: Root) -> tuple[Root, bool]:
     reference, negated = below_negations(needs.lifted.graph, root.reference)
     return replace(root, reference=reference), negated
-
-
-def _is_of_one_row(formula: Formula) -> bool:
-    if len(formula.blocks) != 1 or len(formula.sorts) != 1:
-        return False
-    return all(neuron.arguments == (0,) for neuron in formula.neurons if neuron.kind in (LEAF, "same")) and not any(
-        neuron.kind == "same" for neuron in formula.neurons
-    )
-
-
-def _sources(formula: Formula) -> dict[int, str]:
-    found = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
-    if formula.auxiliary is not None:
-        found[AUXILIARY] = formula.auxiliary
-    return found
 
 
 def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:

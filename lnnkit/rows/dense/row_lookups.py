@@ -80,8 +80,8 @@ class Lookups:
         ``variables`` other than the row are given; None if some instance is not about entities that the row names."""
         if len(formula.blocks) != 1 or any(neuron.kind == "same" for neuron in formula.neurons):
             return None
-        rows = [place for place, sort in enumerate(formula.sorts) if sort == self.sort]
-        if len(rows) != 1 or ENTITY in formula.sorts:
+        rows = [place for place, sort in enumerate(formula.sorts) if sort in (self.sort, ENTITY)]
+        if len(rows) != 1 or (ENTITY in formula.sorts and len(formula.sorts) > 1):
             return None
         if variables is None:
             variables = self._linked(needs, formula, rows[0])
