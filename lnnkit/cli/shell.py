@@ -10,6 +10,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.run import ON_TERMINAL
+from lnnkit.markup.optional_libraries import installed
 
 SUMMARY = "ask, state facts and see why, at a prompt"
 DESCRIPTION = """\
@@ -31,7 +32,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.file == STANDARD_INPUT:
         raise streams.UsageError("inputs are read from standard input, so FILE cannot be -")
     at_terminal = sys.stdin is not None and sys.stdin.isatty()
-    if at_terminal and not _installed():
+    if at_terminal and not installed("prompt_toolkit"):
         streams.note("lnnkit shell: error: the prompt needs prompt_toolkit: pip install 'lnnkit[shell]'")
         return 1
     from lnnkit.shell.shell_state import opened
@@ -50,9 +51,3 @@ def command(arguments: argparse.Namespace) -> int:
     streams.write([f"lnnkit {__version__}; `help` lists the commands, Ctrl-D ends\n"])
     run_prompt(state)
     return 0
-
-
-def _installed() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("prompt_toolkit") is not None

@@ -37,13 +37,21 @@ class ImportedProgram:
     notes: tuple[Diagnostic, ...]
 
 
-def program_for(
-    stated: Sequence[fol.Stated],
-    liberties: Liberties,
-    title: str,
-    glosses: Mapping[str, str],
-) -> ImportedProgram:
-    """The program equivalent to ``stated``. Different names denote different individuals."""
+def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) -> ImportedProgram:
+    """The program for a text with a formula of first-order logic on each line. Different names denote different
+    individuals.
+
+    Lines after a heading `Conclusion:` become queries; ``::: words`` after a formula and lines after `#` are comments.
+    The text of the program has a comment for each liberty taken, which ``.notes`` holds as well. Raises `ProgramError`
+    with every line that cannot be read; with ``skip_errors`` those are left out, and are among the notes.
+    """
+    source = as_source(path, text)
+    liberties = Liberties(source)
+    stated, glosses, errors = read_fol(source, liberties)
+    if errors and not skip_errors:
+        raise ProgramError(errors)
+    for each in errors:
+        liberties.add(replace(each, message=f"left out: {each.message}", severity="warning"))
     _require_shallow(stated)
     stated = _with_one_name(with_attributes(stated), liberties)
     stated, relations = relations_for(stated)
@@ -58,7 +66,7 @@ def program_for(
     names, constants = names_for(stated, liberties)
     writer = _Writer(names, constants, frozenset(_facts_entities(stated)))
     body = [line for each in stated for line in writer.lines(each, liberties.found)]
-    head = [f"# {title}", *_declarations(names, glosses)]
+    head = [f"# From {path}, first-order logic.", *_declarations(names, glosses)]
     notes = tuple(liberties.found)
     general = [note for note in notes if not any(_within(note, each) for each in stated)]
     if notes:
@@ -348,20 +356,3 @@ def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
 def _occurrences(formula: fol.Quantified) -> int:
     """The number of occurrences of a quantifier's variable in its scope."""
     return sum(each.name == formula.variable for each in fol.free_occurrences(formula.body))
-
-
-def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) -> ImportedProgram:
-    """The program for a text with a formula of first-order logic on each line.
-
-    Lines after a heading `Conclusion:` become queries; ``::: words`` after a formula and lines after `#` are comments.
-    The text of the program has a comment for each liberty taken, which ``.notes`` holds as well. Raises `ProgramError`
-    with every line that cannot be read; with ``skip_errors`` those are left out, and are among the notes.
-    """
-    source = as_source(path, text)
-    liberties = Liberties(source)
-    stated, glosses, errors = read_fol(source, liberties)
-    if errors and not skip_errors:
-        raise ProgramError(errors)
-    for each in errors:
-        liberties.leave_out(each)
-    return program_for(stated, liberties, f"From {path}, first-order logic.", glosses)

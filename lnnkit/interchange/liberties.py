@@ -36,8 +36,3 @@ class Liberties:
         """A finding, once."""
         if diagnostic not in self.found:
             self.found.append(diagnostic)
-
-    def leave_out(self, error: Diagnostic) -> None:
-        """A statement with an error is left out: that is a liberty too."""
-        message = f"left out: {error.message}"
-        self.add(Diagnostic(error.code, message, error.hint, error.span, "warning", error.file, error.row))

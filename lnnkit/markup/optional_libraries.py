@@ -1,4 +1,4 @@
-"""Libraries that only the extra ``lnnkit[report]`` installs."""
+"""Libraries that only extras install."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def installed(library: str) -> bool:
 
 
 def require(what: str, *libraries: str) -> None:
-    """Raises `Error` where a library that ``what`` needs is not installed."""
+    """Raises `Error` where a library of the extra ``lnnkit[report]`` that ``what`` needs is not installed."""
     missing = [library for library in libraries if not installed(library)]
     if missing:
         message = f"{what} needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
