@@ -15,6 +15,7 @@ from lnnkit.cli.progress import interruptible
 from lnnkit.computing import use_threads
 from lnnkit.data.model_file import is_model
 from lnnkit.kb.saving import refuse_moved
+from lnnkit.markup.optional_libraries import require
 from lnnkit.output import require_apart, write_text
 
 if TYPE_CHECKING:
@@ -77,9 +78,7 @@ def command(arguments: argparse.Namespace) -> int:
         if given and not arguments.classical:
             raise streams.UsageError(f"{option} needs --classical")
     if arguments.report is not None:
-        from lnnkit.report.figures import require_matplotlib
-
-        require_matplotlib()
+        require("a report of training", "matplotlib")
     shown = not arguments.quiet
     kb = load(arguments.file, shown=shown)
     for path in filter(None, (arguments.output, arguments.report, arguments.checkpoint)):

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lnnkit.markup.optional_libraries import require
 from lnnkit.markup.palette import PALETTE
 from lnnkit.markup.templating import visible
 
@@ -25,11 +24,6 @@ _TAG = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
 _CLUTTER = re.compile(r' id="[A-Za-z.]+_\d+"| xmlns(:\w+)?="[^"]*"')
 _FONT = re.compile(r"(font: (?:\d+ )?[\d.]+px)[^;\"]*")
 _ROLES = {each.light: role for role, each in PALETTE.items()}
-
-
-def require_matplotlib() -> None:
-    """Raises `Error` if matplotlib is not installed."""
-    require("a report of training", "matplotlib")
 
 
 def colour(role: str) -> str:

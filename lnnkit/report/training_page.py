@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.markup.optional_libraries import installed
+from lnnkit.markup.optional_libraries import installed, require
 from lnnkit.markup.templating import document, rendered
-from lnnkit.report.figures import require_matplotlib
 from lnnkit.scores import Epoch, Evidence, Fitted, Learned
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ _WORDS = re.compile(r"\s+|[\w.]+|[^\w\s]")
 
 def page(fit: Fitted, title: str) -> str:
     """The report as a whole document. Raises `Error` if matplotlib is not installed."""
-    require_matplotlib()
+    require("a report of training", "matplotlib")
     return document(title, fragment(fit, title))
 
 

@@ -89,7 +89,7 @@ def without_wrapped_quantifiers(words: Words, liberties: Liberties) -> Words:
         if kinds[:2] == ["LPAR", "QUANTIFIER"] and (end := _names_end(words, index + 2)) and _is(words, end, "RPAR"):
             found += words[index + 1 : end]
             index = end + 1
-        elif kinds == ["QUANTIFIER", "LPAR", "NAME", "COMMA"] and not _listed(words, index + 2):
+        elif kinds == ["QUANTIFIER", "LPAR", "NAME", "COMMA"] and not _is(words, _names_end(words, index + 2), "RPAR"):
             quantifier, bracket, name, comma = words[index : index + 4]
             found += [bracket, quantifier, name, replace(comma, kind="COLON")]
             index += 4
@@ -109,12 +109,6 @@ def _names_end(words: Words, index: int) -> int:
     while _is(words, index, "NAME") or (_is(words, index, "COMMA") and _is(words, index + 1, "NAME")):
         index += 1
     return index
-
-
-def _listed(words: Words, index: int) -> bool:
-    """Whether ``x, y)`` stands here, and nothing but names."""
-    end = _names_end(words, index)
-    return _is(words, end, "RPAR")
 
 
 def _is(words: Words, index: int, kind: str) -> bool:
