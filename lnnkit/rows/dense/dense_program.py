@@ -4,7 +4,7 @@ facts bind to one entity (`lnnkit.rows.dense.row_lookups`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -133,115 +133,101 @@ class DenseProgram:
         return tuple(sorted(found))
 
 
+class _Linked(Exception):
+    """Some instance is not about one row and the entities that it names."""
+
+
+Placed = tuple[Formula, Columns]  # a formula with the columns of its leaves
+
+
 def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups) -> DenseProgram | None:
     """The dense form of a row-local program, whose statements may read reference tables through entities that rows
     name; None if it has none."""
+    try:
+        return None if needs.observers else _compiled(needs, program, lookups)
+    except _Linked:
+        return None
+
+
+def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> DenseProgram:
+    def placed(formula: Formula, variables: Mapping[int, Place] | None = None) -> Placed:
+        found = lookups.columns(needs, formula, variables)
+        if found is None:
+            raise _Linked
+        return formula, found
+
+    def is_about_rows(formula: Formula) -> bool:
+        return lookups.is_about_rows(needs, formula)
+
     asked = [_positive(needs, root) for root in needs.lifted.queries]
-    queried = [unfold(needs.lifted, root, world=needs.world) for root, _ in asked]
-    if needs.observers:
-        return None
-    found = _columns(needs, queried, lookups)
-    if found is None:
-        return None
-    every = [formula for formula, _ in found.all]
-    if {formula.neurons[leaf].source for formula in every for leaf in formula.leaves} & {*needs.shared.impossible}:
-        return None
+    asking = [placed(unfold(needs.lifted, root, world=needs.world), {}) for root, _ in asked]
+    readings = [each.formula for each in needs.readings if is_about_rows(each.formula)]
+    statements = {id(formula): [placed(formula)] for formula in readings if formula.auxiliary is None}
+    strata = [
+        (names, [placed(formula) for formula in own]) for names, own in needs.strata if any(map(is_about_rows, own))
+    ]
+    every = [*asking, *(pair for own in (*statements.values(), *(own for _, own in strata)) for pair in own)]
+    alone = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1} | needs.heard
+    statements |= _definitions(needs, placed, [*map(Atoms, sorted(alone)), *_atoms(every)])
+    if not {id(formula) for formula in readings} <= statements.keys():
+        raise _Linked
+    defined = [pair for each in needs.shared.formulas for pair in statements.get(id(each), ())]
+    every += defined
+    told = [pair for formula in readings for pair in statements[id(formula)]]
+    # Bounds that a row proposes for others would have to be kept
+    if any(_tells_others(needs, *pair, lookups.exact) for pair in told):
+        raise _Linked
+    if any(formula.neurons[leaf].source in needs.shared.impossible for formula, _ in every for leaf in formula.leaves):
+        raise _Linked
     queries = tuple(
-        _query(needs, root, *each, negated=negated, numeric=program.queries[place].numeric)
-        for place, ((root, negated), each) in enumerate(zip(asked, found.queries, strict=True))
+        _query(needs, root, *pair, negated=negated, numeric=query.numeric)
+        for (root, negated), pair, query in zip(asked, asking, program.queries, strict=True)
     )
-    if any(_listens_elsewhere(query, columns) for query, (_, columns) in zip(queries, found.queries, strict=True)):
-        return None
-    defining = tuple(_rule(needs, *each) for each in found.definitions)
-    rules = tuple(_rule(needs, *each) for each in found.readings)
-    tables = _tables(needs, found, queries)
-    strata = tuple((names, tuple(_completing(needs, *each) for each in own)) for names, own in found.strata)
+    if any(_listens_elsewhere(query, columns) for query, (_, columns) in zip(queries, asking, strict=True)):
+        raise _Linked
+    defining = [_rule(needs, *pair) for pair in defined]
+    rules = [_rule(needs, *pair) for pair in told]
+    held = {atoms.name: atoms for atoms in _atoms(every)}
+    behind = {name: atoms.table for name, atoms in held.items()}
+    behind |= {atoms.table: atoms.table for atoms in held.values() if atoms.own}
+    behind |= {name: name for query in queries for name in _listened(query)}
+    behind |= {name: name for names, _ in strata for name in names}
+    tables = {name: _table(needs, name, behind[name]) for name in sorted(behind)}
     return DenseProgram(
         tables,
         tuple(each for each in defining if each.formula.compares),
         tuple(each for each in defining if not each.formula.compares),
         _once(rules, tables, needs),
-        strata,
+        tuple((names, tuple(_completing(needs, *pair) for pair in own)) for names, own in strata),
         queries,
-        {name: atoms for name, atoms in found.atoms.items() if atoms.is_looked_up(needs.shared.untold)},
+        {name: atoms for name, atoms in held.items() if atoms.is_looked_up(needs.shared.untold)},
     )
 
 
-@dataclass(frozen=True)
-class _Columned:
-    """Formulas with the columns of their leaves; those of shared neurons once for each of their columns."""
-
-    readings: tuple[tuple[Formula, Columns], ...]
-    definitions: tuple[tuple[Formula, Columns], ...]
-    strata: tuple[tuple[frozenset[str], tuple[tuple[Formula, Columns], ...]], ...]
-    queries: tuple[tuple[Formula, Columns], ...]
-
-    @property
-    def all(self) -> Iterator[tuple[Formula, Columns]]:
-        yield from (*self.readings, *self.definitions, *self.queries)
-        for _, own in self.strata:
-            yield from own
-
-    @cached_property
-    def atoms(self) -> dict[str, Atoms]:
-        return {each.name: each for _, columns in self.all for each in columns.atoms.values()}
+def _atoms(formulas: Iterable[Placed]) -> Iterator[Atoms]:
+    for _, columns in formulas:
+        yield from columns.atoms.values()
 
 
-def _columns(needs: Needed, queried: Sequence[Formula], lookups: Lookups) -> _Columned | None:
-    """The columns of all leaves; None if some instance is not about one row and the entities that it names."""
-
-    def found(formula: Formula, variables: Mapping[int, Place] | None = None) -> Columns | None:
-        return lookups.columns(needs, formula, variables)
-
-    def is_about_rows(formula: Formula) -> bool:
-        return lookups.is_about_rows(needs, formula)
-
-    readings = [each.formula for each in needs.readings if is_about_rows(each.formula)]
-    statements = {id(formula): found(formula) for formula in readings if formula.auxiliary is None}
-    of_rows = [(names, own) for names, own in needs.strata if any(map(is_about_rows, own))]
-    strata = [[(formula, found(formula)) for formula in own] for _, own in of_rows]
-    asking = [(formula, found(formula, {})) for formula in queried]
-    readers = [*statements.values(), *(each for _, each in asking), *(each for own in strata for _, each in own)]
-    by_name = {str(formula.auxiliary): formula for formula in needs.shared.formulas}
-    own = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1}
-    wanted: list[Atoms] = [Atoms(name) for name in sorted({*own, *needs.heard} & by_name.keys())]
-    defined: dict[str, dict[tuple[Place, ...], Columns]] = {}
-    while readers or wanted:
-        if readers:
-            reader = readers.pop()
-            if reader is None:
-                return None
-            wanted += [each for each in reader.atoms.values() if each.table in by_name]
-            continue
+def _definitions(needs: Needed, placed: Callable[..., Placed], wanted: list[Atoms]) -> dict[int, list[Placed]]:
+    """The definitions of the shared neurons that are wanted, and of those that they read, by the formula's id: one for
+    each of their columns."""
+    shared = {str(formula.auxiliary): formula for formula in needs.shared.formulas}
+    found: dict[int, dict[str, Placed]] = {}
+    while wanted:
         atoms = wanted.pop()
-        if atoms.places not in defined.setdefault(atoms.table, {}):
-            definition = found(by_name[atoms.table], dict(enumerate(atoms.places, 1)))
-            if definition is None:
-                return None
-            defined[atoms.table][atoms.places] = definition
-            readers.append(definition)
+        if atoms.table not in shared:
+            continue
+        own = found.setdefault(id(shared[atoms.table]), {})
+        if str(atoms.places) not in own:
+            pair = own[str(atoms.places)] = placed(shared[atoms.table], dict(enumerate(atoms.places, 1)))
+            wanted += _atoms([pair])
+    return {formula: [own[places] for places in sorted(own)] for formula, own in found.items()}
 
-    def several(formula: Formula) -> list[tuple[Formula, Columns]]:
-        if formula.auxiliary is None:
-            one = statements[id(formula)]
-            return [(formula, one)] if one is not None else []
-        return [(formula, each) for _, each in sorted(defined[formula.auxiliary].items(), key=lambda own: str(own[0]))]
 
-    if any(formula.auxiliary is not None and formula.auxiliary not in defined for formula in readings):
-        return None
-    told = tuple(pair for formula in readings for pair in several(formula))
-    # Bounds that a row proposes for others would have to be kept
-    if any(_tells_others(needs, *pair, lookups.exact) for pair in told):
-        return None
-    return _Columned(
-        told,
-        tuple(pair for each in needs.shared.formulas if each.auxiliary in defined for pair in several(each)),
-        tuple(
-            (names, tuple((formula, each) for formula, each in own if each is not None))
-            for (names, _), own in zip(of_rows, strata, strict=True)
-        ),
-        tuple((formula, each) for formula, each in asking if each is not None),
-    )
+def _table(needs: Needed, name: str, behind: str) -> DenseTable:
+    table = needs.atoms.tables[behind]
+    return DenseTable(name, (float(table.default[0]), float(table.default[1])), table.numeric)
 
 
 def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[str]) -> bool:
@@ -376,18 +362,6 @@ def _default(needs: Needed, shape: RuleShape, *, negated: bool) -> Pair:
     found = upward(formula, read, (None,))[formula.top]
     found = complement(found) if negated else found
     return found.lower.item(), found.upper.item()
-
-
-def _tables(needs: Needed, found: _Columned, queries: Sequence[DenseQuery]) -> dict[str, DenseTable]:
-    behind = {name: atoms.table for name, atoms in found.atoms.items()}
-    behind |= {atoms.table: atoms.table for atoms in found.atoms.values() if atoms.own}
-    behind |= {name: name for query in queries for name in _listened(query)}
-    behind |= {name: name for stratum, _ in found.strata for name in stratum}
-    tables: dict[str, DenseTable] = {}
-    for name in sorted(behind):
-        table = needs.atoms.tables[behind[name]]
-        tables[name] = DenseTable(name, (float(table.default[0]), float(table.default[1])), table.numeric)
-    return tables
 
 
 def _listened(query: DenseQuery) -> Iterator[str]:
