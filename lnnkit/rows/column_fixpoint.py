@@ -72,7 +72,6 @@ class _Columns:
         self.program = program
         self.ids = ids
         self.run = bool(len(ids)) and int(ids[-1]) - int(ids[0]) == len(ids) - 1
-        self.every = np.ones(LENGTH, dtype=bool)
         self.facts = facts
 
     def inferred(self, queries: Sequence[Root], watch: Watch | None) -> ColumnFixpoint | None:
@@ -112,7 +111,7 @@ class _Columns:
             if facts is None:
                 columns[name] = at_default(table, stop - start)
             elif len(facts.ids) == len(self.ids):
-                columns[name] = facts.part(start, stop, self.every[: stop - start])
+                columns[name] = facts.column.part(start, stop)
             else:
                 columns[name] = self._scattered(facts, rows)
         return Strip(stop - start, columns)
@@ -120,30 +119,20 @@ class _Columns:
     def _scattered(self, facts: _Facts, rows: Array) -> Column:
         """The facts about some of the rows, scattered to all of these."""
         first, last = facts.ids.searchsorted((rows[0], rows[-1] + 1)).tolist()
-        ids = facts.ids[first:last]
+        ids, told = facts.ids[first:last], facts.column.part(first, last)
         places = (ids - rows[0] if self.run else rows.searchsorted(ids)).astype(np.int64, copy=False)
-        given = set_at(len(rows), places)
-        lower, upper = (
-            replaced(np.full(len(rows), default, np.float64), places, ends[first:last])
-            for default, ends in zip(facts.table.default, (facts.lower, facts.upper), strict=True)
-        )
-        return Column(facts.table, lower, upper, given, sound=True)
+        low, high = told.table.default
+        lower = replaced(np.full(len(rows), low, np.float64), places, told.lower)
+        upper = replaced(np.full(len(rows), high, np.float64), places, told.upper)
+        return Column(told.table, lower, upper, set_at(len(rows), places), sound=True)
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """The facts about a ``table``: distinct entities, ascending. If all bounds are single values, both ends are one
-    array."""
+    """The facts about a table: distinct entities, ascending, and their bounds."""
 
-    table: DenseTable
     ids: Array
-    lower: Array
-    upper: Array
-
-    def part(self, start: int, stop: int, given: Array) -> Column:
-        lower = np.ascontiguousarray(self.lower[start:stop])
-        upper = lower if self.upper is self.lower else np.ascontiguousarray(self.upper[start:stop])
-        return Column(self.table, lower, upper, given, sound=True)
+    column: Column
 
 
 def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str, _Facts] | None:
@@ -158,9 +147,11 @@ def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str
         if len(ends.lower) < len(facts) and (ends.lower > ends.upper).any():
             return None
         if facts.predicate in tables:
-            lower, upper = ends.lower, ends.upper
+            lower, upper = ends
             same = lower.ctypes.data == upper.ctypes.data and lower.strides == upper.strides
-            found[facts.predicate] = _Facts(tables[facts.predicate], columns[0], lower, lower if same else upper)
+            every = np.broadcast_to(True, len(lower))
+            column = Column(tables[facts.predicate], lower, lower if same else upper, every, sound=True)
+            found[facts.predicate] = _Facts(columns[0], column)
     return found
 
 

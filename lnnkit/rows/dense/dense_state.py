@@ -138,10 +138,9 @@ class Column:
         given = None if self.given is None else self.given[start:stop]
         if self._made_of is not None:
             return Column.of(self.table, self._made_of.part(start, stop), given)
-        lower = self.lower[start:stop]
-        return Column(
-            self.table, lower, lower if self.upper is self.lower else self.upper[start:stop], given, sound=self.sound
-        )
+        lower = np.ascontiguousarray(self.lower[start:stop])
+        upper = lower if self.upper is self.lower else np.ascontiguousarray(self.upper[start:stop])
+        return Column(self.table, lower, upper, given, sound=self.sound)
 
     @property
     def bounds(self) -> Bounds:

@@ -111,33 +111,24 @@ class ReferenceTables:
 
 def _keys(places: Sequence[Place], links: Mapping[str, Link], length: int) -> tuple[np.ndarray, list[tuple[str, ...]]]:
     """The key of each row's atom as an index (n,) into the distinct keys, -1 if one of its entities is missing."""
-    named = [place.predicate for place in places if isinstance(place, Named)]
+    named = [links[place.predicate] for place in places if isinstance(place, Named)]
     if not named:
         return np.zeros(length, np.int64), [tuple(str(place) for place in places)]
-    codes = links[named[0]].codes.astype(np.int64)
-    for each in named[1:]:
-        more = links[each]
-        codes = np.where((codes < 0) | (more.codes < 0), -1, codes * len(more.names) + more.codes)
     if len(named) == 1:
-        texts = [(text,) for text in links[named[0]].names]
+        codes, texts = named[0].codes.astype(np.int64), [(text,) for text in named[0].names]
     else:
-        distinct, codes = np.unique(codes, return_inverse=True)
-        negative = int(np.count_nonzero(distinct < 0))
-        texts = _texts(distinct[negative:], [links[each].names for each in named])
-        codes = codes - negative
+        every = np.stack([link.codes for link in named])
+        distinct, codes = np.unique(every, axis=1, return_inverse=True)
+        codes = np.where((every < 0).any(axis=0), -1, codes.reshape(-1))
+        texts = [
+            tuple(link.names[code] if code >= 0 else "" for link, code in zip(named, own, strict=True))
+            for own in distinct.T.tolist()
+        ]
     found: list[tuple[str, ...]] = []
     for own in texts:
         rest = iter(own)
         found.append(tuple(next(rest) if isinstance(place, Named) else place for place in places))
     return codes, found
-
-
-def _texts(codes: np.ndarray, names: Sequence[Names]) -> list[tuple[str, ...]]:
-    columns: list[list[str]] = []
-    for own in reversed(names):
-        codes, rest = np.divmod(codes, max(len(own), 1))
-        columns.append([own[place] for place in rest.tolist()])
-    return list(zip(*reversed(columns), strict=True))
 
 
 def _gathered(table: DenseTable, codes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Column:
