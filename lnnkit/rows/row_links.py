@@ -131,10 +131,7 @@ class _Links:
         every = [unfold(needs.lifted, root) for root in needs.lifted.statements]
         every += [formula for formula in needs.shared.formulas if formula.root is not None]
         tables = [
-            {
-                *(formula.neurons[leaf].source for leaf in formula.leaves),
-                *([formula.auxiliary] if formula.auxiliary is not None else []),
-            }
+            {*(formula.neurons[leaf].source for leaf in formula.leaves), *filter(None, [formula.auxiliary])}
             for formula in every
         ]
         asked = [unfold(needs.lifted, root) for root in positive_queries(needs.lifted)]
@@ -179,8 +176,7 @@ class _Links:
         if ranging:
             yield from ranging
             return
-        own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
-        own += sorted(self._named(formula))
+        own = self._rows_of(formula)
         if len(own) > 1:
             yield self._two(statement, own)
 
@@ -191,36 +187,25 @@ class _Links:
                 if formula.sorts[variable] in self.sorts:
                     yield self._ranging(statement, formula, variable)
                     return
-                if self._grows(formula, block.parent, variable) and not self._neutral(formula, variable):
+                sort = formula.sorts[variable]
+                if (sort == ENTITY or sort in self.rows.brings) and not self._neutral(formula, variable):
                     yield self._growing(statement, formula, variable)
                     return
 
     def _named(self, formula: Formula) -> set[str]:
         """The rows that a formula names, in its shared neurons too."""
         graph = self.needs.lifted.graph
-        found = set[str]()
-        for leaf in formula.leaves:
-            neuron = formula.neurons[leaf]
-            if graph.nodes[neuron.source]["kind"] != "same":
-                found |= self._rows_among(neuron.arguments, neuron.source)
-                found |= self._named_below(neuron.source)
-        return found
-
-    def _named_below(self, node: str) -> set[str]:
-        """The rows that a node of the graph names, whatever it is an instance of."""
-        graph = self.needs.lifted.graph
-        below = graph.below(node)
+        leaves = [formula.neurons[leaf] for leaf in formula.leaves]
+        places = [(neuron.source, neuron.arguments) for neuron in leaves]
+        for node in graph.below(*(neuron.source for neuron in leaves)):
+            places += [(operand, edge["arguments"]) for operand, edge in graph.operands[node]]
         return {
-            name
-            for each in below
-            for operand, edge in graph.operands[each]
-            if graph.nodes[operand]["kind"] != "same"
-            for name in self._rows_among(edge["arguments"], operand)
+            argument
+            for table, arguments in places
+            if graph.nodes[table]["kind"] != "same"
+            for argument, sort in zip(arguments, self._place_sorts(table), strict=True)
+            if isinstance(argument, str) and sort == self.rows.name
         }
-
-    def _rows_among(self, arguments: Sequence[int | str], table: str) -> set[str]:
-        places = zip(arguments, self._place_sorts(table), strict=True)
-        return {argument for argument, sort in places if isinstance(argument, str) and sort == self.rows.name}
 
     def _statement(self, root: Root) -> Statement:
         """The statement of a root, or one that contains the comparisons of a law."""
@@ -260,7 +245,7 @@ class _Links:
     def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
         """What links rows in a statement about a row that may move an atom of another entity."""
         formula = reading.formula
-        if not (self._about_rows(formula, formula.top) or self._named(formula)):
+        if not any(self._is_row_atom(formula, leaf) for leaf in formula.leaves) and not self._named(formula):
             return
         for leaf in formula.leaves:
             neuron = formula.neurons[leaf]
@@ -273,16 +258,13 @@ class _Links:
             span, shown = _atom(statement, written)
             sort = self.rows.name
             message = f"by {_words(statement)}, one {sort} may change what others read of {shown}"
-            row = self._first_row(statement, formula)
-            if row is not None and row.atom:
-                message += f"; the {sort} is {_shown(row, span)}"
-            closing = (
-                f"load `{written}` as a closed predicate with one truth for each fact, which no rule can change, or "
-            )
-            hint = closing if written in self.rows.predicates and not neuron.numeric else ""
-            yield Diagnostic(
-                "linked-rows", message, f"{hint}change the rules so that this statement cannot bound it", span
-            )
+            rows = [_mention(statement, name) for name in self._rows_of(formula)[:1]]
+            message += "".join(f"; the {sort} is {_shown(row, span)}" for row in rows if row.atom)
+            hint = "change the rules so that this statement cannot bound it"
+            if written in self.rows.predicates and not neuron.numeric:
+                closing = "as a closed predicate with one truth for each fact, which no rule can change"
+                hint = f"load `{written}` {closing}, or {hint}"
+            yield Diagnostic("linked-rows", message, hint, span)
             return
 
     def _holder(self, formula: Formula) -> Statement:
@@ -297,17 +279,11 @@ class _Links:
                 return root.origin
         return formula.root.origin
 
-    def _first_row(self, statement: Statement, formula: Formula) -> _Mention | None:
-        """The first row that a formula mentions, by its name in the statement that contains the formula."""
-        names = sorted(self._named(formula))
-        root = formula.root
-        if formula.auxiliary is None and root is not None:
-            pairs = zip(root.variables, root.sorts, strict=True)
-            names = [*(name for name, sort in pairs if sort in self.sorts), *names]
-        return _mention(statement, names[0]) if names else None
-
-    def _about_rows(self, formula: Formula, top: int) -> bool:
-        return any(self._is_row_atom(formula, leaf) for leaf in formula.leaves)
+    def _rows_of(self, formula: Formula) -> list[str]:
+        """The rows of a statement by their variables and names; of a shared neuron by the names alone."""
+        root = formula.root if formula.auxiliary is None else None
+        pairs = () if root is None else zip(root.variables, root.sorts, strict=True)
+        return [*(name for name, sort in pairs if sort in self.sorts), *sorted(self._named(formula))]
 
     def _is_row_atom(self, formula: Formula, leaf: int) -> bool:
         neuron = formula.neurons[leaf]
@@ -317,10 +293,6 @@ class _Links:
         )
 
     # --- domains that grow with the rows ------------------------------------------------------------------------------
-
-    def _grows(self, formula: Formula, parent: int, variable: int) -> bool:
-        sort = formula.sorts[variable]
-        return sort == ENTITY or sort in self.rows.brings
 
     def _neutral(self, formula: Formula, variable: int) -> bool:
         """Whether an entity without any known atom makes no difference to the quantifier."""
