@@ -87,7 +87,7 @@ class _Columns:
                     found = settled(self.program, strip, consistent=True)
                 except Unsettled:
                     return None
-                if found.run.contradicts:
+                if found.run.contradicted is not None:
                     return None
                 phases = [max(pair) for pair in zip_longest(phases, found.run.rounds, fillvalue=0)]
                 if watch is not None:

@@ -150,7 +150,10 @@ class Compiled:
             found = settled(dense, rows, why=why)
         except Unsettled:
             return self.engine.answers(some_rows(strip, np.arange(start, stop)), self.setters if why else None)
-        marked = found.spread(found.run.contradicted()) if why else None
+        clashes = found.run.contradicted
+        marked = None
+        if why:
+            marked = np.zeros(rows.length, dtype=bool) if clashes is None else found.spread(clashes)
         words = np.array([*map(self.setters.number, dense.statements), -1], np.int32) if why else None
         answers: list[RowBounds] = []
         for query in dense.queries:

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.files import is_special
 from lnnkit.data.table_fault import Unreadable
@@ -47,51 +47,39 @@ class OutputFile:
     def __init__(self, path: Path, folder: Path) -> None:
         self.path = path
         self._partial = folder / f"output.{secrets.token_hex(4)}.partial"
-        self._sink: IO[bytes] | None = None
-        self._joined: JoinedParquet | None = None
-        self._writer: Any = None
+        self._joined: Any = None  # what writes the ends of the file, where the format has any
 
     def __enter__(self) -> Self:
+        self._sink = self._partial.open("wb")
         return self
 
     def append(self, part: Path, header: int = 0) -> None:
         """Append a part, a complete file of the same format. A CSV part that is not the first is appended without its
         ``header``, given as its number of bytes."""
-        begun = self._sink is not None
-        if self._sink is None:
-            self._sink = self._partial.open("wb")
+        import pyarrow as pa
+
         match _format(self.path):
             case "parquet":
-                if self._joined is None:
-                    self._joined = JoinedParquet(self._sink)
+                self._joined = self._joined or JoinedParquet(self._sink)
                 self._joined.append(part)
             case "csv":
                 with part.open("rb") as source:
-                    source.seek(header if begun else 0)
+                    source.seek(header if self._sink.tell() else 0)
                     shutil.copyfileobj(source, self._sink, 1 << 22)
             case _:
-                self._append_batches(part)
-
-    def _append_batches(self, part: Path) -> None:
-        import pyarrow as pa
-
-        with pa.memory_map(str(part)) as source:
-            reader = pa.ipc.open_file(source)
-            if self._writer is None:
-                self._writer = pa.ipc.new_file(self._sink, reader.schema)
-            for place in range(reader.num_record_batches):
-                self._writer.write_batch(reader.get_batch(place))
+                with pa.memory_map(str(part)) as source:
+                    reader = pa.ipc.open_file(source)
+                    self._joined = self._joined or pa.ipc.new_file(self._sink, reader.schema)
+                    for place in range(reader.num_record_batches):
+                        self._joined.write_batch(reader.get_batch(place))
 
     def __exit__(self, kind: object, problem: object, trace: object) -> None:
         try:
+            if kind is None and self._joined is not None:
+                self._joined.close()
+            self._sink.close()
             if kind is None:
-                for each in (self._joined, self._writer):
-                    if each is not None:
-                        each.close()
-            if self._sink is not None:
-                self._sink.close()
-                if kind is None:
-                    move(self._partial, self.path)
+                move(self._partial, self.path)
         finally:
             self._partial.unlink(missing_ok=True)
 

@@ -137,20 +137,12 @@ class DenseRun:
                 return
 
     @property
-    def contradicts(self) -> bool:
-        """Whether the bounds of an atom have crossed, or an instance could not be satisfied."""
-        return bool(self._clashes())
-
-    def contradicted(self) -> Array:
-        """(n,) `contradicts`, by row."""
-        found = np.zeros(self.strip.length, dtype=bool)
-        for rows in self._clashes():
-            found |= rows
-        return found
-
-    def _clashes(self) -> list[Array]:
-        columns = self.strip.columns.values()
-        return [*self._silent.values(), *(each.arrested for each in columns if each.arrested is not None)]
+    def contradicted(self) -> Array | None:
+        """(n,) The rows in which bounds of an atom have crossed, or an instance could not be satisfied; None without
+        any."""
+        crossed = [each.arrested for each in self.strip.columns.values() if each.arrested is not None]
+        found = [*self._silent.values(), *crossed]
+        return np.logical_or.reduce(found) if found else None
 
     def setters_of(self, table: str) -> tuple[Array, Array]:
         """The statements that set the lower and the upper ends of a table, as `DenseProgram.statements` numbers them;

@@ -51,7 +51,7 @@ def settled(program: DenseProgram, strip: Strip, *, why: bool = False, consisten
         one = DenseRun(program, distinct.strip, why=why)
         try:
             one.settle()
-            if not (consistent and one.contradicts):
+            if not consistent or one.contradicted is None:
                 return Settled(one, run, distinct.places)
         except Unsettled:  # the contradiction may be in a combination that no row has
             pass
