@@ -61,15 +61,11 @@ class Setters:
         assert formula.root is not None
         origin = formula.root.origin
         if formula.auxiliary is not None:
-            holders = [
-                root.origin
-                for root in self.lifted.statements
-                if not isinstance(root.origin, Law)
-                and root.reference.node in self.lifted.graph.nodes
-                and formula.auxiliary in self.lifted.graph.nodes
-                and formula.auxiliary in self.lifted.graph.below(root.reference.node)
-            ]
-            origin = holders[0] if holders else origin
+            holders = [root for root in self.lifted.statements if not isinstance(root.origin, Law)]
+            below = (
+                root.origin for root in holders if formula.auxiliary in self.lifted.graph.below(root.reference.node)
+            )
+            origin = next(below, origin)
         if isinstance(origin, Law) or not isinstance(origin, Assertion):
             return "the order of numbers"
         return origin.name or f"line {origin.span.line}"
