@@ -19,7 +19,7 @@ from unittest import mock
 
 import lnnkit
 from lnnkit.analysis import causes, families, upward_supports
-from lnnkit.join import join_index, literal_join, natural_join, pointwise, triggers
+from lnnkit.join import join_index, literal_join, pointwise, triggers
 from lnnkit.rows.dense import distinct_rows
 from lnnkit.store import canonical_rows, key_index, layout
 
@@ -30,7 +30,6 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (upward_supports, "_FALLS"): ("equal", (1, 3, 6, 9)),
     (literal_join, "CHUNK"): ("triangles", (2**13, 2**15, 2**17, 2**18, 2**19, 2**21)),
     (literal_join, "_TRIED"): ("triangles", (2, 3, 6, 12)),
-    (natural_join, "_TRIED"): ("quantified", (2, 3, 6, 12)),
     (pointwise, "_PART"): ("columns", (1, 4, 16)),
     (triggers, "_COMPARED"): ("wide", (0, 8, 32, 128)),
     (join_index, "_DENSE"): ("triangles", (2**10, 2**13, 2**16, 2**19, 2**22)),

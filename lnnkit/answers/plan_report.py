@@ -13,7 +13,7 @@ from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.join_plan import PARENTS, Entered, JoinStep, Reads, Recorder
+from lnnkit.join.join_plan import Entered, JoinStep, Reads, Recorder
 from lnnkit.plan import PlanJoin, PlanStep, SidePlan, StatementPlan, TablePlan
 
 _SHOWN = 110  # greatest length of a statement's text
@@ -38,26 +38,18 @@ def statement_plans(fixpoint: Fixpoint, recorder: Recorder) -> tuple[StatementPl
 def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Entered) -> StatementPlan:
     formula, needs = entered.formula, entered.needs
     assert formula.root is not None
-    numbered: list[tuple[int, list[Reads]]] = []
-    for number, need in enumerate(needs.rows):
-        numbered.append((number, [*sorted(need.literals, key=repr)]))
-    for families in needs.fills.values():
-        for number, each in enumerate(families):
-            numbered.append((-1 - number, [PARENTS, *sorted(each, key=repr)]))
     joins: list[PlanJoin] = []
-    told: set[int] = set()
-    for number, reads in numbered:
+    for number, need in enumerate(needs.rows):
         made = recorder.made(member, number)
         if made is None:
-            steps = [JoinStep(each, _rows(fixpoint, each), None) for each in reads]
+            steps = [JoinStep(each, _rows(fixpoint, each), None) for each in sorted(need.literals, key=repr)]
             if steps:
                 joins.append(_join(fixpoint, formula, 0, steps))
-        elif number not in told:
-            told.add(number)
+        else:
             joins += [_join(fixpoint, formula, each.times, each.steps) for each in made]
     origin = formula.root.origin
     own = fixpoint.prepared.grounding.members[member]
-    instances = own.assignment_count if isinstance(own, DeltaRule) else len(own)
+    instances = (own if isinstance(own, DeltaRule) else own.finder).assignment_count
     purpose = "completion" if entered.completes else "inference"
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
         return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins))
@@ -84,10 +76,6 @@ def _rows(fixpoint: Fixpoint, reads: Reads) -> int:
 
 def _reads(fixpoint: Fixpoint, formula: Formula, reads: Reads) -> str:
     """``Friends(X, Y) upper below 1``, or ``X: all of person``."""
-    if reads is None:
-        return "all pairs of the two"
-    if reads == PARENTS:
-        return "the rows around it"
     if isinstance(reads, int):
         return f"{_variable(formula, reads)}: all of {formula.sorts[reads]}"
     assert isinstance(reads, Literal)

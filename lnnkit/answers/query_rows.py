@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lnnkit.analysis.needs import EQUAL
 from lnnkit.analysis.relevance import ALL, SIDES
-from lnnkit.answers.spoken_atoms import Marks, leaf_ids, marked
+from lnnkit.answers.spoken_atoms import Marks, marked
 from lnnkit.arrays import all_set, any_set, quietly, where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.contested import Flags, defaulted, doubted, in_doubt
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
+from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import Read, constant, entering
-from lnnkit.engine.response.sweep import View, reader, whole
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.query_needs import heard_by, met, query_needs
 from lnnkit.engine.start.speaking import comparing, speaking
@@ -25,12 +26,13 @@ from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.graph.relatives import Kin
-from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
-from lnnkit.join.instances.kept_instances import KeptInstances
+from lnnkit.join.instances.assembled import Assembler, Instances
+from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import arranged
+from lnnkit.store.domain import Domain
 from lnnkit.store.layout import asked_constants
 
 
@@ -158,31 +160,21 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     world = prepared.grounding.domain
     heard, kin = heard_by(prepared, lifted, root.reference), comparing(lifted, world, root.reference)
     formula = unfold(lifted, root, world=world)
-    scratch = Grounding(atoms, world, guard)
-    number = scratch.add(
-        formula,
-        prepared.analyses.of(formula),
-        query_needs(prepared, lifted, root, heard, kin),
-        leaf_modes(formula, lambda _name, _side: 0),
-        dict.fromkeys(atoms.tables, False),
-        {},
-    )
-    scratch.extend([0])
-    state.extend(atoms)
-    batch, rows = scratch.batches[number], scratch.members[0]
-    assert isinstance(rows, KeptInstances)
-    ids = tuple(map(np.asarray, rows.variables(0)))
-    length = len(batch.blocks[0])
+    needs = query_needs(prepared, lifted, root, heard, kin)
+    if any(literal.table == EQUAL for literal in needs.literals):
+        add_equality(atoms, world)
+        state.extend(atoms)
+    view = Assembler(formula, needs, atoms, world, guard, {}).every()
+    ids, length = tuple(view.ids[0][variable] for variable in formula.blocks[0].variables), view.length(0)
     if not length:
         nothing = np.empty(0, dtype=state.dtype)
         return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.astype(bool))
-    view = whole(batch)
     told = [_rows(prepared, each, ids, length) for each in heard]
     implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
     value = _value(view, state, atoms, told, implied)
     contested = np.zeros(length, dtype=bool)
     if marks is not None:
-        named = _named(view, rows, atoms, marks)
+        named = _named(view, world, atoms, marks)
         unknown = _value(view, doubted(state, marks.flags), atoms, told, implied, named)
         plain = _value(view, defaulted(state, marks.flags, atoms), atoms, told, implied)
         contested = _differ(value, unknown) | _differ(value, plain)
@@ -201,7 +193,7 @@ def _picked(columns: Sequence[Array], which: Array) -> list[Array]:
 
 
 def _value(
-    view: View,
+    view: Instances,
     state: State,
     atoms: Atoms,
     told: Sequence[Array],
@@ -210,7 +202,7 @@ def _value(
 ) -> Bounds:
     """The query's bounds from its operands, met with those of the neurons of which it is an instance, and with what
     other comparisons of its terms imply. The rows of leaves that are ``named`` are unknown."""
-    formula = view.batch.formula
+    formula = view.formula
     read = _unknowing(reader(view, state, atoms), view, named or {})
     if formula.neurons[formula.top].kind == LEAF:
         value = state.bounds(view.column(formula.top)) if not named else read(formula.top)
@@ -223,28 +215,25 @@ def _value(
     return met(value, kin, [state.read(rows) for rows in others]) if others else value
 
 
-def _named(view: View, member: KeptInstances, atoms: Atoms, marks: Marks) -> dict[int, Array]:
+def _named(view: Instances, world: Domain, atoms: Atoms, marks: Marks) -> dict[int, Array]:
     """For leaves whose atoms are known by default: the rows where a contradiction names one that has no row."""
-    formula, found = view.batch.formula, dict[int, Array]()
-    for leaf in formula.leaves:
-        neuron = formula.neurons[leaf]
-        numbers = view.rows[neuron.block]
-        local = view.batch.blocks[neuron.block].local
-        ids = leaf_ids(member, leaf, local if numbers is None else local.take(numbers))
-        hit = marks.unlisted(atoms, neuron.source, ids, view.column(leaf))
+    found = dict[int, Array]()
+    for leaf in view.formula.leaves:
+        ids = view.arguments(leaf, world)
+        hit = marks.unlisted(atoms, view.formula.neurons[leaf].source, ids, view.column(leaf))
         if any_set(hit):
             found[leaf] = hit
     return found
 
 
-def _unknowing(read: Read, view: View, named: Mapping[int, Array]) -> Read:
+def _unknowing(read: Read, view: Instances, named: Mapping[int, Array]) -> Read:
     """A reader to which the named rows of leaves are unknown."""
 
     def unknown(index: int) -> Bounds:
         own = read(index)
         if index not in named:
             return own
-        low, high = (-math.inf, math.inf) if view.batch.formula.neurons[index].numeric else (0.0, 1.0)
+        low, high = (-math.inf, math.inf) if view.formula.neurons[index].numeric else (0.0, 1.0)
         return Bounds(*(np.where(named[index], end, each) for end, each in ((low, own.lower), (high, own.upper))))
 
     return unknown
@@ -261,16 +250,16 @@ def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Array], length
     return atoms.find(atoms.tables[reference.node], columns, length)
 
 
-def _defaults(view: View, prepared: Prepared) -> Callable[[int], Bounds]:
+def _defaults(view: Instances, prepared: Prepared) -> Callable[[int], Bounds]:
     """A view in which every atom has its table's default, those of unnamed individuals too where it holds of them;
     equalities keep their truth."""
-    formula, state, atoms = view.batch.formula, prepared.state, prepared.grounding.atoms
+    formula, state, atoms = view.formula, prepared.state, prepared.grounding.atoms
 
     def read(index: int) -> Bounds:
         neuron = formula.neurons[index]
         rows = view.length(neuron.block)
         if neuron.fixed:
-            return constant(view.batch, index, rows, state.dtype)
+            return constant(formula, index, rows, state.dtype)
         if neuron.kind == "same":
             return enter(state.read(view.column(index)))
         default = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)

@@ -17,8 +17,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
-from lnnkit.join.instances.kept_instances import KeptInstances
-from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.tuple_set import TupleSet
@@ -102,7 +101,7 @@ def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             yield from _named(prepared, whole, ids, len(ids[0]) if ids else 1)
-        yield from _beneath_quantifiers(prepared, prepared.grounding.batches[found.batch], found.rows)
+        yield from _beneath_quantifiers(prepared, found.batch, found.rows)
 
 
 def _of_neurons(prepared: Prepared) -> Iterator[Spoken]:
@@ -151,36 +150,23 @@ def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int
             yield Spoken(neuron.source, columns, length)
 
 
-def _beneath_quantifiers(prepared: Prepared, batch: RuleShape, rows: Array) -> Iterator[Spoken]:
-    """The atoms in the inner rows of instances that are kept."""
-    if len(batch.blocks) == 1:
-        return
-    _, kept = batch.groupings(np.unique(rows))
-    for block in range(1, len(batch.blocks)):
-        own, inner = batch.blocks[block], kept[block]
-        assert inner is not None
-        inner = inner[~own.virtual.values.take(inner)]
-        members = own.member.take(inner)
-        for one in np.unique(members).tolist():
-            member = prepared.grounding.members[batch.members[one]]
-            assert isinstance(member, KeptInstances)  # formulas with inner blocks keep their instances
-            local = own.local.take(inner[members == one])
-            for leaf in member.formula.leaves:
-                neuron = member.formula.neurons[leaf]
-                if neuron.block == block and _is_atom(prepared, neuron.source):
-                    yield Spoken(neuron.source, leaf_ids(member, leaf, local), len(local))
-
-
-def leaf_ids(member: KeptInstances, leaf: int, local: Array) -> list[Array]:
-    """The entity ids of a leaf's arguments in some of a member's rows."""
-    neuron = member.formula.neurons[leaf]
-    variables, columns = member.formula.blocks[neuron.block].variables, member.variables(neuron.block)
-    return [
-        columns[variables.index(each)].take(local)
-        if isinstance(each, int)
-        else np.full(len(local), member.domain.index[each], np.int32)
-        for each in neuron.arguments
-    ]
+def _beneath_quantifiers(prepared: Prepared, number: int, rows: Array) -> Iterator[Spoken]:
+    """The atoms in the inner rows of instances whose rows are read together."""
+    grounding = prepared.grounding
+    own = grounding.batches[number].blocks[0]
+    members = own.member.take(rows)
+    for one in np.unique(members).tolist():
+        member = grounding.members[grounding.batches[number].members[one]]
+        if not isinstance(member, GroupRule):
+            continue
+        found = member.assembled(own.local.take(rows[members == one]))
+        for leaf in member.formula.leaves:
+            neuron = member.formula.neurons[leaf]
+            grouping = found.groupings[neuron.block]
+            if grouping is not None and _is_atom(prepared, neuron.source):
+                named = np.flatnonzero(~grouping.virtual)
+                columns = [column.take(named) for column in found.arguments(leaf, grounding.domain)]
+                yield Spoken(neuron.source, columns, len(named))
 
 
 def _is_atom(prepared: Prepared, source: str) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 
 from lnnkit.arrays import any_set, where_set
 from lnnkit.engine.bounds_state import State
+from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import leaf_bound, respond
 from lnnkit.engine.response.rule_instances import RuleInstances
-from lnnkit.engine.response.sweep import View, leaf_proposals, reader
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.grounding import Grounding
@@ -161,11 +161,7 @@ def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
     if formula.prenex_of is not None:
         return _by_any_row(space, setter, doubt)
     block = formula.block_of(setter.leaf)
-    groupings, rows = batch.groupings(np.unique(_tops(grounding, setter)))
-    view = View(batch, tuple(rows), tuple(groupings))
-    looked = rows[block]
-    assert looked is not None
-    own = looked.searchsorted(setter.instances)
+    view, tops, _, own = grounding.rebuilt(setter.batch, block, setter.instances)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
     given = np.full((view.length(block),), unknown, dtype=doubt.dtype)
@@ -174,10 +170,11 @@ def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
         given[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
     else:
         found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings)
-        target = setter.leaf, setter.side
-        told = leaf_proposals(view, found, target, doubt, grounding.atoms) if target in found.proposed else None
-        if told is not None:
-            given[told.places] = told.value
+        if (setter.leaf, setter.side) in found.proposed:
+            news, value = found.proposed[setter.leaf, setter.side]
+            bad = found.bad & (setter.leaf not in batch.observed or setter.leaf != formula.head[0])
+            told = news & ~view.silenced(block, bad | batch.arrested.take(tops))
+            given[told] = value[told]
     return given.take(own)
 
 
@@ -210,13 +207,12 @@ def _tops(grounding: Grounding, setter: _Setter) -> Array:
 
 def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Array:
     """Which of a setter's instances read a flagged bound."""
-    batch, top = grounding.batches[setter.batch], _tops(grounding, setter)
-    hit = np.zeros(len(top), dtype=bool)
+    block = grounding.batches[setter.batch].formula.block_of(setter.leaf)
+    view, tops, which, _ = grounding.rebuilt(setter.batch, block, setter.instances)
+    hit = np.zeros(len(tops), dtype=bool)
     for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
-        block = batch.formula.block_of(other)
-        column = batch.blocks[block].columns[other].values
-        tainted = np.zeros(len(column), dtype=bool)
+        tainted = np.zeros(len(view.rows[other]), dtype=bool)
         for end in ends:
-            tainted |= flags[end].take(column)
-        hit |= batch.above(block, tainted).take(top)
-    return hit
+            tainted |= flags[end].take(view.rows[other])
+        hit[view.tops(view.formula.block_of(other))[tainted]] = True
+    return hit.take(which)

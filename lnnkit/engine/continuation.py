@@ -21,7 +21,6 @@ from lnnkit.engine.loop import run
 from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.join.instances.kept_instances import KeptInstances
 from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.trail.events import NOBODY, Kind
@@ -104,15 +103,9 @@ def _absent(assumption: Assumption, table: AtomTable) -> bool:
 
 
 def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) -> bool:
-    """Whether a new atom would be seen by every formula that reads it: it adds no member to a sort, and no kept
-    instance has its table's default row in its place."""
+    """Whether a new atom adds no member to a sort."""
     members = prepared.grounding.domain.members
-    if not all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True)):
-        return False
-    kept = (each.formula for each in prepared.grounding.members if isinstance(each, KeptInstances))
-    return prepared.kept[table.name] or not any(
-        formula.neurons[leaf].source == table.name for formula in kept for leaf in formula.leaves
-    )
+    return all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True))
 
 
 def _copied(prepared: Prepared, space: Workspace) -> tuple[Prepared, Workspace]:
@@ -123,7 +116,6 @@ def _copied(prepared: Prepared, space: Workspace) -> tuple[Prepared, Workspace]:
         prepared.analyses,
         prepared.shared,
         prepared.relevance,
-        prepared.kept,
         prepared.observers,
         grounding.domain,
         grounding.guard,

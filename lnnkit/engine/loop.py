@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.delta import Delta, changes, note, note_new
 from lnnkit.engine.merge import Inbox
-from lnnkit.engine.response.on_device import on_device
-from lnnkit.engine.response.respond import respond
-from lnnkit.engine.response.sweep import Dirty, moved, propose, reader
-from lnnkit.engine.round import Round
 from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
 from lnnkit.engine.stop.watch import Watch, goes_on
@@ -20,7 +14,6 @@ from lnnkit.engine.worklist import Worklist, gather, largest_gain
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut
-from lnnkit.trail.events import Arrested
 
 _NONE = no_rows()
 
@@ -43,17 +36,13 @@ def run(
 def _rounds(
     space: Workspace, members: Sequence[int], limit: int, moved_before: Array, watch: Watch | None, pace: Pace
 ) -> None:
-    grounding, state, atoms, progress = space.grounding, space.state, space.grounding.atoms, space.progress
+    state, atoms, progress = space.state, space.grounding.atoms, space.progress
     worklist = Worklist(space.responding(members))
-    batches = grounding.kept(members)
-    dirty = Dirty()
     delta = changes(moved_before, atoms)
-    dirty.extend(len(atoms))
-    dirty.mark(moved_before, moved_before)
     while True:
         known = atoms.length
         try:
-            now = gather(space, members, batches, worklist, delta, dirty, _sweep)
+            now = gather(space, worklist, delta)
         except TimedOut:  # what this round has proposed is dropped
             progress.status = Status.INTERRUPTED
             return
@@ -67,8 +56,6 @@ def _rounds(
             if state.trail is not None:
                 state.trail.arrest(now.arrested)
         raised, lowered, crossed, delta = _meet(space, now.inbox)
-        if batches:
-            dirty.mark(*(np.concatenate([spelled_out(rows), crossed]) for rows in (raised, lowered)))
         if not len(raised) and not len(lowered) and not now.arrested:
             progress.status = Status.CONVERGED
             return
@@ -112,19 +99,3 @@ def _meet(space: Workspace, inbox: Inbox) -> tuple[Array | range, Array | range,
     raised, lowered = (_NONE, spelled_out(new)) if side else (spelled_out(new), _NONE)
     delta, crossed = note(raised, lowered, atoms, state, space.encoded)
     return raised, lowered, crossed, delta
-
-
-def _sweep(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
-    """Evaluate the kept instances of a batch that read something new."""
-    batch = space.grounding.batches[number]
-    view = moved(batch, dirty)
-    if view is None:
-        return
-    now.instances += view.length(0)
-    device = space.state.device
-    look = on_device(respond, device)
-    found = look(batch, reader(view, space.state, space.grounding.atoms), view.groupings)
-    fresh, roots = propose(number, view, found, space.state, space.grounding.atoms, now.inbox)
-    if len(fresh):
-        now.arrested.append(Arrested(number, fresh, roots))
-        batch.arrested[fresh] = True

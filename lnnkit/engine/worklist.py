@@ -3,30 +3,32 @@ proposals in the inbox."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.delta import Delta
 from lnnkit.engine.merge import Inbox
+from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.engine.response.sweep import Dirty
 from lnnkit.engine.round import Round
 from lnnkit.engine.workspace import Workspace
 from lnnkit.time_limit import check_time
+
+Rule = RuleResponse | GroupResponse
 
 
 class Worklist:
     """The rules of a schedule, which are due when they are new or read what moved in the last round: indexed by the
     tables and sides that they read."""
 
-    def __init__(self, responses: Mapping[int, RuleResponse]) -> None:
+    def __init__(self, responses: Mapping[int, Rule]) -> None:
         self._responses = responses
         self._listening: dict[tuple[str, int], list[int]] = {}
         self._fresh = {member for member, each in responses.items() if each.rule.fresh}
         self._demanded = [member for member, each in responses.items() if each.rule.on_demand]
-        self._due: dict[tuple[tuple[str, int], ...], list[RuleResponse]] = {}  # by the tables and sides that moved
+        self._due: dict[tuple[tuple[str, int], ...], list[Rule]] = {}  # by the tables and sides that moved
         for member, each in responses.items():
             for where in each.rule.triggers:
                 self._listening.setdefault(where, []).append(member)
@@ -38,7 +40,7 @@ class Worklist:
             return bool(self._fresh)
         return bool(self._fresh) or any(self._responses[member].rule.fresh for member in self._demanded)
 
-    def due(self, delta: Delta) -> list[RuleResponse]:
+    def due(self, delta: Delta) -> list[Rule]:
         """The rules that are due, in canonical order."""
         if self.fresh:
             members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
@@ -53,20 +55,12 @@ class Worklist:
         return due
 
 
-Sweep = Callable[[int, Workspace, Dirty, Round], None]  # evaluates the kept instances of one batch
-
-
 def gather(
     space: Workspace,
-    members: Sequence[int],
-    kept: Sequence[int],
     worklist: Worklist,
     delta: Delta,
-    dirty: Dirty,
-    sweep: Sweep,
 ) -> Round:
-    """The proposals of ``members``: rules without kept instances join the ``delta``, the ``kept`` batches evaluate the
-    rows that are ``dirty``."""
+    """The proposals of the rules that are due."""
     atoms = space.grounding.atoms
     space.state.step()
     now = Round(atoms, space.state, space.encoded, delta)
@@ -75,12 +69,6 @@ def gather(
         for found in response.rule.assignments(delta):
             now.instances += found.length
             response.propose(found, now)
-    if kept:
-        space.grounding.extend(members)
-        space.extend()
-        dirty.extend(len(atoms))
-        for number in kept:
-            sweep(number, space, dirty, now)
     space.progress.instances += now.instances
     return now
 

@@ -12,13 +12,14 @@ import numpy as np
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Merge
+from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import completing, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.stop.drift import Drift
-from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import Grounding
+from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.time_limit import check_time
 from lnnkit.trail.events import Arrested
@@ -56,7 +57,7 @@ class Workspace:
     encoded: EncodedBounds
     winners: Winners
     merge: Merge
-    responses: dict[int, RuleResponse]
+    responses: dict[int, RuleResponse | GroupResponse]
     progress: Progress
     drift: Drift
 
@@ -83,7 +84,8 @@ class Workspace:
     def demanded(self) -> tuple[RuleResponse, ...]:
         """The definitions of shared neurons that are worked out where they are needed: comparisons, then others,
         operands first."""
-        rules = {each.rule.formula.auxiliary: each for each in self.responses.values() if each.rule.on_demand}
+        every = (each for each in self.responses.values() if isinstance(each, RuleResponse))
+        rules = {each.rule.formula.auxiliary: each for each in every if each.rule.on_demand}
         order = [name for name, each in rules.items() if each.rule.formula.compares]
         stack = [name for name in rules if name not in order]
         while stack:
@@ -96,22 +98,23 @@ class Workspace:
                 order.append(name)
         return tuple(rules[name] for name in order)
 
-    def responding(self, members: Sequence[int]) -> dict[int, RuleResponse]:
-        """The ``members`` whose instances are not kept."""
-        return {member: self.responses[member] for member in members if member in self.responses}
+    def responding(self, members: Sequence[int]) -> dict[int, RuleResponse | GroupResponse]:
+        """The responses of some members."""
+        return {member: self.responses[member] for member in members}
 
 
 def workspace(grounding: Grounding, state: State) -> Workspace:
     """The workspace before the first round."""
     winners = Winners()
     tables: dict[int, ResponseTable] = {}
-    responses: dict[int, RuleResponse] = {}
+    responses: dict[int, RuleResponse | GroupResponse] = {}
     for member, rule in enumerate(grounding.members):
-        if not isinstance(rule, DeltaRule):
-            continue
         check_time()
         number = grounding.number(member)
         batch = grounding.batches[number]
+        if isinstance(rule, GroupRule):
+            responses[member] = GroupResponse(number, batch, member, rule)
+            continue
         if number not in tables:
             leaves = [leaf for leaf in batch.blocks[0].columns if not (batch.completes and leaf in batch.formula.heads)]
             say = on_device(completing if batch.completes else respond, state.device)

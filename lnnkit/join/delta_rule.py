@@ -161,7 +161,7 @@ class DeltaRule:
             variables = self.formula.blocks[0].variables
             columns = {v: np.concatenate([part.column(v) for part in parts]) for v in variables}
             parts = [Bindings(sum(part.length for part in parts), NOTHING.bind(frozenset(variables)), columns)]
-        yield from parts
+        yield from self._distinct(parts) if self._repeats else parts
 
     def _assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
         while self._postponed:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
-from typing import Literal as OneOf
+from typing import NamedTuple
 
 from lnnkit.analysis.needs import Literal, Needs
 from lnnkit.formula.unfolding import Formula
 
-PARENTS: Final = "parents"
-Reads = Literal | int | OneOf["parents"] | None
+Reads = Literal | int
 
 
 class JoinStep(NamedTuple):
     """``rows`` of what the step ``reads``, joined with the result of the steps before, give ``out`` rows (None: not
     executed, since the result was empty already).
 
-    It reads a literal, the domain of a variable (an int), the rows of the enclosing block (``PARENTS``), or nothing
-    new (None): a product of two results without a common variable.
+    It reads a literal or the domain of a variable (an int).
     """
 
     reads: Reads
@@ -58,7 +55,7 @@ class Entered(NamedTuple):
 class Recorder:
     """Receives every formula of a grounding, in order, and every join that finds instances of one.
 
-    ``number`` identifies a need of the formula: from 0 on those of ``needs.rows``, below 0 those that fill blocks.
+    ``number`` identifies a need of the formula.
     """
 
     entered: list[Entered] = field(default_factory=list)
@@ -135,53 +132,6 @@ class _Running:
             ]
             for path in ends
         ]
-
-
-class Sized(Protocol):
-    """A relation: its number of rows, and the places of the relations that it was joined from."""
-
-    @property
-    def length(self) -> int: ...
-    @property
-    def origin(self) -> tuple[int, ...]: ...
-
-
-@dataclass(slots=True, eq=False)
-class Trace:
-    """One join in progress; ``reads`` has what each place reads."""
-
-    reads: list[Reads] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    steps: list[JoinStep] = field(default_factory=list)
-    _done: set[int] = field(default_factory=set)
-
-    def place(self, reads: Reads, length: int) -> tuple[int, ...]:
-        """Register a relation that is about to be joined; returns its origin."""
-        self.reads.append(reads)
-        self.lengths.append(length)
-        return (len(self.reads) - 1,)
-
-    def made(self, left: Sized, right: Sized, rows: int) -> None:
-        """Record that two relations were joined to ``rows`` rows."""
-        fresh = [each for each in (left, right) if len(each.origin) == 1 and each.origin[0] not in self._done]
-        fresh.sort(key=lambda each: (each.length, each.origin))
-        if len(fresh) == 2:
-            self._step(fresh[0], fresh[0].length)
-        if fresh:
-            self._step(fresh[-1], rows)
-        else:
-            self.steps.append(JoinStep(None, min(left.length, right.length), rows))
-
-    def _step(self, relation: Sized, out: int) -> None:
-        (place,) = relation.origin
-        self._done.add(place)
-        self.steps.append(JoinStep(self.reads[place], relation.length, out))
-
-    def finished(self) -> list[JoinStep]:
-        """All steps; those that an empty result made unnecessary come last."""
-        left = [place for place in range(len(self.reads)) if place not in self._done]
-        out = self.lengths[0] if len(self.reads) == 1 else None  # A single relation is the whole join.
-        return [*self.steps, *(JoinStep(self.reads[place], self.lengths[place], out) for place in left)]
 
 
 def _sum(one: JoinStep, other: JoinStep) -> JoinStep:

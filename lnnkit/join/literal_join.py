@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from lnnkit.join.pattern import Pattern, pattern
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.domain import Domain
+from lnnkit.store.tuple_set import TupleSet
 
 # Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
 # 2,000,000 takes 377 CPU ms with 2 ** 17, 471 with 2 ** 13, 293 with 2 ** 21 (`python -m benchmarks.inference_constants
@@ -74,6 +75,7 @@ class Step:
     rest: tuple[Literal, ...]
     links: list[_Link]
     done: bool  # nothing is left to do
+    narrow: tuple[int, ...] | None  # the variables that are needed from here on; None: all that are bound
 
 
 class Joins:
@@ -211,9 +213,13 @@ class Joins:
                 filters.append(_Filter(each, self.pattern(atom), atom, matched, known))
             else:
                 left.append(each)
+        wanted, narrow = self.formula.blocks[0].variables, None
+        needed = known.variables.intersection({*wanted, *(v for each in left for v in self._places(each))})
+        if len(needed) < len(known.variables):
+            known, narrow = Known(needed), tuple(sorted(needed))
         links = [self._link(known, each, left) for each in left if not known.variables.isdisjoint(self._places(each))]
         done = not rest and known.variables.issuperset(self.formula.blocks[0].variables)
-        return Step(filters, known, tuple(left), links, done)
+        return Step(filters, known, tuple(left), links, done, narrow)
 
     def _link(self, known: Known, literal: Literal, left: Sequence[Literal]) -> _Link:
         atom = (literal.table, literal.arguments)
@@ -233,6 +239,8 @@ class Joins:
                 path = self.stepped(path, each.literal, found.length)
         if not found.length:
             return ()
+        if step.narrow is not None:
+            found = self._narrowed(found, step.narrow)
         if step.done and found.length <= 2 * CHUNK:
             self.counted(path, found.length)
             return (found,)
@@ -252,6 +260,16 @@ class Joins:
             part = self._expanded(found, best, *hits[0].expand())
             return (part,) if part.length else ()
         return self._linked(found, best, then, hits, path) if hits else ()
+
+    def _narrowed(self, found: Bindings, needed: Sequence[int]) -> Bindings:
+        """The assignments of the needed variables, each once: of others it only matters whether there is a value."""
+        columns = [found.column(variable) for variable in needed]
+        radix = max(self.radix, *(int(column.max()) + 1 for column in columns)) if columns else self.radix
+        first = TupleSet(len(needed), radix).new(columns, found.length) if columns else np.zeros(1, np.int32)
+        if first is not None:
+            columns = [column.take(first) for column in columns]
+        length = found.length if first is None else len(first)
+        return Bindings(length, Known(frozenset(needed)), dict(zip(needed, columns, strict=True)))
 
     def _linked(self, found: Bindings, link: _Link, then: Step, hits: list[Hits], path: Path) -> Iterator[Bindings]:
         """Join the results so far with the hits of a link, part by part, and continue."""
@@ -318,6 +336,10 @@ class Joins:
 
     def _multiplied(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal; none shares a variable."""
+        wanted = {*self.formula.blocks[0].variables}
+        if all(wanted.isdisjoint(self._places(each)) for each in rest):
+            yield from self._if_any(found, rest, path)
+            return
         best = min(rest, key=lambda each: self.length(each))
         link = self._link(found.known, best, rest)
         rows = link.pattern.fitting(self.listing(best))
@@ -328,6 +350,14 @@ class Joins:
         then = self.step(link.known, link.others)
         for left, right in _product(found.length, len(rows)):
             yield from self.joined(self._expanded(found, link, left, rows.take(right)), then, path)
+
+    def _if_any(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterable[Bindings]:
+        """The assignments, if the rest, none of whose variables is wanted, can be satisfied."""
+        formula = replace(self.formula, blocks=(replace(self.formula.blocks[0], variables=()),))
+        others = Joins(formula, self.atoms, self.domain, self._guard, self.member, None)
+        if any(part.length for part in others.whole(rest, path)):
+            return self.joined(found, self.step(found.known, ()), path)
+        return ()
 
     def _enumerated(self, found: Bindings, path: Path) -> Iterator[Bindings]:
         """Multiply by the domain of each unbound variable; in chunks."""

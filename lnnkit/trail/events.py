@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.arrays import Array
-from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.columns.growing import Chunks
 
@@ -111,12 +111,12 @@ class Trace:
     for them, from -2 downward), and the arrested instances, with the ticks before which they read."""
 
     start: tuple[Array, Array] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
-    scratch: list[RuleShape] = field(default_factory=list)
+    scratch: list[Grounding] = field(default_factory=list)
     arrested: list[tuple[int, Arrested]] = field(default_factory=list)
 
-    def adopt(self, batch: RuleShape) -> int:
-        """Register a batch that the grounding does not hold; returns its number."""
-        self.scratch.append(batch)
+    def adopt(self, scratch: Grounding) -> int:
+        """Register the one batch of another grounding; returns its number."""
+        self.scratch.append(scratch)
         return -1 - len(self.scratch)
 
 

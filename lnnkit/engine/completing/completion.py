@@ -16,11 +16,7 @@ from lnnkit.engine.bounds_state import distinct, no_rows
 from lnnkit.engine.completing.exact import Inexact, exact_inputs, respond_by
 from lnnkit.engine.completing.unfinished import Unfinished, open_up, restore
 from lnnkit.engine.delta import Delta, rise, rise_new
-from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.engine.response.on_device import on_device
-from lnnkit.engine.response.respond import completing
-from lnnkit.engine.response.sweep import Dirty, moved, reader
-from lnnkit.engine.round import Round
+from lnnkit.engine.merge import Inbox
 from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.start.prepare import completed
 from lnnkit.engine.start.prepared import Prepared
@@ -105,22 +101,19 @@ def _least_fixpoint(
     """Rounds to the least fixpoint, or until they creep: then upper ends are raised until those rest. Returns the
     status with which it was stopped, if it was. If all inputs are ``exact``, both ends rise as one until rounds creep;
     raises `Inexact` where they do not."""
-    grounding, state, atoms = space.grounding, space.state, space.grounding.atoms
+    state, atoms = space.state, space.grounding.atoms
     responses = space.responding(members)
     for each in responses.values():
         each.rule.restart()
     respond_by(responses.values(), state, exact=exact)
     worklist = Worklist(responses)
-    batches = grounding.kept(members)
-    for number in batches:
-        grounding.batches[number].swept = [0] * len(grounding.batches[number].blocks)
-    dirty, delta = Dirty(), Delta()
+    delta = Delta()
     pace = Pace()
     widened, since = 0, 0
     for rounds in itertools.count(1):
         known = len(atoms)
         try:
-            now = gather(space, members, batches, worklist, delta, dirty, _raise_heads)
+            now = gather(space, worklist, delta)
         except TimedOut:
             return Status.INTERRUPTED
         if widened:
@@ -152,8 +145,6 @@ def _least_fixpoint(
         if space.demanded:
             space.extend()
             catch_up(space, delta)
-        if batches:
-            dirty.mark(spelled_out(raised), spelled_out(lifted))
         if not goes_on(watch, space, "completion", rounds):
             return Status.INTERRUPTED
     return None
@@ -180,21 +171,3 @@ def _meet(space: Workspace, inbox: Inbox, *, exact: bool) -> tuple[Array | range
         return new, new, delta
     space.extend()
     return spelled_out(new), spelled_out(new), None
-
-
-def _raise_heads(number: int, space: Workspace, dirty: Dirty, now: Round) -> None:
-    """Propose to the heads of kept instances what their antecedents derive."""
-    batch = space.grounding.batches[number]
-    view = moved(batch, dirty)
-    if view is None:
-        return
-    state, atoms = space.state, space.grounding.atoms
-    found = on_device(completing, state.device)(batch, reader(view, state, atoms), view.groupings)
-    for (head, side), (news, value) in found.proposed.items():
-        rows = view.column(head)
-        deaf = state.frozen.take(rows) | atoms.flags("given").take(rows)
-        gains = value > state.ends(side).values.take(rows) + state.noise
-        picked = np.flatnonzero(news & gains & ~deaf)
-        if len(picked):
-            instance = picked if view.rows[0] is None else view.rows[0].take(picked)
-            now.inbox.sides[side].append(Proposals(rows.take(picked), value.take(picked), instance, number, head))

@@ -9,6 +9,7 @@ import numpy as np
 
 from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State
+from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import Read, Response, completing
 from lnnkit.engine.response.response_table import ResponseTable
@@ -27,9 +28,9 @@ class Inexact(Exception):
 
 
 def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
-    """Whether all atoms that the members read are exact, and their instances are not kept."""
+    """Whether all atoms that the members read are exact, and each instance has one row."""
     atoms, responses = space.grounding.atoms, space.responding(members)
-    if len(responses) < len(members):
+    if any(isinstance(each, GroupResponse) for each in responses.values()):
         return False
     names = {name for each in responses.values() for name in sources(each.rule.formula)}
     return all(_exact(atoms.tables[name], space.state) for name in sorted(names))
@@ -43,12 +44,12 @@ def _exact(table: AtomTable, state: State) -> bool:
     return np.array_equal(lower, upper)
 
 
-def respond_by(responses: Iterable[RuleResponse], state: State, *, exact: bool) -> None:
+def respond_by(responses: Iterable[RuleResponse | GroupResponse], state: State, *, exact: bool) -> None:
     """Make rules respond with both ends of their heads or, if ``exact``, with the upper ends alone; they then raise
     `Inexact` if the lower ends would differ."""
     tables: dict[int, ResponseTable] = {}
     for each in responses:
-        if each.exact != exact:
+        if isinstance(each, RuleResponse) and each.exact != exact:
             if each.number not in tables:
                 say = _completing if exact else completing
                 say = on_device(say, state.device)

@@ -188,9 +188,9 @@ def _asked(formula: Formula, root: Bounds, crossed: Array) -> Bounds:
     return Bounds(arrays.where(crossed, 0.0, root.lower), arrays.where(crossed, 1.0, root.upper))
 
 
-def constant(batch: RuleShape, index: int, length: int, dtype: np.dtype) -> Bounds:
+def constant(formula: Formula, index: int, length: int, dtype: np.dtype) -> Bounds:
     """The bounds of a constant; a leaf that is not read is unknown."""
-    neuron = batch.formula.neurons[index]
+    neuron = formula.neurons[index]
     if neuron.arithmetic is not None:
         lower, upper = neuron_upward(neuron, ())
         return Bounds(np.broadcast_to(lower, length), np.broadcast_to(upper, length))

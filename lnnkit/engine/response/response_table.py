@@ -211,7 +211,7 @@ class ResponseTable:
         size = len(self._states)
 
         def read(index: int) -> Bounds:
-            return bounds[index] if index in bounds else constant(self._batch, index, len(codes), self._dtype)
+            return bounds[index] if index in bounds else constant(self._batch.formula, index, len(codes), self._dtype)
 
         found = self.evaluate(read)
         bad = found.bad

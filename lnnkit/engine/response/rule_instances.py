@@ -121,7 +121,7 @@ class RuleInstances:
 
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
-                return constant(self._batch, index, stop - start, state.dtype)
+                return constant(self._batch.formula, index, stop - start, state.dtype)
             return state.read(self.read_rows(index)[start:stop])
 
         return read

@@ -8,7 +8,7 @@ import numpy as np
 
 from lnnkit.analysis.analyses import Analyses, Known
 from lnnkit.analysis.needs import Needs
-from lnnkit.analysis.relevance import ALL, SIDES, Reading, Relevance, Side, sides
+from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, sides
 from lnnkit.analysis.shared_demand import restricted, wanted
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
@@ -76,11 +76,7 @@ def prepare(
     asked = list_asked(lifted, grounding, state)
     readings = [reading(formula, analyses, observers) for formula in formulas]
     relevant = relevance(lifted, grounding, readings, asked, assumable)
-    kept = {
-        name: name in lifted.closed_derived or any(relevant.mode(name, side) == ALL for side in SIDES)
-        for name in atoms.tables
-    }
-    prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant, kept)
+    prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant)
     moving = relevant.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
     readings = [_by_rows(prepared, each, moving) for each in readings]
     strata = [[_completing(prepared, formula) for formula in own] for own in of_strata(lifted)]
@@ -175,7 +171,7 @@ def _partial(formula: Formula) -> bool:
 
 def _initialise(prepared: Prepared, formula: Formula) -> None:
     needs = prepared.finder(formula).initial()
-    initialise(formula, needs, prepared.analyses, prepared.kept, prepared.grounding, prepared.state)
+    initialise(formula, needs, prepared.analyses, prepared.grounding, prepared.state)
 
 
 def _needs(prepared: Prepared, readings: Sequence[Reading], completing: Iterable[tuple[Formula, Needs]]) -> list[Needs]:
@@ -241,9 +237,7 @@ def _enter(prepared: Prepared, seen: Reading, needs: Needs) -> int:
         prepared.analyses.of(formula),
         needs,
         leaf_modes(formula, prepared.relevance.mode),
-        prepared.kept,
         observers,
-        joined=True,
     )
     return len(prepared.grounding.members) - 1
 
@@ -259,10 +253,8 @@ def _enter_stratum(
             prepared.analyses.of(formula),
             own,
             leaf_modes(formula, lambda _name, _side: 0),
-            prepared.kept,
             {},
             stage=stratum,
-            joined=True,
         )
         members.append(len(prepared.grounding.members) - 1)
     return members

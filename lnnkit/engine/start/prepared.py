@@ -18,8 +18,7 @@ from lnnkit.join.instances.grounding import Grounding
 @dataclass(slots=True, eq=False)
 class Prepared:
     """What inference works on. ``inference`` are the members that rounds extend, ``strata`` those that complete each
-    stratum of closed derived predicates; ``kept`` says for each table whether its atoms are materialised when instances
-    mention them; ``observers`` maps queried neurons to the tables that receive their bounds."""
+    stratum of closed derived predicates; ``observers`` maps queried neurons to the tables that receive their bounds."""
 
     lifted: LiftedGraph
     grounding: Grounding
@@ -28,7 +27,6 @@ class Prepared:
     shared: SharedNeurons
     observers: Mapping[str, str]
     relevance: Relevance
-    kept: Mapping[str, bool]
     inference: list[int] = field(default_factory=list)
     strata: list[tuple[frozenset[str], list[int]]] = field(default_factory=list)
     partly_known: set[str] = field(default_factory=set)  # tables completed only as far as queries need them

@@ -9,20 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.analysis.analyses import Analyses
-from lnnkit.analysis.needs import Needs
+from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.analysis.relevance import ALL
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
+from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import entering
-from lnnkit.engine.response.sweep import reader, whole
 from lnnkit.engine.start.speaking import speaking
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.join.instances.grounding import Grounding, leaf_modes
-from lnnkit.join.natural_join import Relation, join
+from lnnkit.join.instances.assembled import Assembler
+from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.logic.bounds import tolerance
 from lnnkit.trail.events import NOBODY, ROOT, Kind
 
@@ -82,11 +82,9 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
     for node in shared.impossible:
         root = neuron_root(lifted, node)
         formula = unfold(lifted, root)
-        domains = [grounding.domain.sorts[sort] for sort in root.sorts]
-        columns = [Relation((i,), (ids,), len(ids)) for i, ids in enumerate(domains)]
-        rows = join(columns, lambda count, formula=formula: grounding.guard(formula, count))
-        ordered = [rows.columns[rows.variables.index(i)] for i in range(len(columns))]
-        numbers = grounding.atoms.materialise(grounding.atoms.tables[node], ordered, rows.length)
+        atoms, world = grounding.atoms, grounding.domain
+        every = Assembler(formula, Needs((Need(0, frozenset()),), {}), atoms, world, grounding.guard, {}).every()
+        numbers = atoms.materialise(atoms.tables[node], list(every.ids[0].values()), every.length(0))
         state.extend(grounding.atoms)
         state.step()
         for side, value in enumerate((root.lower, root.upper)):
@@ -94,25 +92,21 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         grounding.atoms.enlist(state.arrest(numbers))
 
 
-def initialise(
-    formula: Formula, needs: Needs, analyses: Analyses, kept: Mapping[str, bool], grounding: Grounding, state: State
-) -> None:
+def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Grounding, state: State) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round."""
     assert formula.auxiliary is not None
     atoms = grounding.atoms
-    scratch = Grounding(atoms, grounding.domain, grounding.guard)
-    modes = leaf_modes(formula, lambda _name, _side: ALL)
-    number = scratch.add(formula, analyses.of(formula), needs, modes, {**kept, formula.auxiliary: True}, {})
-    scratch.extend([0])
-    state.extend(atoms)
-    batch = scratch.batches[number]
-    if not len(batch.blocks[0]):
+    if any(literal.table == EQUAL for literal in needs.literals):
+        add_equality(atoms, grounding.domain)
+        state.extend(atoms)
+    view = Assembler(formula, needs, atoms, grounding.domain, grounding.guard, {}).every()
+    if not view.length(0):
         return
-    view = whole(batch)
     up = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
-    rows = view.column(AUXILIARY)
+    rows = atoms.materialise(atoms.tables[formula.auxiliary], list(view.ids[0].values()), view.length(0))
+    state.extend(atoms)
     bounds = (
         np.where(crossed, formula.lower, np.minimum(lower, upper)),
         np.where(crossed, formula.upper, np.maximum(lower, upper)),
@@ -120,7 +114,13 @@ def initialise(
     worked_out = (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed
     state.step()
     trace = None if state.trail is None else state.trail.trace
-    number = NOBODY if trace is None else trace.adopt(batch)
+    number = NOBODY
+    if trace is not None:
+        view.rows[AUXILIARY][:] = rows
+        scratch = Grounding(atoms, grounding.domain, grounding.guard)
+        scratch.add(formula, analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: ALL), {})
+        scratch.hold(0, view)
+        number = trace.adopt(scratch)
     for side, (values, own) in enumerate(zip(bounds, worked_out, strict=True)):
         traced = own & (trace is not None)  # by its operands, which a replay works out again
         mine, others = np.flatnonzero(traced), np.flatnonzero(~traced)

@@ -149,7 +149,7 @@ class MissingPremises:
         ]
         derived = [each.leaf for each in outer if each.side == 0 and self._derived(formula.neurons[each.leaf].source)]
         found: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for one in nearest(self._grounding, self._prepared.state, formula, outer, bindings)[:_LOOKED_AT]:
+        for one in nearest(self._grounding, formula, outer, bindings)[:_LOOKED_AT]:
             filled = [{**one, **more} for each in derived for more in self._filling(formula, each, one, met)]
             found |= {tuple(sorted(each.items())): each for each in filled or [one]}
         return list(found.values())

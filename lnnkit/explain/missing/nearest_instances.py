@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import State
-from lnnkit.formula.unfolding import Formula
+from lnnkit.analysis.needs import Literal as Needed
+from lnnkit.analysis.relevance import SIDES
+from lnnkit.formula.unfolding import Block, Formula
+from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.instances.grounding import Grounding
-from lnnkit.join.natural_join import Relation, join
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.join.literal_join import Joins, Path
 
 # Limits of work; what they leave out are instances that lack more literals than those found.
 _MOST = 200  # bindings of one subset of literals; 20 to 800 cost and find the same (benchmarks/question_constants.py)
-_ROWS = 1_000_000  # rows of a join. Beyond,
-_FIRST = (1000, 30, 2)  # it is joined again from this many atoms of each literal: 30 ** 4 and 2 ** 19 stay below _ROWS
 _ENOUGH = 20  # greatest number of bindings, as many as are tried for a statement
 _SUBSETS = 300  # subsets of literals: 23 literals have 277 with at most two missing
 
@@ -31,12 +30,8 @@ class Literal:
     side: int
 
 
-class _TooMany(Exception):
-    pass
-
-
 def nearest(
-    grounding: Grounding, state: State, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
+    grounding: Grounding, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
 ) -> list[dict[int, int]]:
     """Distinct bindings of the formula's variables that extend ``bindings``: those that satisfy all literals, then all
     but one, and so on until there are enough; fuller ones first, and those that lack one literal and those that lack
@@ -47,7 +42,6 @@ def nearest(
         # The others are satisfied by all bindings or by none
         if not _informs(grounding, formula, each) and _binds(formula, each, bindings)
     ]
-    relations = {each: _matching(grounding, state, formula, each, bindings) for each in generators}
     found: dict[tuple[tuple[int, int], ...], None] = {}
     subsets = 0
     for left_out in range(len(generators)):
@@ -58,7 +52,7 @@ def nearest(
             subsets += 1
             if subsets > _SUBSETS:
                 break
-            joined = _joined([relations[each] for each in kept])
+            joined = _joined(grounding, formula, kept, bindings)
             held.append([tuple(sorted({**bindings, **one}.items())) for one in joined])
         turns = [one for turn in itertools.zip_longest(*held) for one in turn if one is not None]
         found |= dict.fromkeys(sorted(turns, key=len, reverse=True))
@@ -77,50 +71,23 @@ def _informs(grounding: Grounding, formula: Formula, literal: Literal) -> bool:
     return low > 0 if literal.side == 0 else high < 1
 
 
-def _joined(relations: Sequence[Relation]) -> list[dict[int, int]]:
-    """The first bindings that are in all relations."""
-
-    def guard(count: int) -> None:
-        if count > _ROWS:
-            raise _TooMany
-
-    if not all(relation.length for relation in relations):
-        return []
-    found = Relation((), (), 0)
-    for most in (_ROWS, *_FIRST):
-        try:
-            found = join([_first(relation, most) for relation in relations], guard)
+def _joined(
+    grounding: Grounding, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
+) -> list[dict[int, int]]:
+    """The first bindings that satisfy all literals, beyond ``bindings``."""
+    neurons = [formula.neurons[each.leaf] for each in literals]
+    named = dict.fromkeys(argument for neuron in neurons for argument in neuron.arguments)
+    wanted = [argument for argument in named if isinstance(argument, int) and argument not in bindings]
+    ends = [SIDES[each.side] for each in literals]
+    joined = tuple(Needed(each.source, each.arguments, end) for each, end in zip(neurons, ends, strict=True))
+    free = replace(formula, blocks=(Block(-1, tuple(wanted), ()),))
+    joins = Joins(free, grounding.atoms, grounding.domain, lambda _formula, _count: None, -1, None)
+    ids = {variable: np.array([entity], np.int32) for variable, entity in bindings.items()}
+    start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
+    found: list[dict[int, int]] = []
+    for part in joins.joined(start, joins.step(start.known, joined), Path(0)):
+        columns = [part.column(variable)[:_MOST].tolist() for variable in wanted]
+        found += [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)]
+        if len(found) >= _MOST:
             break
-        except _TooMany:
-            continue
-    columns = [column[:_MOST].tolist() for column in found.columns]
-    rows = zip(*columns, strict=True) if columns else iter([()] * min(found.length, 1))
-    return [dict(zip(found.variables, row, strict=True)) for row in rows]
-
-
-def _first(relation: Relation, most: int) -> Relation:
-    columns = tuple(column[:most] for column in relation.columns)
-    return Relation(relation.variables, columns, min(relation.length, most))
-
-
-def _matching(
-    grounding: Grounding, state: State, formula: Formula, literal: Literal, bindings: Mapping[int, int]
-) -> Relation:
-    """The bindings beyond ``bindings`` of the atoms that satisfy a literal."""
-    neuron = formula.neurons[literal.leaf]
-    table = grounding.atoms.tables[neuron.source]
-    ends = state.ends(literal.side).values.take(table.rows)
-    fits = ends < 1 if literal.side else ends > 0
-    fresh: dict[int, Array] = {}
-    for argument, column in zip(neuron.arguments, table.tuples.columns, strict=True):
-        if isinstance(argument, str):
-            fits &= column == grounding.domain.index[argument]
-        elif argument in bindings:
-            fits &= column == bindings[argument]
-        elif argument in fresh:
-            fits &= column == fresh[argument]
-        else:
-            fresh[argument] = column
-    rows = np.flatnonzero(fits)
-    columns = tuple(column.take(rows) for column in fresh.values())
-    return Relation(tuple(fresh), columns, len(rows))
+    return found[:_MOST]

@@ -114,7 +114,7 @@ class PremiseImprovement:
     @cached_property
     def _degrees(self) -> list[float]:
         """The degrees to try: an even grid, and those at which a premise passes another's value."""
-        if any(len(own.rows) > _LARGE for own in self.view.inner):
+        if any(len(own.parent) > _LARGE for own in self.view.inner):
             return np.linspace(0.0, 1.0, _COARSE).tolist()
         values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
         at = {

@@ -39,7 +39,7 @@ def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, b
         kept.append(stays)
         parent = (np.cumsum(above) - 1)[each.parent[stays]]
         ids = {variable: column[stays] for variable, column in each.ids.items()}
-        inner[number - 1] = Inner(each.rows[stays], parent, each.virtual[stays], each.stranger[stays], ids)
+        inner[number - 1] = Inner(parent, each.virtual[stays], each.stranger[stays], ids)
         rows.update((leaf, rows[leaf][stays]) for leaf in mine)
     return replace(view, rows=rows, inner=tuple(inner))
 

@@ -85,7 +85,7 @@ class UnmetPremises:
         known last. ``nearest``: only the nearest rows of each quantifier."""
         view = instance.view
         unmet = [each for leaf, side in ends for each in self._unmet(instance, reads, leaf, side)]
-        costs = {number: np.zeros(len(own.rows)) for number, own in enumerate(view.inner, 1)}
+        costs = {number: np.zeros(len(own.parent)) for number, own in enumerate(view.inner, 1)}
         for each in unmet:
             block = view.formula.neurons[each.leaf].block
             if block:

@@ -301,7 +301,7 @@ class Prover:
         if leaf == AUXILIARY:
             return tuple(self.wording.names[view.bindings[v]] for v in formula.blocks[0].variables)
         block = formula.neurons[leaf].block
-        ids = view.bindings if block == 0 else self._views.inner_bindings(batch, view, block, place)
+        ids = view.inner[block - 1].at(place) if block else view.bindings
         known = {v: self.wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
         return self.wording.pattern(formula, leaf, known)
 
@@ -351,7 +351,7 @@ class Prover:
         block = 0 if event.leaf == AUXILIARY else formula.neurons[event.leaf].block
         if block:
             named = names_within(formula)
-            inner = self._views.inner_bindings(event.batch, view, block, place)
+            inner = view.inner[block - 1].at(place)
             found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in view.bindings}
         return found
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,22 +12,25 @@ from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.grounding import Grounding
-from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.columns.row_arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The rows of one inner block of an instance: their numbers in the batch; ``parent`` is each one's parent among the
-    rows here. ``ids`` are the entities of all variables, if the instance was reassembled."""
+    """The rows of one inner block of an instance: each one's ``parent`` among the rows of the block around, and the
+    entities ``ids`` of all variables; virtual rows have reserved ids."""
 
-    rows: np.ndarray
     parent: np.ndarray
     virtual: np.ndarray
     stranger: np.ndarray
-    ids: Mapping[int, np.ndarray] = field(default_factory=dict[int, np.ndarray])
+    ids: Mapping[int, np.ndarray]
+
+    def at(self, place: int) -> dict[int, int]:
+        """The entities of all variables in one row."""
+        return {variable: int(column[place]) for variable, column in self.ids.items()}
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class InstanceView:
     def length(self, index: int) -> int:
         """The number of rows of a leaf's block."""
         block = 0 if index == AUXILIARY else self.formula.neurons[index].block
-        return 1 if block == 0 else len(self.inner[block - 1].rows)
+        return 1 if block == 0 else len(self.inner[block - 1].parent)
 
     def says(self, read: Mapping[int, Bounds], leaf: int, place: int, side: int) -> Array:
         """(variants,) what the instance proposes for one side of the row at ``place`` of ``leaf``, for each of several
@@ -115,7 +117,7 @@ class InstanceView:
         found: list[Grouping | None] = [None]
         for number, own in enumerate(self.inner, 1):
             above = self.formula.blocks[number].parent
-            parents = 1 if above == 0 else len(self.inner[above - 1].rows)
+            parents = 1 if above == 0 else len(self.inner[above - 1].parent)
             copies = np.arange(variants)[:, None]
             group = (copies * parents + own.parent[None]).reshape(-1)
             virtual, stranger = (np.tile(e, variants) for e in (own.virtual, own.stranger))
@@ -132,60 +134,30 @@ class InstanceViews:
 
     def __init__(self, grounding: Grounding) -> None:
         self._grounding = grounding
-        self._batches: dict[int, _Columns] = {}
 
     def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
         """The instance of row ``instance`` of the block of ``leaf``, and the position of that row in it."""
-        columns = self._batches.get(number)
-        if columns is None:
-            columns = self._batches[number] = _Columns(self._grounding.batches[number])
-        batch = columns.batch
+        batch = self._grounding.batches[number]
         block = batch.formula.block_of(leaf)
-        way = batch.formula.path(block)
-        rows_on_way = [int(rows[0]) for rows in batch.path(block, np.array([instance]))]
-        top = rows_on_way[0]
-        member = self._grounding.members[batch.members[int(columns.member[top])]]
-        inner = columns.inner(top)
-        rows = {
-            index: column[top : top + 1] if at == 0 else column[inner[at - 1].rows]
-            for at, own in enumerate(columns.columns)
-            for index, column in own.items()
-        }
+        top = int(batch.tops(block, np.array([instance]))[0])
+        own = batch.blocks[0]
+        member = self._grounding.members[batch.members[int(own.member[top])]]
         if isinstance(member, DeltaRule):
-            formula, ids = member.formula.original, self._joined(columns, member, top, rows)
+            rows = {index: column.values[top : top + 1] for index, column in own.columns.items()}
+            formula, ids = member.formula.original, self._joined(member, int(own.local[top]), rows)
             bindings = {variable: ids[variable] for variable in formula.blocks[0].variables}
             inner = tuple(_one_row(ids) for _ in formula.blocks[1:])
             return InstanceView(formula, bindings, rows, inner, batch.completes), 0
-        local = int(columns.local[top])
-        own = zip(member.formula.blocks[0].variables, member.variables(0), strict=True)
-        bindings = {variable: int(ids[local]) for variable, ids in own}
+        found = member.assembled(own.local[top : top + 1])
         place = 0
-        for each, row in zip(way[1:], rows_on_way[1:], strict=True):
-            own = inner[each - 1]
-            place = int(np.flatnonzero((own.rows == row) & (own.parent == place))[0])
-        return InstanceView(member.formula, bindings, rows, inner, batch.completes), place
+        if block:
+            entities = member.entities(block, batch.blocks[block].local[instance : instance + 1])
+            place = int(found.place(block, np.zeros(1, np.int64), entities)[0])
+        return view_of(found, completes=batch.completes), place
 
-    def inner_bindings(self, number: int, view: InstanceView, block: int, place: int) -> dict[int, int]:
-        """The entities of all variables at one row of an inner block; virtual rows have reserved ids."""
-        batch = self._grounding.batches[number]
-        if view.inner[block - 1].ids:
-            return {variable: int(ids[place]) for variable, ids in view.inner[block - 1].ids.items()}
-        found = dict(view.bindings)
-        for each in reversed(batch.formula.path(block)[1:]):
-            row = int(view.inner[each - 1].rows[place])
-            place = int(view.inner[each - 1].parent[place])
-            own = batch.blocks[each]
-            member = self._grounding.members[batch.members[int(own.member[row])]]
-            assert not isinstance(member, DeltaRule)
-            local = int(own.local[row])
-            names = member.formula.blocks[each].variables
-            found |= {variable: int(ids[local]) for variable, ids in zip(names, member.variables(each), strict=True)}
-        return found
-
-    def _joined(self, columns: _Columns, rule: DeltaRule, top: int, rows: Mapping[int, np.ndarray]) -> dict[int, int]:
+    def _joined(self, rule: DeltaRule, local: int, rows: Mapping[int, np.ndarray]) -> dict[int, int]:
         variables = rule.formula.blocks[0].variables
         if rule.enumerates:
-            local = int(columns.local[top])
             return {v: int(kept.values[local]) for v, kept in zip(variables, rule.kept, strict=True)}
         atoms = self._grounding.atoms
         found: dict[int, int] = {}
@@ -200,45 +172,21 @@ class InstanceViews:
         return {variable: found[variable] for variable in variables}
 
 
+def view_of(found: Instances, *, completes: bool = False) -> InstanceView:
+    """One assembled instance."""
+    bindings = {variable: int(ids[0]) for variable, ids in found.ids[0].items()}
+    inner: list[Inner] = []
+    for number, grouping in enumerate(found.groupings):
+        if grouping is not None:
+            parent = found.formula.blocks[number].parent
+            around = inner[parent - 1].ids if parent else found.ids[0]
+            ids = {variable: column.take(grouping.group) for variable, column in around.items()}
+            inner.append(Inner(grouping.group, grouping.virtual, grouping.stranger, {**ids, **found.ids[number]}))
+    return InstanceView(found.formula, bindings, found.rows, tuple(inner), completes)
+
+
 def _one_row(ids: Mapping[int, int]) -> Inner:
     """The row of an inner block that has an instance of its own."""
     real = np.zeros(1, bool)
     each = {variable: np.array([entity], np.int32) for variable, entity in ids.items()}
-    return Inner(np.zeros(1, np.int64), np.zeros(1, np.int64), real, real, each)
-
-
-class _Columns:
-    """A batch's columns as arrays."""
-
-    def __init__(self, batch: RuleShape) -> None:
-        self.batch = batch
-        self.columns = [{index: column.values for index, column in block.columns.items()} for block in batch.blocks]
-        self.member = batch.blocks[0].member
-        self.local = batch.blocks[0].local
-
-    def inner(self, top: int) -> tuple[Inner, ...]:
-        """The rows of each inner block beneath a row of block 0, without retired ones, repeated for each row that owns
-        them."""
-        found: list[Inner] = []
-        for number, (block, own) in enumerate(zip(self.batch.formula.blocks[1:], self.batch.blocks[1:], strict=True)):
-            around = found[block.parent - 1].rows if block.parent else np.array([top])
-            groups = own.of.values[around] if block.grouped else around
-            order, ends = self._owned[number]
-            low, high = (np.searchsorted(ends, groups, side) for side in ("left", "right"))
-            parent = np.repeat(np.arange(len(around)), high - low)
-            within = np.arange(len(parent)) - np.repeat((high - low).cumsum() - (high - low), high - low)
-            rows = order[np.repeat(low, high - low) + within]
-            by_row = np.argsort(rows, kind="stable")
-            rows, parent = rows[by_row], parent[by_row]
-            found.append(Inner(rows, parent, own.virtual.values[rows], own.stranger.values[rows]))
-        return tuple(found)
-
-    @cached_property
-    def _owned(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The rows of each inner block, grouped."""
-        found: list[tuple[np.ndarray, np.ndarray]] = []
-        for block in self.batch.blocks[1:]:
-            group = block.group.values
-            order = np.argsort(group, kind="stable")
-            found.append((order, group[order]))
-        return found
+    return Inner(np.zeros(1, np.int64), real, real, each)

@@ -33,7 +33,7 @@ def assemble(
         stranger = np.zeros(len(parent), bool)
         for variable in block.bound:
             stranger |= ids[variable] == grounding.domain.stranger
-        inner.append(Inner(np.arange(len(parent)), parent, stranger, stranger, ids))
+        inner.append(Inner(parent, stranger, stranger, ids))
     rows = {
         index: _rows(grounding, neuron.kind, neuron.source, neuron.arguments, columns[neuron.block], free)
         for index, neuron in enumerate(formula.neurons)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from lnnkit.check.program import ENTITY
 from lnnkit.formula.shape import Modes, shape
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.instances.kept_instances import KeptInstances
+from lnnkit.join.instances.assembled import Instances, together
+from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
 from lnnkit.store.atoms import Atoms
@@ -32,6 +33,16 @@ class Guard(Protocol):
     def __call__(self, formula: Formula, count: int, use: Use = "evaluated") -> None: ...
 
 
+class Rebuilt(NamedTuple):
+    """Instances of a batch, the rows ``tops`` of its block 0. For each row that was asked for, ``which`` is its
+    instance and ``places`` its row in the instances' block."""
+
+    instances: Instances
+    tops: Array
+    which: Array
+    places: Array
+
+
 class Grounding:
     """The grounding, which grows as atoms leave their defaults; ``members`` are the formulas' instances, in
     ``batches``."""
@@ -40,14 +51,11 @@ class Grounding:
         self.atoms = atoms
         self.domain = domain
         self.batches: list[RuleShape] = []
-        self.members: list[KeptInstances | DeltaRule] = []
+        self.members: list[GroupRule | DeltaRule] = []
         self.guard = guard
         self._recorder = recorder
         self._shapes: dict[object, int] = {}
-        self._watching: dict[tuple[str, str], set[int]] = {}  # lists of deviating rows -> members that join them
         self._numbers: list[int] = []  # the batch of each member
-        self._read = len(atoms.growth)  # how much of the atoms' growth was processed
-        self._stale: set[int] = set()  # members with rows to add
 
     def add(
         self,
@@ -55,16 +63,14 @@ class Grounding:
         analysis: Analysis,
         needs: Needs,
         modes: Modes,
-        kept: Mapping[str, bool],
         observers: Mapping[int, str],
         stage: object = None,
-        joined: bool = False,
     ) -> int:
-        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. If ``joined``, instances are
-        not stored unless the formula requires it; otherwise they are only evaluated. Returns the batch's number."""
+        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. Returns the batch's
+        number."""
         check_time()
         if any(literal.table == EQUAL for literal in needs.literals):
-            _add_equality(self.atoms, self.domain)
+            add_equality(self.atoms, self.domain)
         key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
         if key not in self._shapes:
             self._shapes[key] = len(self.batches)
@@ -76,43 +82,58 @@ class Grounding:
         member = len(self.members)
         self._numbers.append(number)
         batch.members.append(member)
-        again = joined and len(formula.blocks) == 1 and not observers
+        place, recorder = (self.atoms, self.domain), self._recorder
+        again = len(formula.blocks) == 1 and not observers
         needs = needs if again else needs.own(len(formula.sorts))
-        if self._recorder is not None:
-            self._recorder.enter(formula, needs, completes=stage is not None)
         if again:
-            guard = partial(self.guard, use="joined")
-            self.members.append(
-                DeltaRule(formula, needs, batch.reads, self.atoms, self.domain, guard, member, self._recorder)
-            )
-            return number
-        guard = partial(self.guard, use="kept" if joined else "evaluated")
-        self.members.append(
-            KeptInstances(
-                formula, needs, self.atoms, self.domain, batch, member, kept, observers, guard, self._recorder
-            )
-        )
-        self._stale.add(member)
-        for literal in needs.literals:
-            for column in ("lower", "upper", "either") if literal.column == "either" else (literal.column,):
-                self._watching.setdefault((literal.table, column), set()).add(member)
+            rule = DeltaRule(formula, needs, batch.reads, *place, partial(self.guard, use="joined"), member, recorder)
+            self.members.append(rule)
+        else:
+            guard = partial(self.guard, use="kept")
+            group = GroupRule(formula, needs, batch.reads, *place, guard, member, observers, recorder)
+            self.members.append(group)
+            needs = group.needs
+        if recorder is not None:
+            recorder.enter(formula, needs, completes=stage is not None)
         return number
 
-    def extend(self, members: Sequence[int]) -> None:
-        """Add the instances of ``members`` that can now propose something."""
-        for grown in set(self.atoms.growth[self._read :]):
-            self._stale |= self._watching.get(grown, set())
-        self._read = len(self.atoms.growth)
-        for member in sorted(self._stale.intersection(members)):
-            self._stale.discard(member)
-            own = self.members[member]
-            assert isinstance(own, KeptInstances)
-            own.extend()
+    def rebuilt(self, number: int, block: int, rows: Array) -> Rebuilt:
+        """The instances to which some rows of a block of a batch belong, with all rows of their quantifiers."""
+        batch = self.batches[number]
+        every = batch.tops(block, rows)
+        tops, which = np.unique(every, return_inverse=True)
+        own = batch.blocks[0]
+        members = own.member.take(tops)
+        found: list[tuple[Array, Instances]] = []
+        told: list[tuple[Array, Array]] = []  # for each member its rows, by position, and their places in its block
+        for one in np.unique(members).tolist():
+            mine = np.flatnonzero(members == one)
+            some = np.flatnonzero((members == one).take(which))
+            member = self.members[batch.members[one]]
+            place = mine.searchsorted(which.take(some))
+            if isinstance(member, DeltaRule):
+                columns = {index: column.values.take(tops.take(mine)) for index, column in own.columns.items()}
+                found.append((mine, Instances(batch.formula, ({},), (len(mine),), columns, (None,))))
+            else:
+                found.append((mine, member.assembled(own.local.take(tops.take(mine)))))
+                if block:
+                    entities = member.entities(block, batch.blocks[block].local.take(rows.take(some)))
+                    place = found[-1][1].place(block, place, entities)
+            told.append((some, place))
+        instances, at = together(found, batch.formula, len(tops))
+        places = np.empty(len(rows), np.int64)
+        for (some, place), positions in zip(told, at[block], strict=True):
+            places[some] = positions.take(place)
+        return Rebuilt(instances, tops, which, places)
 
-    def kept(self, members: Sequence[int]) -> list[int]:
-        """The numbers of the batches that hold the kept instances of ``members``."""
-        found = {self.number(member) for member in members if isinstance(self.members[member], KeptInstances)}
-        return sorted(found)
+    def hold(self, member: int, found: Instances) -> None:
+        """Keep all of some instances of a member."""
+        batch, own = self.batches[self.number(member)], self.members[member]
+        if isinstance(own, GroupRule):
+            own.store(batch, member, found, 0, range(found.length(0)))
+        else:
+            columns = {index: found.rows[index] for index in batch.blocks[0].columns}
+            batch.append(0, columns, member, -1, found.length(0))
 
     def number(self, member: int) -> int:
         """The number of a member's batch."""
@@ -127,12 +148,8 @@ class Grounding:
         for one in np.unique(members).tolist():
             mine = np.flatnonzero(members == one)
             member, some = self.members[self.batches[number].members[one]], rows.take(mine)
-            if isinstance(member, DeltaRule):
-                found.append((member.formula.original, mine, partial(self.variables, number, member, some)))
-            else:
-                local = own.local.take(some)
-                ids = [column.take(local) for column in member.variables(0)]
-                found.append((member.formula, mine, partial(list[Array], ids)))
+            rule = member if isinstance(member, DeltaRule) else member.finder
+            found.append((rule.formula.original, mine, partial(self.variables, number, rule, some)))
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
@@ -166,7 +183,7 @@ class Grounding:
         return [(other, tuple(sorted(ends))) for other, ends in found.items()]
 
 
-def _add_equality(atoms: Atoms, domain: Domain) -> None:
+def add_equality(atoms: Atoms, domain: Domain) -> None:
     """Add equality of entities as a table of pairs (e, e), unless it exists: joins treat ``X = Z`` as any literal. Its
     bounds are never read; its rows are listed as deviating on the lower end."""
     if EQUAL in atoms.tables:

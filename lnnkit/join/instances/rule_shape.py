@@ -7,8 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from lnnkit.analysis.supports import Analysis
-from lnnkit.arrays import where_set
-from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.shape import Modes
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.store.columns.growing import Chunks, Growing
@@ -25,14 +23,10 @@ class ShapeBlock:
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         self.columns = {column: Chunks() for column in columns}
-        self.of = Growing(np.int64)
-        self.groups = 0
         self._member = Growing(np.int32)
         self._local = Growing(np.int32)
         self._length = 0
         self.group = Growing(np.int64)
-        self.virtual = Growing(np.bool_)
-        self.stranger = Growing(np.bool_)
 
     def __len__(self) -> int:
         return self._length
@@ -84,7 +78,6 @@ class RuleShape:
         self.blocks = tuple(ShapeBlock(tuple(dict.fromkeys(block))) for block in columns)
         self._arrested = Growing(np.bool_)
         self.members: list[int] = []  # their numbers in the grounding
-        self.swept = [0] * len(self.blocks)  # rows of each block that a sweep has seen
 
     def append(
         self,
@@ -94,8 +87,6 @@ class RuleShape:
         local: int,
         length: int,
         group: Array | None = None,
-        virtual: Array | None = None,
-        stranger: Array | None = None,
     ) -> range:
         """Add ``length`` rows of formula ``member``, numbered there from ``local`` on (-1: not at all); returns their
         numbers in the block."""
@@ -104,10 +95,8 @@ class RuleShape:
         for column, growing in own.columns.items():
             growing.append(columns[column])
         if block > 0:
-            assert group is not None and virtual is not None and stranger is not None
+            assert group is not None
             own.group.append(group)
-            own.virtual.append(virtual)
-            own.stranger.append(stranger)
         return numbers
 
     @property
@@ -118,20 +107,6 @@ class RuleShape:
     def behind(self, rows: Array, leaf: int) -> Array:
         """The atom rows of a leaf of the outermost block, in some of its rows."""
         return self.blocks[0].columns[leaf].values.take(rows)
-
-    def alive(self, block: int) -> Array:
-        """(n,) the rows of an inner block that are not retired."""
-        return where_set(self.blocks[block].group.values >= 0)
-
-    def belong(self, block: int, groups: Array) -> None:
-        """Record the groups of rows that were added to the block enclosing a grouped one."""
-        self.blocks[block].of.append(groups)
-
-    def grow(self, block: int, count: int) -> range:
-        """Number ``count`` more groups of a grouped block."""
-        own = self.blocks[block]
-        own.groups += count
-        return range(own.groups - count, own.groups)
 
     def path(self, block: int, instances: Array) -> list[Array]:
         """The rows, one of each block from block 0 on, through which rows of a block were set. None on the way is
@@ -144,53 +119,3 @@ class RuleShape:
     def tops(self, block: int, instances: Array) -> Array:
         """The rows of block 0 through which a leaf of a block was set."""
         return self.path(block, instances)[0]
-
-    def above(self, block: int, flags: Array) -> Array:
-        """Which rows of block 0 have a flagged row of a block."""
-        for each in reversed(self.formula.path(block)[1:]):
-            own = self.blocks[each]
-            parent = self.formula.blocks[each].parent
-            grouped = self.formula.blocks[each].grouped
-            hit = np.zeros(own.groups if grouped else len(self.blocks[parent]), dtype=bool)
-            group = own.group.values[flags]
-            hit[group[group >= 0]] = True
-            flags = hit.take(own.of.values) if grouped else hit
-        return flags
-
-    def groupings(self, tops: Array | None = None) -> tuple[list[Grouping | None], list[Array | None]]:
-        """The grouping of every block over its rows that are not retired, and the numbers of those rows; block 0 has
-        none. With ``tops``, only these rows of block 0 and what is within them."""
-        groupings: list[Grouping | None] = [None]
-        kept: list[Array | None] = [tops]
-        renumber: list[Array | None] = [None if tops is None else _numbered(tops, len(self.blocks[0]))]
-        for index, block in enumerate(self.formula.blocks):
-            if index == 0:
-                continue
-            own = self.blocks[index]
-            alive = self.alive(index)
-            parent, above = renumber[block.parent], kept[block.parent]
-            group, of = own.group.values.take(alive), None
-            if block.grouped:
-                groups, of = own.groups, own.of.values if above is None else own.of.values.take(above)
-                if above is not None:
-                    wanted = np.zeros(groups, dtype=bool)
-                    wanted[of] = True
-                    some = wanted.take(group)
-                    alive, group = alive[some], group[some]
-            else:
-                groups = len(self.blocks[0]) if above is None else len(above)
-                if parent is not None:
-                    group = parent.take(group)
-                    alive, group = alive[group >= 0], group[group >= 0]
-            virtual = own.virtual.values.take(alive)
-            groupings.append(Grouping(group, groups, of, virtual, own.stranger.values.take(alive)))
-            kept.append(alive)
-            renumber.append(_numbered(alive, len(own)))
-        return groupings, kept
-
-
-def _numbered(rows: Array, count: int) -> Array:
-    """(count,) the place of each row among ``rows``; -1 for the others."""
-    numbers = np.full((count,), -1)
-    numbers[rows] = np.arange(len(rows))
-    return numbers

@@ -77,7 +77,7 @@ class InstanceStep:
         def bounds(index: int) -> Bounds:
             if index in found:
                 return found[index]
-            made = constant(self.batch, index, self.lengths[formula.neurons[index].block], DOUBLE)
+            made = constant(self.batch.formula, index, self.lengths[formula.neurons[index].block], DOUBLE)
             return Bounds(*map(torch.tensor, made))
 
         mentioned = set(names(formula))

@@ -15,6 +15,7 @@ from lnnkit.arrays import all_set, chosen, where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
@@ -22,7 +23,6 @@ from lnnkit.learn.replay.lukasiewicz_rules import Clause, End, clause_of
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.learn.replay.replay_events import EventIndex
 from lnnkit.learn.replay.replay_steps import ClauseStep, ComparisonStep, ContractionStep, InstanceStep, Step
-from lnnkit.learn.replay.unrolled import unroll
 from lnnkit.numeric import Interval
 from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.sorting import distinct_values
@@ -144,9 +144,9 @@ class Replayer:
         self._read.clear()
         return Replay(initial, sources.keys, tuple(steps), places(events, keys))
 
-    def enter(self, batch: RuleShape, leaf: int, side: int) -> Tensor:
-        """Append events for all instances of a batch that are missing from the grounding; returns their numbers."""
-        return self.events.enter((self._trace.adopt(batch), leaf, side), len(batch.blocks[0]))
+    def enter(self, scratch: Grounding, leaf: int, side: int) -> Tensor:
+        """Append events for all instances of another grounding, of one batch; returns their numbers."""
+        return self.events.enter((self._trace.adopt(scratch), leaf, side), len(scratch.batches[0].blocks[0]))
 
     def _step(
         self,
@@ -204,7 +204,12 @@ class Replayer:
         return ContractionStep(own, operands.index(leaf), side, places, truth, start, count, self._names)
 
     def batch(self, number: int) -> RuleShape:
-        return self._grounding.batches[number] if number >= 0 else self._trace.scratch[-2 - number]
+        grounding, place = self._held(number)
+        return grounding.batches[place]
+
+    def _held(self, number: int) -> tuple[Grounding, int]:
+        """The grounding that has a batch, and the batch's number there."""
+        return (self._grounding, number) if number >= 0 else (self._trace.scratch[-2 - number], 0)
 
     def _clause(self, group: int) -> Clause | None:
         if group not in self._clauses:
@@ -262,37 +267,36 @@ class Replayer:
         number, leaf, _ = self.events.groups[group]
         batch, clause = self.batch(number), self._clause(group)
         formula = batch.formula
-        block = formula.block_of(leaf)
-        path = batch.path(block, self.events.instance[events].numpy())
         ticks, entered = self.events.tick[events], events >= self.events.entered
-        kinds = None
-        shown, which = torch.arange(len(events)), None
-        if len(batch.blocks) > 1:  # Reads of one atom at one tick are equal.
-            kinds = torch.unique(ticks * 2 + entered, return_inverse=True)[1]
-            found, which = torch.unique(kinds * len(batch.blocks[0]) + torch.from_numpy(path[0]), return_inverse=True)
-            shown = torch.full((len(found),), len(events)).scatter_reduce_(0, which, shown, "amin")
-        shown_kinds = None if kinds is None else kinds.index_select(0, shown).numpy()
-        unrolled = unroll(batch, path[0].take(shown.numpy()), shown_kinds)
+        numbers = self.events.instance[events].numpy()
+        if len(batch.blocks) == 1:
+            rows = {index: column.values.take(numbers) for index, column in batch.blocks[0].columns.items()}
+            instances = places = None
+            shown = torch.arange(len(events))
+            found = Instances(formula, (), (len(numbers),), rows, (None,))
+        else:
+            grounding, place = self._held(number)
+            found, _, which, at = grounding.rebuilt(place, formula.block_of(leaf), numbers)
+            instances, places = torch.from_numpy(which), torch.from_numpy(at)
+            shown = torch.zeros(found.length(0), dtype=torch.int64)
+            shown[instances] = torch.arange(len(events))  # all that an instance says at once has one tick
         ends: dict[End, _Read] = {}
-        for inner, own in enumerate(batch.blocks):
-            owner = shown.index_select(0, torch.from_numpy(unrolled.instance[inner]))
+        for index, column in found.rows.items():
+            wanted = [side for side in (0, 1) if clause is None or (index, side) in clause.ends]
+            if not wanted or (leaf == ROOT and index == AUXILIARY):
+                continue
+            owner = shown.index_select(0, torch.from_numpy(found.tops(formula.block_of(index))))
             when = ticks.index_select(0, owner)
-            for index, column in own.columns.items():
-                wanted = [side for side in (0, 1) if clause is None or (index, side) in clause.ends]
-                if not wanted or (leaf == ROOT and index == AUXILIARY):
-                    continue
-                rows = torch.from_numpy(column.values.take(unrolled.rows[inner])).long()
-                if index == leaf:
-                    rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
-                if index in formula.heads:
-                    rows = torch.where(torch.from_numpy(self.atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
-                for side in wanted:
-                    keys = (rows * 2).add_(side)
-                    before = self.events.before(keys, when)
-                    ends[index, side] = _Read(before, keys, owner, chosen(before >= 0, before))
-        lengths = tuple(len(rows) for rows in unrolled.rows)
-        out = None if which is None else torch.from_numpy(unrolled.places(block, path, which.numpy()))
-        return _Reading(ends, lengths, unrolled.groupings, out, kinds)
+            rows = torch.from_numpy(column).long()
+            if index == leaf:
+                rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
+            if index in formula.heads:
+                rows = torch.where(torch.from_numpy(self.atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
+            for side in wanted:
+                keys = (rows * 2).add_(side)
+                before = self.events.before(keys, when)
+                ends[index, side] = _Read(before, keys, owner, chosen(before >= 0, before))
+        return _Reading(ends, found.lengths, found.groupings, places, instances)
 
 
 def _alike(one: Step, other: Step, initial: Tensor) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay_events import EventIndex
@@ -26,8 +28,19 @@ def same_derivations(earlier: Trace, later: Trace) -> bool:
         return False
     if not _same_layout(one.atoms, other.atoms):
         return False
+    members = zip(*(each.fixpoint.prepared.grounding.members for each in (earlier, later)), strict=True)
+    if not all(_same_entities(*pair) for pair in members):
+        return False
     numbers = {number for number, _, _ in one.events.groups}
     return all(_same_batches(one.batch(number), other.batch(number)) for number in numbers)
+
+
+def _same_entities(one: GroupRule | DeltaRule, other: GroupRule | DeltaRule) -> bool:
+    """Whether rules whose instances are assembled have kept the same ones."""
+    if not isinstance(one, GroupRule) or not isinstance(other, GroupRule):
+        return True
+    pairs = zip(one.kept, other.kept, strict=True)
+    return all(np.array_equal(mine[v].values, twin[v].values) for mine, twin in pairs for v in mine)
 
 
 def _same_layout(one: Atoms, other: Atoms) -> bool:
@@ -62,13 +75,10 @@ def _same_batches(one: RuleShape, other: RuleShape) -> bool:
         if len(block) != len(twin) or block.columns.keys() != twin.columns.keys():
             return False
         pairs = [(block.columns[leaf].values, twin.columns[leaf].values) for leaf in block.columns]
-        pairs += [(getattr(block, name).values, getattr(twin, name).values) for name in _INNER]
+        pairs.append((block.group.values, twin.group.values))
         if not all(np.array_equal(*pair) for pair in pairs):
             return False
     return True
-
-
-_INNER = ("group", "of", "virtual", "stranger")
 
 
 def _shape(formula: Formula) -> tuple[object, ...]:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from lnnkit.analysis.needs import Literal, Need, Needs
 from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay import Replay
@@ -75,15 +76,13 @@ def supports(found: Trace, rows: Tensor) -> Supports:
                 neuron = formula.neurons[other]
                 if other != leaf:
                     literals.add(Literal(neuron.source, neuron.arguments, "either"))
-            scratch = Grounding(atoms, grounding.domain, grounding.guard)
-            modes = leaf_modes(formula, lambda _name, _side: 0)
             needs = Needs((Need(0, frozenset(literals)),), {})
-            kept = dict.fromkeys(atoms.tables, False)
-            number = scratch.add(formula, prepared.analyses.of(formula), needs, modes, kept, {})
-            scratch.extend([0])
-            batch = scratch.batches[number]
-            heads = torch.from_numpy(batch.blocks[0].columns[leaf].values).long()
-            events.append(found.replayer.enter(batch, leaf, 0))
+            every = Assembler(formula, needs, atoms, grounding.domain, grounding.guard, {}).every()
+            scratch = Grounding(atoms, grounding.domain, grounding.guard)
+            scratch.add(formula, prepared.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: 0), {})
+            scratch.hold(0, every)
+            heads = torch.from_numpy(every.rows[leaf]).long()
+            events.append(found.replayer.enter(scratch, leaf, 0))
             told.append(heads)
     order = torch.cat(told).argsort(stable=True)
     return Supports(torch.cat(events)[order], torch.cat(told)[order])

@@ -49,7 +49,7 @@ def _value(query: DenseQuery, strip: Strip) -> Bounds:
 
         def read(index: int) -> Bounds:
             if formula.neurons[index].fixed:
-                return constant(query.shape, index, strip.length, DOUBLE)
+                return constant(query.shape.formula, index, strip.length, DOUBLE)
             return strip.column(query.columns[index]).bounds
 
         value = upward(formula, entering(read, formula), (None,))[formula.top]

@@ -355,7 +355,7 @@ def _default(needs: Needed, shape: RuleShape, *, negated: bool) -> Pair:
     def read(index: int) -> Bounds:
         neuron = formula.neurons[index]
         if neuron.fixed:
-            return constant(shape, index, 1, DOUBLE)
+            return constant(shape.formula, index, 1, DOUBLE)
         low, high = needs.shared.untold.get(neuron.source, needs.atoms.tables[neuron.source].default)
         return Bounds(np.full((1,), low, dtype=np.float64), np.full((1,), high, dtype=np.float64))
 

@@ -327,7 +327,7 @@ class DenseRun:
 
         def read(index: int) -> Bounds:
             if index != AUXILIARY and formula.neurons[index].fixed:
-                return constant(rule.shape, index, length, DOUBLE)
+                return constant(rule.shape.formula, index, length, DOUBLE)
             column = self.strip.column(rule.tables[index])
             lower, upper = column.bounds
             if index in formula.heads:

@@ -1,0 +1,313 @@
+"""Instances with the rows of their quantifiers, found when they are read: an instance is its free variables, and the
+rows of its inner blocks are those of which its atoms know more than their defaults, and one for all others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lnnkit.analysis.needs import Literal, Needs
+from lnnkit.check.program import ENTITY
+from lnnkit.formula.quantified_rows import Grouping
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
+from lnnkit.join.bindings import NOTHING, Bindings
+from lnnkit.join.literal_join import Joins, Path
+from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.domain import Domain
+from lnnkit.store.tuple_set import TupleSet
+
+Columns = Mapping[int, Array]  # entity ids by variable
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """Some instances of a formula. ``ids`` has for each block the entities of its variables, ``rows`` for each leaf,
+    equality and observed neuron the atom rows, one for each row of its block; rows of inner blocks are mapped to those
+    around by ``groupings``."""
+
+    formula: Formula
+    ids: tuple[Columns, ...]
+    lengths: tuple[int, ...]
+    rows: Mapping[int, Array]
+    groupings: tuple[Grouping | None, ...]
+
+    def column(self, index: int) -> Array:
+        """The atom rows of a leaf, equality or observed neuron."""
+        return self.rows[index]
+
+    def arguments(self, leaf: int, domain: Domain) -> list[Array]:
+        """The entity ids of a leaf's arguments."""
+        block = self.formula.block_of(leaf)
+        ids, length = self.ids[block], self.lengths[block]
+        arguments = self.formula.blocks[0].variables if leaf == AUXILIARY else self.formula.neurons[leaf].arguments
+        return _columns(arguments, ids, length, domain)
+
+    def tops(self, block: int) -> Array:
+        """The instance of each row of a block, which no grouped block encloses."""
+        found = np.arange(self.lengths[block])
+        for each in reversed(self.formula.path(block)[1:]):
+            grouping = self.groupings[each]
+            assert grouping is not None
+            found = grouping.group.take(found)
+        return found
+
+    def place(self, block: int, tops: Array, entities: Sequence[Array]) -> Array:
+        """(n,) the rows of a block that belong to ``tops`` (n,) and have these entities."""
+        columns = [self.tops(block), *self.ids[block].values()]
+        radix = max(int(column.max(initial=0)) for column in columns) + 1
+        known = TupleSet(len(columns), radix)
+        known.append(columns, self.lengths[block])
+        return known.find([tops, *entities], len(tops))
+
+    def silenced(self, block: int, flags: Array) -> Array:
+        """The rows of a block that propose nothing: virtual ones, and all of the flagged instances."""
+        for each in self.formula.path(block)[1:]:
+            grouping = self.groupings[each]
+            assert grouping is not None
+            flags = flags.take(grouping.group) | grouping.virtual
+        return flags
+
+    def length(self, block: int) -> int:
+        """The number of rows of a block."""
+        return self.lengths[block]
+
+
+class Assembler:
+    """Finds the instances of a formula and their rows. ``observers`` maps observed neurons to their tables."""
+
+    def __init__(
+        self,
+        formula: Formula,
+        needs: Needs,
+        atoms: Atoms,
+        domain: Domain,
+        guard: Callable[[Formula, int], None],
+        observers: Mapping[int, str],
+    ) -> None:
+        self.formula = formula
+        self.atoms = atoms
+        self.domain = domain
+        self._guard = guard
+        self._observers = observers
+        self._needs = [_sorted(need.literals) for need in needs.rows]
+        self._literals = [
+            [
+                *map(_sorted, needs.fills.get(block, ())),
+                *(_sorted(need.literals) for need in needs.rows if block and block in formula.path(need.block)),
+            ]
+            for block in range(len(formula.blocks))
+        ]
+        self._expands = needs.expands
+        self._group = len(formula.sorts)  # the variable that numbers the groups of a block
+        self._joins = [self._joining(block) for block in range(len(formula.blocks))]
+
+    def every(self) -> Instances:
+        """All instances that the formula's needs find."""
+        variables = self.formula.blocks[0].variables
+        found = TupleSet(len(variables), self._joins[0].radix)
+        for number, literals in enumerate(self._needs):
+            for part in self._joins[0].whole(literals, Path(number)):
+                found.add([part.column(variable) for variable in variables], part.length)
+                self._guard(self.formula, len(found))
+        return self.of(found.columns, len(found))
+
+    def of(self, free: Sequence[Array], length: int, *, apart: bool = False) -> Instances:
+        """The instances for these entities of the formula's free variables. Unless ``apart``, rows around share the
+        groups of quantifiers that do not depend on all of their variables."""
+        ids: list[Columns] = [dict(zip(self.formula.blocks[0].variables, free, strict=True))]
+        lengths, groupings = [length], list[Grouping | None]([None])
+        complete: list[Array] = [np.empty(0, bool)]
+        for number in range(1, len(self.formula.blocks)):
+            parent = self.formula.blocks[number].parent
+            around = groupings[parent]
+            whole = np.empty(0, np.int64)
+            if number in self._expands and around is not None:  # all candidates of the quantifier around are there
+                whole = np.flatnonzero(complete[parent].take(around.group) & ~around.virtual)
+            shares = self.formula.blocks[number].grouped and not apart
+            columns, count, grouping, counts = self._inner(number, ids[parent], lengths[parent], whole, shares=shares)
+            ids.append(columns)
+            lengths.append(count)
+            groupings.append(grouping)
+            complete.append(counts == self._total(self.formula.blocks[number]))
+        rows = {index: self._rows(index, ids[block], lengths[block]) for index, block in self._read()}
+        return Instances(self.formula, tuple(ids), tuple(lengths), rows, tuple(groupings))
+
+    def made(self, found: Instances, leaf: int, places: Array) -> Array:
+        """The atom rows of a leaf at some places; atoms that are not there are made."""
+        table, _ = self._atom(leaf)
+        rows = found.rows[leaf].take(places)
+        absent = np.flatnonzero(rows == table.default_row) if table is not None else ()
+        if table is not None and len(absent):
+            columns = [column.take(places.take(absent)) for column in found.arguments(leaf, self.domain)]
+            rows[absent] = self.atoms.materialise(table, columns, len(absent))
+            found.rows[leaf][places] = rows
+        return rows
+
+    # --- rows of blocks -----------------------------------------------------------------------------------------------
+
+    def _joining(self, block: int) -> Joins:
+        own = self.formula.blocks[block]
+        wanted = own.variables if block == 0 else (self._group, *own.bound)
+        formula = replace(
+            self.formula, blocks=(Block(-1, wanted, ()),), sorts=(*self.formula.sorts, ENTITY), prenex_of=self.formula
+        )
+        return Joins(formula, self.atoms, self.domain, lambda _, count: self._guard(self.formula, count), -1, None)
+
+    def _inner(
+        self, number: int, around: Columns, length: int, whole: Array, *, shares: bool
+    ) -> tuple[Columns, int, Grouping, Array]:
+        """The rows of an inner block beneath those of the block around it, of which some have the ``whole`` sort; and
+        the number of named ones in each group."""
+        block, generic = self.formula.blocks[number], self.domain.generic
+        of, groups = None, {variable: around[variable] for variable in block.free}
+        if shares:
+            known = TupleSet(len(block.free), generic + 2)
+            of, _ = known.add(list(groups.values()), length)
+            whole = np.unique(of.take(whole))
+            groups, length = dict(zip(block.free, known.columns, strict=True)), len(known)
+        start = Bindings(
+            length, NOTHING.bind(frozenset((self._group, *block.free))), {self._group: np.arange(length), **groups}
+        )
+        joins = self._joins[number]
+        parts = [
+            part
+            for place, literals in enumerate(self._literals[number])
+            for part in joins.joined(start, joins.step(start.known, literals), Path(place))
+        ]
+        found = self._distinct(block, parts, length)
+        counts, total = np.bincount(found[0], minlength=length), self._total(block)
+        lacking = np.union1d(np.flatnonzero(counts == total - 1), whole)
+        if len(lacking):
+            every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
+            found = self._distinct(block, [*parts, *every], length)
+            counts = np.bincount(found[0], minlength=length)
+        others = np.flatnonzero(counts < total)
+        added = [(others, generic)]
+        if any(self.formula.sorts[variable] in self.domain.open_sorts for variable in block.bound):
+            added.append((np.arange(length), self.domain.stranger))
+        group = np.concatenate([found[0], *(some for some, _ in added)])
+        ids = {variable: column.take(group) for variable, column in groups.items()}
+        for place, variable in enumerate(block.bound, 1):
+            standing = (np.full(len(some), entity, np.int32) for some, entity in added)
+            ids[variable] = np.concatenate([found[place], *standing])
+        virtual, stranger = np.zeros(len(group), bool), np.zeros(len(group), bool)
+        for variable, column in ids.items():
+            virtual |= column >= generic
+            if variable in block.bound:
+                stranger |= column == self.domain.stranger
+        self._guard(self.formula, len(group))
+        return ids, len(group), Grouping(group, length, of, virtual, stranger), counts
+
+    def _distinct(self, block: Block, parts: Sequence[Bindings], groups: int) -> list[Array]:
+        """The groups and the bound entities of the rows found, each once."""
+        names = (self._group, *block.bound)
+        columns = [
+            np.concatenate([np.empty(0, np.int32), *(part.column(name) for part in parts)]).astype(np.int32)
+            for name in names
+        ]
+        if len(parts) > 1 or (parts and len(self.formula.sorts) > len(block.variables)):
+            first = TupleSet(len(names), max(self.domain.generic + 2, groups)).new(columns, len(columns[0]))
+            columns = columns if first is None else [column.take(first) for column in columns]
+        return columns
+
+    def _total(self, block: Block) -> int:
+        """The greatest number of named rows in a group."""
+        return math.prod(len(self.domain.sorts[self.formula.sorts[variable]]) for variable in block.bound)
+
+    # --- atoms --------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> Iterable[tuple[int, int]]:
+        """What has atom rows, with its block."""
+        for index, neuron in enumerate(self.formula.neurons):
+            if neuron.kind in (LEAF, "same") or index in self._observers:
+                yield index, neuron.block
+        if self.formula.auxiliary is not None:
+            yield AUXILIARY, 0
+
+    def _rows(self, index: int, ids: Columns, length: int) -> Array:
+        """The atom rows of a leaf, equality or observed neuron; the table's default row where an atom is not there."""
+        table, arguments = self._atom(index)
+        columns = _columns(arguments, ids, length, self.domain)
+        if table is None:
+            return self._equal(columns, arguments)
+        unnamed, stranger = np.zeros(length, bool), np.zeros(length, bool)
+        for column in columns:
+            unnamed |= column >= self.domain.generic
+            stranger |= column == self.domain.stranger
+        rows = np.full(length, table.default_row, np.int32)
+        if not table.predictable:
+            rows[stranger] = UNKNOWN
+        named = np.flatnonzero(~unnamed)
+        rows[named] = self.atoms.find(table, [column.take(named) for column in columns], len(named))
+        return rows
+
+    def _atom(self, index: int) -> tuple[AtomTable | None, Sequence[int | str]]:
+        """The table and the arguments of what has atom rows; an equality has no table."""
+        tables = self.atoms.tables
+        if index == AUXILIARY:
+            assert self.formula.auxiliary is not None
+            return tables[self.formula.auxiliary], self.formula.blocks[0].variables
+        neuron = self.formula.neurons[index]
+        if index in self._observers:
+            return tables[self._observers[index]], neuron.arguments
+        return tables[neuron.source] if neuron.kind == LEAF else None, neuron.arguments
+
+    def _equal(self, columns: Sequence[Array], arguments: Sequence[int | str]) -> Array:
+        """The truth of an equality. A pair of generic entities stands for distinct ones: pairs of equal ones have rows
+        of their own."""
+        one, other = columns
+        if arguments[0] == arguments[1]:
+            return np.full(len(one), TRUE, np.int32)
+        rows = np.where((one == other) & (one != self.domain.generic), np.int32(TRUE), np.int32(FALSE))
+        unnamed = self.domain.stranger
+        rows[(one == other) & (one == unnamed)] = UNKNOWN  # several unnamed individuals are possible
+        if self.domain.lacks((ENTITY, ENTITY), arguments):  # one of them may be the entity that a query names
+            rows[(one == unnamed) ^ (other == unnamed)] = UNKNOWN
+        return rows
+
+
+def _columns(arguments: Sequence[int | str], ids: Columns, length: int, domain: Domain) -> list[Array]:
+    """The entity ids of an atom's arguments."""
+    return [
+        np.full(length, domain.index[each], np.int32) if isinstance(each, str) else ids[each].astype(np.int32)
+        for each in arguments
+    ]
+
+
+def _sorted(literals: Iterable[Literal]) -> tuple[Literal, ...]:
+    return tuple(sorted(literals, key=repr))
+
+
+def together(
+    found: Sequence[tuple[Array, Instances]], formula: Formula, length: int
+) -> tuple[Instances, Sequence[Sequence[Array]]]:
+    """Instances of formulas of one shape as those of ``formula``, without the entities of their variables, each at its
+    places among ``length``; and for each block the places of the rows of each."""
+    at = [[places for places, _ in found]]  # for each block the places of its rows
+    groupings: list[Grouping | None] = [None]
+    for number, block in enumerate(formula.blocks[1:], 1):
+        own = [each.groupings[number] for _, each in found]
+        known = [grouping for grouping in own if grouping is not None]
+        group = [places.take(each.group) for places, each in zip(at[block.parent], known, strict=True)]
+        ends = np.cumsum([len(each) for each in group]).tolist()
+        at.append([np.arange(stop - len(each), stop) for each, stop in zip(group, ends, strict=True)])
+        virtual, stranger = (
+            np.concatenate(parts) for parts in zip(*((e.virtual, e.stranger) for e in known), strict=True)
+        )
+        count = length if block.parent == 0 else sum(map(len, at[block.parent]))
+        groupings.append(Grouping(np.concatenate(group), count, None, virtual, stranger))
+    lengths = (length, *(sum(map(len, each)) for each in at[1:]))
+
+    def column(block: int, parts: Sequence[Array]) -> Array:
+        merged = np.empty(lengths[block], parts[0].dtype)
+        for places, part in zip(at[block], parts, strict=True):
+            merged[places] = part
+        return merged
+
+    some = found[0][1]
+    rows = {i: column(formula.block_of(i), [each.rows[i] for _, each in found]) for i in some.rows}
+    return Instances(formula, (), lengths, rows, tuple(groupings)), at

@@ -1,0 +1,98 @@
+"""The rule of a formula with quantifiers whose rows are read together: a delta finds the instances that it may change,
+and these are assembled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs, variables
+from lnnkit.formula.unfolding import Block, Formula
+from lnnkit.join.delta_rule import DeltaRule, Matters
+from lnnkit.join.instances.assembled import Assembler, Instances
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.join.join_plan import Recorder
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.growing import Growing
+from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.domain import Domain
+
+
+class GroupRule:
+    """``finder`` finds the free variables of the instances that a delta may change, by ``needs``. Of the instances that
+    have set a bound the entities are kept, and those of the rows through which they did."""
+
+    def __init__(
+        self,
+        formula: Formula,
+        needs: Needs,
+        reads: Matters,
+        atoms: Atoms,
+        domain: Domain,
+        guard: Callable[[Formula, int], None],
+        member: int,
+        observers: Mapping[int, str],
+        recorder: Recorder | None = None,
+    ) -> None:
+        self.formula = formula
+        self.assembler = Assembler(formula, needs, atoms, domain, guard, observers)
+        flat = replace(
+            formula,
+            neurons=tuple(each._replace(block=0) for each in formula.neurons),
+            blocks=(Block(-1, formula.blocks[0].variables, ()),),
+            prenex_of=formula,
+        )
+        self.needs = _finding(formula, needs)
+        self.finder = DeltaRule(flat, self.needs, reads, atoms, domain, guard, member, recorder)
+        self.finder.enumerates = True  # the entities of stored instances are kept
+        self.kept = tuple({variable: Growing(np.int32) for variable in block.variables} for block in formula.blocks)
+        self.finder.kept = tuple(self.kept[0].values())
+
+    def store(self, shape: RuleShape, member: int, found: Instances, block: int, places: Array | range) -> Array:
+        """Keep the instances with rows of a block at these ``places``, each with the way to its row; returns the rows'
+        numbers in the shape."""
+        way = [spelled_out(places).astype(np.int64)]
+        for each in reversed(self.formula.path(block)[1:]):
+            grouping = found.groupings[each]
+            assert grouping is not None
+            way.append(grouping.group.take(way[-1]))
+        numbers = np.empty(0, np.int64)
+        for each, rows in zip(self.formula.path(block), reversed(way), strict=True):
+            columns = {index: found.rows[index].take(rows) for index in shape.blocks[each].columns}
+            local = len(next(iter(self.kept[each].values()))) if self.kept[each] else 0
+            for variable, column in self.kept[each].items():
+                column.append(found.ids[each][variable].take(rows))
+            added = shape.append(each, columns, member, local, len(rows), numbers if each else None)
+            numbers = np.arange(added.start, added.stop)
+        return numbers
+
+    def entities(self, block: int, local: Array) -> list[Array]:
+        """The entities of a block's variables in some of its kept rows."""
+        return [column.values.take(local) for column in self.kept[block].values()]
+
+    def assembled(self, local: Array) -> Instances:
+        """Some of the kept instances, each with rows of its own."""
+        return self.assembler.of(self.entities(0, local), len(local), apart=True)
+
+
+def _finding(formula: Formula, needs: Needs) -> Needs:
+    """The needs that find instances: the rows of quantifiers are existential. What tells the last candidate of a
+    quantifier may be satisfied by several of its rows, so there each literal has variables of its own."""
+    last = {variable for block in needs.last for variable in formula.blocks[block].bound}
+    sorts: list[str] = []
+    found: list[Need] = []
+    for need in needs.rows:
+        apart = last.difference(formula.around(need.block))
+        literals: set[Literal] = set()
+        for each in sorted(need.literals, key=repr):
+            own: dict[int | str, int] = {}
+            for variable in sorted(apart.intersection(variables(each.arguments))):
+                own[variable] = len(formula.sorts) + len(sorts)
+                sorts.append(formula.sorts[variable])
+            literals.add(each._replace(arguments=tuple(own.get(argument, argument) for argument in each.arguments)))
+        found.append(Need(0, frozenset(literals)))
+    free = formula.blocks[0].variables
+    inner = (sort for variable, sort in enumerate(formula.sorts) if variable not in free)
+    return Needs(minimal_needs(found), {}, existential=tuple(sorts) or tuple(inner))
