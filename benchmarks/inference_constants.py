@@ -81,14 +81,6 @@ query Triangle(X, Y, Z)
 query Second(n1, X)"""
 
 
-def quantified(rng: random.Random) -> str:
-    table = Path("friends.csv")
-    table.write_text("a,b\n" + "".join(f"n{rng.randrange(2_000)},n{rng.randrange(2_000)}\n" for _ in range(10_000)))
-    return """load Friend from "friends.csv"
-rule Friend(X, Y) & Friend(Y, Z) & (exists W: Friend(Z, W) & Friend(W, X)) -> Circle(X, Z)
-query Circle(X, Y)"""
-
-
 def paths(rng: random.Random) -> str:
     table = Path("links.csv")
     table.write_text("a,b\n" + "".join(f"n{rng.randrange(700)},n{rng.randrange(700)}\n" for _ in range(900)))
@@ -118,7 +110,7 @@ def columns(rng: random.Random) -> str:
 
 
 PROGRAMS: dict[str, Callable[[random.Random], str]] = {
-    each.__name__: each for each in (wide, equal, triangles, quantified, paths, columns)
+    each.__name__: each for each in (wide, equal, triangles, paths, columns)
 }
 
 

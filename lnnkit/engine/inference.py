@@ -71,17 +71,13 @@ class Budget:
 
 
 def footprint(formula: Formula, use: Use) -> int:
-    """The bytes that one instance takes at the peak of memory. An instance that is not kept takes those of the atoms
-    that it bounds and of the record that it set their bounds. A kept one is in memory while all are swept together, and
-    one of a query while all are evaluated, once. Fitted to the peaks of formulas of 3 to 15 neurons, at 10^6 instances
-    that all bound different atoms: 0.9 to 1.5 times the measured peak, and up to 2.5 times for inner rows, which take
-    less."""
+    """The bytes that one instance takes at the peak of memory. One that is joined takes those of the atoms that it
+    bounds and of the record that it set their bounds; one of a query, or with quantifiers whose rows are read together,
+    is in memory while all are evaluated. Fitted to the peaks of formulas of 3 to 15 neurons, at 10^6 instances that all
+    bound different atoms: 0.9 to 1.5 times the measured peak, and up to 2.5 times for inner rows, which take less."""
     if use == "joined":
         return 90 + 10 * len(formula.leaves) + 150 * _told(formula)
-    blocks = 50 * (len(formula.blocks) - 1)
-    if use == "evaluated":
-        return 90 + 30 * len(formula.neurons) + blocks
-    return 300 + 20 * len(formula.neurons) + 100 * len(formula.leaves) + blocks
+    return 90 + 30 * len(formula.neurons) + 50 * (len(formula.blocks) - 1)
 
 
 def _told(formula: Formula) -> int:

@@ -1,1 +1,1 @@
-"""Joins: needs -> assignments. Patterns, indexes and semi-naive joins over the delta; kept instances."""
+"""Joins: needs -> assignments. Patterns, indexes and semi-naive joins over the delta; instances."""

@@ -70,7 +70,6 @@ class Atoms:
         self._flags = {name: Growing(np.bool_) for name in LISTS}
         # by table: parts of lists not yet entered in "either"
         self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
-        self.growth: list[tuple[str, str]] = []  # (table, list), once for each extension of a list of deviating rows
         self.length = 3  # the number of rows of all tables
         for _ in (FALSE, TRUE, UNKNOWN):
             self._runs.add(1, -1, -1)
@@ -238,7 +237,6 @@ class Atoms:
         for table, mine in self.by_table(rows):
             own = rows if mine is None else rows.take(mine)
             self._enlist(table, "either", own)
-            self.growth.append((table.name, "either"))
             unknown = (-math.inf, math.inf) if table.numeric else (0.0, 1.0)
             for end, default, bound in zip(("lower", "upper"), table.default, unknown, strict=True):
                 if default != bound:
@@ -267,7 +265,6 @@ class Atoms:
             if parts and parts[-1][2] == start and parts[-1][0] == name:
                 start = parts.pop()[1]
             parts.append((name, start, len(listing)))
-        self.growth.append((table.name, name))
 
 
 def _differ(values: Array, default: float) -> Array | bool:

@@ -1,1 +1,1 @@
-"""Instances of formulas: kept ones, the shapes that they share, arrested ones."""
+"""Instances of formulas: their rows, the shapes that they share, arrested ones."""

@@ -24,7 +24,7 @@ from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.domain import Domain
 from lnnkit.time_limit import check_time
 
-Use = Literal["joined", "kept", "evaluated"]  # how instances are evaluated and stored: determines their memory
+Use = Literal["joined", "evaluated"]  # how instances are evaluated: determines their memory
 
 
 class Guard(Protocol):
@@ -89,8 +89,7 @@ class Grounding:
             rule = DeltaRule(formula, needs, batch.reads, *place, partial(self.guard, use="joined"), member, recorder)
             self.members.append(rule)
         else:
-            guard = partial(self.guard, use="kept")
-            group = GroupRule(formula, needs, batch.reads, *place, guard, member, observers, recorder)
+            group = GroupRule(formula, needs, batch.reads, *place, self.guard, member, observers, recorder)
             self.members.append(group)
             needs = group.needs
         if recorder is not None:
