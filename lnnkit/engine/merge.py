@@ -18,7 +18,7 @@ from lnnkit.trail.winners import Winners
 class Pending(Protocol):
     """Instances that are stored only if a proposal of theirs wins."""
 
-    def store(self, positions: Array | range) -> range:
+    def store(self, positions: Array | range) -> Array | range:
         """Give the instances at these positions rows in their batch; returns those."""
         ...
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Need, Needs
+from lnnkit.analysis.needs import EQUAL, Literal, Need, Needs
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Matched
 from lnnkit.join.join_plan import Recorder
@@ -28,6 +28,8 @@ from lnnkit.store.domain import Domain
 from lnnkit.store.tuple_set import TupleSet
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
+
+_NOWHERE: Mapping[int, Sequence[Need]] = {}
 
 Matters = Mapping[int, tuple[bool, bool]]  # for a leaf: whether a move of its lower and of its upper end matters
 
@@ -60,7 +62,8 @@ class Leaf:
 
 
 class DeltaRule:
-    """The delta rule of one formula without inner blocks; ``triggers`` are the (table, side) that it listens to."""
+    """The delta rule of one formula without inner blocks; ``triggers`` are the (table, side) that it listens to. Moves
+    of leaves that were in an inner block before may be joined with needs of their own, those ``within`` it."""
 
     def __init__(
         self,
@@ -72,12 +75,14 @@ class DeltaRule:
         guard: Callable[[Formula, int], None],
         member: int,
         recorder: Recorder | None = None,
+        within: Mapping[int, Sequence[Need]] = _NOWHERE,
     ) -> None:
         self.formula = formula
+        self._within = {block: _sorted(needs) for block, needs in within.items()}
         self.assignment_count = 0  # number of assignments returned, with repetitions
         wider = replace(formula, sorts=formula.sorts + needs.existential)
         self.joins = Joins(wider, atoms, domain, guard, member, recorder)
-        self._needs = [tuple(sorted(need.literals, key=repr)) for need in needs.rows]
+        self._needs = _sorted(needs.rows)
         self._repeats = bool(needs.existential)
         self._wanted = _wanted(formula, needs.rows)
         self._demands: list[Trigger] | None = None
@@ -268,13 +273,16 @@ class DeltaRule:
     def found_triggers(self) -> list[Trigger]:
         """The tables and sides whose delta is joined, in order."""
         if self._triggers is None:
-            reads = {
-                (self.atom(leaf), side): None
-                for leaf, sides in sorted(self._reads.items())
-                for side, matters in enumerate(sides)
-                if matters
-            }
-            self._triggers = find_triggers(self.joins, self._needs, reads)
+            reads: dict[int, dict[tuple[Matched, int], None]] = {}
+            for leaf, sides in sorted(self._reads.items()):
+                block = self.formula.original.block_of(leaf) if self._within else 0
+                mattering = (side for side, matters in enumerate(sides) if matters)
+                reads.setdefault(block, {}).update(((self.atom(leaf), side), None) for side in mattering)
+            self._triggers = [
+                trigger
+                for block, own in sorted(reads.items())
+                for trigger in find_triggers(self.joins, self._within.get(block, self._needs), own)
+            ]
         return self._triggers
 
     def _fresh_rows(self, trigger: Trigger) -> int:
@@ -305,6 +313,10 @@ class DeltaRule:
     def radix(self) -> int:
         """An upper bound on all entity ids."""
         return self.joins.radix
+
+
+def _sorted(needs: Iterable[Need]) -> list[tuple[Literal, ...]]:
+    return [tuple(sorted(need.literals, key=repr)) for need in needs]
 
 
 def _same(rows: Array | range, other: Array | range) -> bool:

@@ -18,8 +18,8 @@ from lnnkit.join.join_plan import Reads, Recorder
 from lnnkit.join.pattern import Pattern, pattern
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.sorting import first_rows
 from lnnkit.store.domain import Domain
-from lnnkit.store.tuple_set import TupleSet
 
 # Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
 # 2,000,000 takes 377 CPU ms with 2 ** 17, 471 with 2 ** 13, 293 with 2 ** 21 (`python -m benchmarks.inference_constants
@@ -264,8 +264,7 @@ class Joins:
     def _narrowed(self, found: Bindings, needed: Sequence[int]) -> Bindings:
         """The assignments of the needed variables, each once: of others it only matters whether there is a value."""
         columns = [found.column(variable) for variable in needed]
-        radix = max(self.radix, *(int(column.max()) + 1 for column in columns)) if columns else self.radix
-        first = TupleSet(len(needed), radix).new(columns, found.length) if columns else np.zeros(1, np.int32)
+        first = first_rows(columns, found.length)
         if first is not None:
             columns = [column.take(first) for column in columns]
         length = found.length if first is None else len(first)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lnnkit.analysis.needs import Literal as Needed
-from lnnkit.analysis.relevance import SIDES
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.instances.grounding import Grounding
@@ -78,8 +77,10 @@ def _joined(
     neurons = [formula.neurons[each.leaf] for each in literals]
     named = dict.fromkeys(argument for neuron in neurons for argument in neuron.arguments)
     wanted = [argument for argument in named if isinstance(argument, int) and argument not in bindings]
-    ends = [SIDES[each.side] for each in literals]
-    joined = tuple(Needed(each.source, each.arguments, end) for each, end in zip(neurons, ends, strict=True))
+    joined = tuple(
+        Needed(neuron.source, neuron.arguments, "upper" if each.side else "lower")
+        for each, neuron in zip(literals, neurons, strict=True)
+    )
     free = replace(formula, blocks=(Block(-1, tuple(wanted), ()),))
     joins = Joins(free, grounding.atoms, grounding.domain, lambda _formula, _count: None, -1, None)
     ids = {variable: np.array([entity], np.int32) for variable, entity in bindings.items()}

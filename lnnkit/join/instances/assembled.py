@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal, Needs
+from lnnkit.analysis.needs import Literal, Needs, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
@@ -17,10 +17,13 @@ from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.sorting import first_rows, matches
 from lnnkit.store.domain import Domain
 from lnnkit.store.tuple_set import TupleSet
 
 Columns = Mapping[int, Array]  # entity ids by variable
+
+_FEWER = 8  # literals are few where this many times as many are fewer than the groups of a quantifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ class Assembler:
         ]
         self._expands = needs.expands
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
-        self._joins = [self._joining(block) for block in range(len(formula.blocks))]
+        inner = ((self._group, *block.bound) for block in formula.blocks[1:])
+        self._joins = [self._joining(wanted) for wanted in (formula.blocks[0].variables, *inner)]
 
     def every(self) -> Instances:
         """All instances that the formula's needs find."""
@@ -149,9 +153,8 @@ class Assembler:
 
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 
-    def _joining(self, block: int) -> Joins:
-        own = self.formula.blocks[block]
-        wanted = own.variables if block == 0 else (self._group, *own.bound)
+    def _joining(self, wanted: tuple[int, ...]) -> Joins:
+        """Joins that find the values of some variables."""
         formula = replace(
             self.formula, blocks=(Block(-1, wanted, ()),), sorts=(*self.formula.sorts, ENTITY), prenex_of=self.formula
         )
@@ -173,17 +176,13 @@ class Assembler:
             length, NOTHING.bind(frozenset((self._group, *block.free))), {self._group: np.arange(length), **groups}
         )
         joins = self._joins[number]
-        parts = [
-            part
-            for place, literals in enumerate(self._literals[number])
-            for part in joins.joined(start, joins.step(start.known, literals), Path(place))
-        ]
-        found = self._distinct(block, parts, length)
+        parts = [part for place in range(len(self._literals[number])) for part in self._found(number, place, start)]
+        found = self._distinct(block, parts)
         counts, total = np.bincount(found[0], minlength=length), self._total(block)
         lacking = np.union1d(np.flatnonzero(counts == total - 1), whole)
         if len(lacking):
             every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
-            found = self._distinct(block, [*parts, *every], length)
+            found = self._distinct(block, [*parts, *every])
             counts = np.bincount(found[0], minlength=length)
         others = np.flatnonzero(counts < total)
         added = [(others, generic)]
@@ -202,7 +201,23 @@ class Assembler:
         self._guard(self.formula, len(group))
         return ids, len(group), Grouping(group, length, of, virtual, stranger), counts
 
-    def _distinct(self, block: Block, parts: Sequence[Bindings], groups: int) -> list[Array]:
+    def _found(self, number: int, place: int, start: Bindings) -> Iterable[Bindings]:
+        """The rows of a block, beneath the groups of ``start``, that satisfy one of its sets of literals. If these are
+        few beside the groups, the groups are joined with them, and not they with the groups."""
+        literals, joins, free = self._literals[number][place], self._joins[number], self.formula.blocks[number].free
+        named = variables(argument for each in literals for argument in each.arguments).intersection(free)
+        if not literals or not named or _FEWER * min(map(joins.size, literals)) > start.length:
+            yield from joins.joined(start, joins.step(start.known, literals), Path(place))
+            return
+        bound = self.formula.blocks[number].bound
+        shared = sorted(named)
+        for part in self._joining((*shared, *bound)).whole(literals, Path(place)):
+            left, right = matches([start.column(v) for v in shared], [part.column(v) for v in shared])
+            columns = {variable: part.column(variable).take(right) for variable in bound}
+            columns[self._group] = start.column(self._group).take(left)
+            yield Bindings(len(left), NOTHING.bind(frozenset(columns)), columns)
+
+    def _distinct(self, block: Block, parts: Sequence[Bindings]) -> list[Array]:
         """The groups and the bound entities of the rows found, each once."""
         names = (self._group, *block.bound)
         columns = [
@@ -210,7 +225,7 @@ class Assembler:
             for name in names
         ]
         if len(parts) > 1 or (parts and len(self.formula.sorts) > len(block.variables)):
-            first = TupleSet(len(names), max(self.domain.generic + 2, groups)).new(columns, len(columns[0]))
+            first = first_rows(columns, len(columns[0]))
             columns = columns if first is None else [column.take(first) for column in columns]
         return columns
 

@@ -3,7 +3,7 @@ and these are assembled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -44,8 +44,8 @@ class GroupRule:
             blocks=(Block(-1, formula.blocks[0].variables, ()),),
             prenex_of=formula,
         )
-        self.needs = _finding(formula, needs)
-        self.finder = DeltaRule(flat, self.needs, reads, atoms, domain, guard, member, recorder)
+        self.needs, within = _finding(formula, needs)
+        self.finder = DeltaRule(flat, self.needs, reads, atoms, domain, guard, member, recorder, within)
         self.finder.enumerates = True  # the entities of stored instances are kept
         self.kept = tuple({variable: Growing(np.int32) for variable in block.variables} for block in formula.blocks)
         self.finder.kept = tuple(self.kept[0].values())
@@ -77,22 +77,33 @@ class GroupRule:
         return self.assembler.of(self.entities(0, local), len(local), apart=True)
 
 
-def _finding(formula: Formula, needs: Needs) -> Needs:
-    """The needs that find instances: the rows of quantifiers are existential. What tells the last candidate of a
-    quantifier may be satisfied by several of its rows, so there each literal has variables of its own."""
+def _finding(formula: Formula, needs: Needs) -> tuple[Needs, Mapping[int, Sequence[Need]]]:
+    """The needs that find instances, whose quantifiers' rows are existential; and for each inner block those by which
+    moves within it do: the row that moved differs from its default, or is itself what a need is about. What tells the
+    last candidate of a quantifier may be satisfied by several of its rows, so there each literal has variables of its
+    own."""
     last = {variable for block in needs.last for variable in formula.blocks[block].bound}
     sorts: list[str] = []
     found: list[Need] = []
+    within: dict[int, list[Need]] = {block: [] for block in range(1, len(formula.blocks))}
     for need in needs.rows:
         apart = last.difference(formula.around(need.block))
         literals: set[Literal] = set()
+        told = False
         for each in sorted(need.literals, key=repr):
             own: dict[int | str, int] = {}
             for variable in sorted(apart.intersection(variables(each.arguments))):
                 own[variable] = len(formula.sorts) + len(sorts)
                 sorts.append(formula.sorts[variable])
+            told |= bool(own)
             literals.add(each._replace(arguments=tuple(own.get(argument, argument) for argument in each.arguments)))
         found.append(Need(0, frozenset(literals)))
+        for block, mine in within.items():
+            if told or block in formula.path(need.block):
+                mine.append(found[-1])
+            else:
+                mine += (Need(0, found[-1].literals | family) for family in needs.fills.get(block, ()))
     free = formula.blocks[0].variables
     inner = (sort for variable, sort in enumerate(formula.sorts) if variable not in free)
-    return Needs(minimal_needs(found), {}, existential=tuple(sorts) or tuple(inner))
+    moved = {block: minimal_needs(mine) for block, mine in within.items()}
+    return Needs(minimal_needs(found), {}, existential=tuple(sorts) or tuple(inner)), moved

@@ -70,3 +70,36 @@ def first_places(keys: Array, size: int) -> Array | None:
     flags = np.zeros_like(first)
     flags[order[first]] = True
     return np.flatnonzero(flags)
+
+
+def first_rows(columns: Sequence[Array], length: int) -> Array | None:
+    """The ascending positions at which each row of ids first occurs; None if all are distinct."""
+    if length < 2:
+        return None
+    if not columns:
+        return np.zeros(1, np.int64)
+    sizes = [int(column.max()).bit_length() for column in columns]
+    if sum(sizes) <= BITS:
+        return first_places(packed(columns, sizes), 1 << sum(sizes))
+    order = np.lexsort(columns[::-1])
+    ordered = np.stack(columns).take(order, axis=1)
+    first = np.ones(length, bool)
+    first[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(0)
+    return None if first.all() else np.sort(order[first])
+
+
+def matches(left: Sequence[Array], right: Sequence[Array]) -> tuple[Array, Array]:
+    """The pairs of a row on the left and a row on the right with equal ids: their positions, by those on the right."""
+    count = len(left[0])
+    both = [np.concatenate(each) for each in zip(left, right, strict=True)]
+    sizes = [int(column.max(initial=0)).bit_length() for column in both]
+    if sum(sizes) > BITS:
+        key = np.unique(np.stack(both), axis=1, return_inverse=True)[1].reshape(-1)
+    else:
+        key = packed(both, sizes)
+    order, ordered = in_order(key[:count], int(key.max(initial=0)) + 1)
+    low, high = (np.searchsorted(ordered, key[count:], side) for side in ("left", "right"))
+    found = high - low
+    at = np.repeat(np.arange(len(found)), found)
+    within = np.arange(len(at)) - np.repeat(found.cumsum() - found, found)
+    return order.take(low.take(at) + within), at
