@@ -58,14 +58,17 @@ class GroupRule:
             grouping = found.groupings[each]
             assert grouping is not None
             way.append(grouping.group.take(way[-1]))
-        numbers = np.empty(0, np.int64)
+        numbers, which = np.empty(0, np.int64), np.empty(0, np.int64)
         for each, rows in zip(self.formula.path(block), reversed(way), strict=True):
+            if each == 0:  # an instance is kept once for all that it says here
+                rows, which = np.unique(rows, return_inverse=True)
             columns = {index: found.rows[index].take(rows) for index in shape.blocks[each].columns}
             local = len(next(iter(self.kept[each].values()))) if self.kept[each] else 0
             for variable, column in self.kept[each].items():
                 column.append(found.ids[each][variable].take(rows))
             added = shape.append(each, columns, member, local, len(rows), numbers if each else None)
             numbers = np.arange(added.start, added.stop)
+            numbers = numbers if each else numbers.take(which)
         return numbers
 
     def entities(self, block: int, local: Array) -> list[Array]:

@@ -1,4 +1,4 @@
-"""Instances of formulas of one shape in common arrays, so that a sweep evaluates them together."""
+"""The instances of formulas of one shape that set a bound or were arrested, in common arrays."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ from lnnkit.store.columns.row_arrays import Array
 
 class ShapeBlock:
     """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block each
-    row's ``group``, which rows are virtual, and which of those are strangers. A row whose group is -1 is retired.
-
-    A group is a row of the block around it; in a ``grouped`` block groups are numbered by themselves, and ``of``
-    has the group of each row around it.
-    """
+    row's ``group``, a row of the block around it."""
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         self.columns = {column: Chunks() for column in columns}
@@ -53,8 +49,9 @@ class ShapeBlock:
 
 
 class RuleShape:
-    """All instances of the formulas that share ``formula``'s shape. ``arrested`` marks rows of block 0; ``reads`` says
-    for each leaf whether a move of its lower and of its upper end can matter to an instance."""
+    """The instances of the formulas that share ``formula``'s shape, as far as they are stored. ``arrested`` marks rows
+    of block 0; ``reads`` says for each leaf whether a move of its lower and of its upper end can matter to an
+    instance."""
 
     def __init__(
         self, formula: Formula, analysis: Analysis, modes: Modes, observed: tuple[int, ...], *, completes: bool
