@@ -49,8 +49,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Workspace:
-    """A grounding with its bounds, and the working data of rounds. ``responses`` has the members whose instances are
-    not kept."""
+    """A grounding with its bounds, and the working data of rounds. ``responses`` has one for each member."""
 
     grounding: Grounding
     state: State

@@ -92,7 +92,8 @@ class DeltaRule:
         }
         variables = formula.blocks[0].variables
         self.enumerates = any(not need.bound.issuperset(variables) for need in needs.rows)
-        self.kept = tuple(Growing(np.int32) for _ in variables)  # the stored instances, if domains are enumerated
+        # The entities of stored instances, where their atoms do not tell them
+        self.kept = tuple(Growing(np.int32) for _ in variables)
         self._triggers: list[Trigger] | None = None
         self._by_moves: dict[tuple[tuple[str, int], ...], list[Trigger]] = {}
         self._leaves: dict[int, Leaf] = {}
@@ -112,11 +113,6 @@ class DeltaRule:
     def entity(self, name: str) -> int:
         """The id of a constant."""
         return self.joins.domain.index[name]
-
-    def differs(self, leaf: int, found: Bindings) -> bool:
-        """Whether the atoms of a leaf are known to be in a list of atoms that differ from their default."""
-        own = self.leaf(leaf)
-        return own is not None and own.plain and own.told_apart and own.atom in found.known.listed
 
     def leaf(self, leaf: int) -> Leaf | None:
         """The description of a leaf's atoms; None for an equality of entities."""
@@ -278,11 +274,11 @@ class DeltaRule:
                 block = self.formula.original.block_of(leaf) if self._within else 0
                 mattering = (side for side, matters in enumerate(sides) if matters)
                 reads.setdefault(block, {}).update(((self.atom(leaf), side), None) for side in mattering)
-            self._triggers = [
-                trigger
-                for block, own in sorted(reads.items())
-                for trigger in find_triggers(self.joins, self._within.get(block, self._needs), own)
-            ]
+            self._triggers = []
+            for block, own in sorted(reads.items()):
+                for trigger in find_triggers(self.joins, self._within.get(block, self._needs), own):
+                    trigger.need = min(trigger.need, len(self._needs) - 1)  # the plan shows joins by need
+                    self._triggers.append(trigger)
         return self._triggers
 
     def _fresh_rows(self, trigger: Trigger) -> int:

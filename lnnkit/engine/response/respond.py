@@ -1,8 +1,8 @@
 """The response of instances: upward from their leaves, met with stated bounds, and downward again. Independent of
 the state.
 
-Inference calls `respond` (and `completing`, for the defining statements of a completion); training, proofs and
-contested bounds evaluate a single leaf by `leaf_bound`, which is differentiable.
+Inference and contested bounds call `respond` (and inference `completing`, for the defining statements of a completion);
+training, proofs and contested heads evaluate a single leaf by `leaf_bound`, which is differentiable.
 """
 
 from __future__ import annotations

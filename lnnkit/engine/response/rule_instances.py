@@ -1,4 +1,4 @@
-"""Instances that are not kept: the atoms behind their leaves are found, read and made."""
+"""Instances of one row each: the atoms behind their leaves are found, read and made."""
 
 from __future__ import annotations
 

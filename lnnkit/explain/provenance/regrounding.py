@@ -1,4 +1,4 @@
-"""Reassembles an instance of a shared formula, over the whole domain, if it is no longer stored."""
+"""Assembles one instance of a formula with a row for every entity of its quantifiers' sorts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrested instances of a formula whose instances are not kept."""
+"""The arrested instances of a formula, by the entities of its free variables."""
 
 from __future__ import annotations
 

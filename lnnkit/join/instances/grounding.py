@@ -44,8 +44,8 @@ class Rebuilt(NamedTuple):
 
 
 class Grounding:
-    """The grounding, which grows as atoms leave their defaults; ``members`` are the formulas' instances, in
-    ``batches``."""
+    """The grounding: ``members`` are the formulas' rules, ``batches`` have those of their instances that set a bound or
+    were arrested."""
 
     def __init__(self, atoms: Atoms, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
         self.atoms = atoms
@@ -152,7 +152,7 @@ class Grounding:
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
-        """The entity ids of the free variables for rows of the batch of a formula that is joined again."""
+        """The entity ids of the free variables of stored instances, the ``rows`` of a batch."""
         own = self.batches[number].blocks[0]
         free = rule.formula.original.blocks[0].variables
         if rule.enumerates:
