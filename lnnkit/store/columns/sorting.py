@@ -62,6 +62,11 @@ def distinct_values(values: Array) -> Array:
 def first_places(keys: Array, size: int) -> Array | None:
     """The ascending positions at which each of (n,) keys, from 0 to below ``size``, first occurs; None if all are
     distinct."""
+    if size <= 4 * len(keys):  # a slot for each key: 200,000 take 2 ms, sorted 16
+        slots, places = np.empty(size, np.int32), np.arange(len(keys), dtype=np.int32)
+        slots[keys[::-1]] = places[::-1]
+        first = slots.take(keys) == places
+        return None if first.all() else np.flatnonzero(first)
     order, ordered = in_order(keys, size)
     first = np.ones(len(keys), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
