@@ -20,6 +20,7 @@ from unittest import mock
 import lnnkit
 from lnnkit.analysis import causes, families, upward_supports
 from lnnkit.join import join_index, literal_join, pointwise, triggers
+from lnnkit.join.instances import assembled
 from lnnkit.rows.dense import distinct_rows
 from lnnkit.store import canonical_rows, key_index, layout
 
@@ -30,6 +31,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (upward_supports, "_FALLS"): ("equal", (1, 3, 6, 9)),
     (literal_join, "CHUNK"): ("triangles", (2**13, 2**15, 2**17, 2**18, 2**19, 2**21)),
     (literal_join, "_TRIED"): ("triangles", (2, 3, 6, 12)),
+    (assembled, "_FEWER"): ("hub", (1, 8, 64)),
     (pointwise, "_PART"): ("columns", (1, 4, 16)),
     (triggers, "_COMPARED"): ("wide", (0, 8, 32, 128)),
     (join_index, "_DENSE"): ("triangles", (2**10, 2**13, 2**16, 2**19, 2**22)),
@@ -81,6 +83,18 @@ query Triangle(X, Y, Z)
 query Second(n1, X)"""
 
 
+def hub(rng: random.Random) -> str:
+    spokes = "".join(f"n{n},centre\ncentre,n{n}\n" for n in range(3_000))
+    Path("spokes.csv").write_text("a,b\n" + spokes)
+    chosen = "\n".join(f"fact Chosen(n{n})" for n in range(0, 3_000, 10))
+    return f"""predicate Link(entity, entity) closed
+predicate Chosen(entity) closed
+load Link from "spokes.csv"
+{chosen}
+axiom (exists Y, Z: Link(X, Y) & Link(Y, Z) & Chosen(Z)) <-> Near(X)
+query Near(X)"""
+
+
 def paths(rng: random.Random) -> str:
     table = Path("links.csv")
     table.write_text("a,b\n" + "".join(f"n{rng.randrange(700)},n{rng.randrange(700)}\n" for _ in range(900)))
@@ -110,7 +124,7 @@ def columns(rng: random.Random) -> str:
 
 
 PROGRAMS: dict[str, Callable[[random.Random], str]] = {
-    each.__name__: each for each in (wide, equal, triangles, paths, columns)
+    each.__name__: each for each in (wide, equal, triangles, hub, paths, columns)
 }
 
 

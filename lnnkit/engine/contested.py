@@ -161,7 +161,7 @@ def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
     if formula.prenex_of is not None:
         return _by_any_row(space, setter, doubt)
     block = formula.block_of(setter.leaf)
-    view, tops, _, own = grounding.rebuilt(setter.batch, block, setter.instances)
+    view, _, _, own = grounding.rebuilt(setter.batch, block, setter.instances)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
     given = np.full((view.length(block),), unknown, dtype=doubt.dtype)
@@ -173,7 +173,7 @@ def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
         if (setter.leaf, setter.side) in found.proposed:
             news, value = found.proposed[setter.leaf, setter.side]
             bad = found.bad & (setter.leaf not in batch.observed or setter.leaf != formula.head[0])
-            told = news & ~view.silenced(block, bad | batch.arrested.take(tops))
+            told = news & ~view.silenced(block, bad)
             given[told] = value[told]
     return given.take(own)
 

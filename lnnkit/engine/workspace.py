@@ -71,10 +71,10 @@ class Workspace:
         batch = self.grounding.batches[number]
         flags = batch.arrested.copy()
         for member in batch.members:
-            response = self.responses.get(member)
-            if response is not None and len(response.arrests):
+            response = self.responses[member]
+            if len(response.arrests):
                 rows = np.flatnonzero(batch.blocks[0].member == batch.members.index(member))
-                columns = partial(self.grounding.variables, number, response.rule, rows)
+                columns = partial(self.grounding.free_variables, number, response.rule, rows)
                 behind = partial(batch.behind, rows)
                 flags[rows] = response.arrests.holds(columns, len(rows), behind)
         return flags

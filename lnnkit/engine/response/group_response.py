@@ -3,8 +3,6 @@ evaluated as a whole, and stored only where they win."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from lnnkit.analysis.relevance import LISTED
@@ -17,7 +15,7 @@ from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.arrested_assignments import Arrests
-from lnnkit.join.instances.assembled import Assembler, Instances
+from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
@@ -46,15 +44,34 @@ class GroupResponse:
         said = evaluate(self.batch, reader(instances, now.state, now.atoms), instances.groupings)
         silent = self._arrest(found, instances, said, now)
         for target in said.proposed:
-            own = leaf_proposals(
-                self.batch, self.group.assembler, instances, said, silent, target, now.state, now.atoms
-            )
-            if own is not None:
-                now.extend()
-                block = self.batch.formula.block_of(target[0])
-                pending = _Pending(self, instances, block)
-                proposals = Proposals(own.row, own.value, own.places, self.number, target[0], pending)
-                now.inbox.sides[target[1]].append(proposals)
+            self._queue(instances, said, silent, target, now)
+
+    def _queue(self, instances: Instances, said: Response, silent: Array, target: Target, now: Round) -> None:
+        """Queue the proposals through a leaf that tighten its atoms' bounds, on sides that are kept; atoms that are not
+        there are made. Instances that are ``silent`` propose nothing."""
+        batch, state, atoms = self.batch, now.state, now.atoms
+        (leaf, side), (news, value) = target, said.proposed[target]
+        block = batch.formula.block_of(leaf)
+        observed, completes = leaf in batch.observed, leaf in batch.formula.heads
+        still = silent if observed and leaf == batch.formula.head[0] else said.bad | silent
+        places = where_set(news & ~instances.silenced(block, still))
+        if not len(places):
+            return
+        if not completes and not observed and batch.modes[leaf][side] == LISTED:
+            row = instances.rows[leaf].take(places)
+            hears = atoms.flags("listed").take(row)
+        else:
+            row = self.group.assembler.made(instances, leaf, places)
+            now.extend()
+            hears = np.ones(len(row), bool)
+        if completes:
+            hears &= ~atoms.flags("given").take(row)
+            hears &= value.take(places) > state.ends(side).values.take(row) + state.noise
+        hears &= ~state.frozen.take(row)
+        if hears.any():
+            places, row = places[hears], row[hears]
+            pending = _Pending(self, instances, block)
+            now.inbox.sides[side].append(Proposals(row, value.take(places), places, self.number, leaf, pending))
 
     def _arrest(self, found: Bindings, instances: Instances, said: Response, now: Round) -> Array:
         """Arrest the instances that cannot be satisfied; returns flags of those that were arrested before."""
@@ -102,45 +119,3 @@ def reader(instances: Instances, state: State, atoms: Atoms) -> Read:
         return state.read(rows)
 
     return read
-
-
-class LeafProposals(NamedTuple):
-    """The bounds proposed to atoms through a leaf, ``value`` for ``row``, from the rows of its block at ``places``."""
-
-    places: Array
-    row: Array
-    value: Array
-
-
-def leaf_proposals(
-    batch: RuleShape,
-    assembler: Assembler,
-    instances: Instances,
-    said: Response,
-    silent: Array,
-    target: Target,
-    state: State,
-    atoms: Atoms,
-) -> LeafProposals | None:
-    """The proposals through a leaf that tighten its atoms' bounds, on sides that are kept; atoms that are not there are
-    made. Instances that are ``silent`` propose nothing."""
-    leaf, side = target
-    news, value = said.proposed[target]
-    still = silent if leaf in batch.observed and leaf == batch.formula.head[0] else said.bad | silent
-    places = where_set(news & ~instances.silenced(batch.formula.block_of(leaf), still))
-    completes = leaf in batch.formula.heads
-    if not len(places):
-        return None
-    row = instances.rows[leaf].take(places)
-    if not completes and leaf not in batch.observed and batch.modes.get(leaf, (0, 0))[side] == LISTED:
-        hears = atoms.flags("listed").take(row)
-    else:
-        row = assembler.made(instances, leaf, places)
-        state.extend(atoms)
-        hears = np.ones(len(row), bool)
-    if completes:
-        hears &= ~atoms.flags("given").take(row)
-        hears &= value.take(places) > state.ends(side).values.take(row) + state.noise
-    hears &= ~state.frozen.take(row)
-    places, row = places[hears], row[hears]
-    return LeafProposals(places, row, value.take(places)) if len(places) else None

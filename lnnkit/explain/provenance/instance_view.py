@@ -144,7 +144,8 @@ class InstanceViews:
         member = self._grounding.members[batch.members[int(own.member[top])]]
         if isinstance(member, DeltaRule):
             rows = {index: column.values[top : top + 1] for index, column in own.columns.items()}
-            formula, ids = member.formula.original, self._joined(member, int(own.local[top]), rows)
+            formula, entities = member.formula.original, self._grounding.variables(number, member, np.array([top]))
+            ids = {v: int(each[0]) for v, each in zip(member.formula.blocks[0].variables, entities, strict=True)}
             bindings = {variable: ids[variable] for variable in formula.blocks[0].variables}
             inner = tuple(_one_row(ids) for _ in formula.blocks[1:])
             return InstanceView(formula, bindings, rows, inner, batch.completes), 0
@@ -154,22 +155,6 @@ class InstanceViews:
             entities = member.entities(block, batch.blocks[block].local[instance : instance + 1])
             place = int(found.place(block, np.zeros(1, np.int64), entities)[0])
         return view_of(found, completes=batch.completes), place
-
-    def _joined(self, rule: DeltaRule, local: int, rows: Mapping[int, np.ndarray]) -> dict[int, int]:
-        variables = rule.formula.blocks[0].variables
-        if rule.enumerates:
-            return {v: int(kept.values[local]) for v, kept in zip(variables, rule.kept, strict=True)}
-        atoms = self._grounding.atoms
-        found: dict[int, int] = {}
-        for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
-            _, local = atoms.behind(int(rows[leaf][0]))
-            if local < 0:
-                continue
-            pattern = rule.pattern(rule.atom(leaf))
-            for variable, place in pattern.places.items():
-                if variable not in found:
-                    found[variable] = int(pattern.table.tuples.columns[place][local])
-        return {variable: found[variable] for variable in variables}
 
 
 def view_of(found: Instances, *, completes: bool = False) -> InstanceView:

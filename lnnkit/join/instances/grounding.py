@@ -34,8 +34,8 @@ class Guard(Protocol):
 
 
 class Rebuilt(NamedTuple):
-    """Instances of a batch, the rows ``tops`` of its block 0. For each row that was asked for, ``which`` is its
-    instance and ``places`` its row in the instances' block."""
+    """Instances of a batch, the rows ``tops`` of its block 0, each once if they have inner rows. For each row that was
+    asked for, ``which`` is its instance and ``places`` its row in the instances' block."""
 
     instances: Instances
     tops: Array
@@ -99,9 +99,12 @@ class Grounding:
     def rebuilt(self, number: int, block: int, rows: Array) -> Rebuilt:
         """The instances to which some rows of a block of a batch belong, with all rows of their quantifiers."""
         batch = self.batches[number]
-        every = batch.tops(block, rows)
-        tops, which = np.unique(every, return_inverse=True)
         own = batch.blocks[0]
+        if len(batch.blocks) == 1:
+            every = np.arange(len(rows))
+            columns = {index: column.values.take(rows) for index, column in own.columns.items()}
+            return Rebuilt(Instances(batch.formula, (), (len(rows),), columns, (None,)), rows, every, every)
+        tops, which = np.unique(batch.tops(block, rows), return_inverse=True)
         members = own.member.take(tops)
         found: list[tuple[Array, Instances]] = []
         told: list[tuple[Array, Array]] = []  # for each member its rows, by position, and their places in its block
@@ -109,15 +112,12 @@ class Grounding:
             mine = np.flatnonzero(members == one)
             some = np.flatnonzero((members == one).take(which))
             member = self.members[batch.members[one]]
+            assert isinstance(member, GroupRule)  # other rules' formulas have no inner blocks
+            found.append((mine, member.assembled(own.local.take(tops.take(mine)))))
             place = mine.searchsorted(which.take(some))
-            if isinstance(member, DeltaRule):
-                columns = {index: column.values.take(tops.take(mine)) for index, column in own.columns.items()}
-                found.append((mine, Instances(batch.formula, ({},), (len(mine),), columns, (None,))))
-            else:
-                found.append((mine, member.assembled(own.local.take(tops.take(mine)))))
-                if block:
-                    entities = member.entities(block, batch.blocks[block].local.take(rows.take(some)))
-                    place = found[-1][1].place(block, place, entities)
+            if block:
+                entities = member.entities(block, batch.blocks[block].local.take(rows.take(some)))
+                place = found[-1][1].place(block, place, entities)
             told.append((some, place))
         instances, at = together(found, batch.formula, len(tops))
         places = np.empty(len(rows), np.int64)
@@ -148,16 +148,15 @@ class Grounding:
             mine = np.flatnonzero(members == one)
             member, some = self.members[self.batches[number].members[one]], rows.take(mine)
             rule = member if isinstance(member, DeltaRule) else member.finder
-            found.append((rule.formula.original, mine, partial(self.variables, number, rule, some)))
+            found.append((rule.formula.original, mine, partial(self.free_variables, number, rule, some)))
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
-        """The entity ids of the free variables of stored instances, the ``rows`` of a batch."""
+        """The entity ids of a rule's variables, free ones first, of stored instances: the ``rows`` of a batch."""
         own = self.batches[number].blocks[0]
-        free = rule.formula.original.blocks[0].variables
         if rule.enumerates:
             local = own.local.take(rows)
-            return [column.values.take(local) for column in rule.kept[: len(free)]]
+            return [column.values.take(local) for column in rule.kept]
         found: dict[int, Array] = {}
         for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
             local = self.atoms.local(own.columns[leaf].values.take(rows))
@@ -168,7 +167,11 @@ class Grounding:
                 if len(ids):
                     some = ids.take(np.maximum(local, 0))
                     found[variable] = np.where(there, some, found[variable]) if variable in found else some
-        return [found[variable] for variable in free]
+        return [found[variable] for variable in rule.formula.blocks[0].variables]
+
+    def free_variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
+        """The same of the free variables alone."""
+        return self.variables(number, rule, rows)[: len(rule.formula.original.blocks[0].variables)]
 
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """The bounds that an instance reads to set one side of one leaf: other leaves, with the sides read (0, 1)."""

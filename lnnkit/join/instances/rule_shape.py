@@ -105,14 +105,9 @@ class RuleShape:
         """The atom rows of a leaf of the outermost block, in some of its rows."""
         return self.blocks[0].columns[leaf].values.take(rows)
 
-    def path(self, block: int, instances: Array) -> list[Array]:
-        """The rows, one of each block from block 0 on, through which rows of a block were set. None on the way is
-        grouped."""
-        found = [instances.astype(np.int64)]
-        for each in reversed(self.formula.path(block)[1:]):
-            found.append(self.blocks[each].group.values.take(found[-1]))
-        return found[::-1]
-
     def tops(self, block: int, instances: Array) -> Array:
         """The rows of block 0 through which a leaf of a block was set."""
-        return self.path(block, instances)[0]
+        found = instances.astype(np.int64)
+        for each in reversed(self.formula.path(block)[1:]):
+            found = self.blocks[each].group.values.take(found)
+        return found

@@ -15,7 +15,6 @@ from lnnkit.arrays import all_set, chosen, where_set
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
@@ -268,15 +267,12 @@ class Replayer:
         batch, clause = self.batch(number), self._clause(group)
         formula = batch.formula
         ticks, entered = self.events.tick[events], events >= self.events.entered
+        grounding, place = self._held(number)
         numbers = self.events.instance[events].numpy()
-        if len(batch.blocks) == 1:
-            rows = {index: column.values.take(numbers) for index, column in batch.blocks[0].columns.items()}
-            instances = places = None
-            shown = torch.arange(len(events))
-            found = Instances(formula, (), (len(numbers),), rows, (None,))
-        else:
-            grounding, place = self._held(number)
-            found, _, which, at = grounding.rebuilt(place, formula.block_of(leaf), numbers)
+        found, _, which, at = grounding.rebuilt(place, formula.block_of(leaf), numbers)
+        instances = places = None
+        shown = torch.from_numpy(which)
+        if len(found.groupings) > 1:
             instances, places = torch.from_numpy(which), torch.from_numpy(at)
             shown = torch.zeros(found.length(0), dtype=torch.int64)
             shown[instances] = torch.arange(len(events))  # all that an instance says at once has one tick
