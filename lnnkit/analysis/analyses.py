@@ -58,25 +58,24 @@ class Analyses:
         return found
 
     def _vacant(self, formula: Formula) -> dict[int, Bounds]:
-        """The values of quantifiers over empty sorts: ``forall`` is true and ``exists`` false. An open sort may have
-        unnamed individuals, so neither is certain there."""
+        """The values of quantifiers over empty sorts: ``forall`` is true and ``exists`` false."""
         found: dict[int, Bounds] = {}
         for index, neuron in enumerate(formula.neurons):
             if neuron.inner < 0:
                 continue
             sorts = {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound}
             if sorts & self._empty:
-                true = neuron.kind == "forall"
-                found[index] = (0.0, 1.0) if sorts & self._open else (float(true), float(true))
+                found[index] = (1.0, 1.0) if neuron.kind == "forall" else (0.0, 0.0)
         return found
 
     def _doubtful(self, formula: Formula) -> frozenset[int]:
-        """The quantifiers over an open sort whose body may be unknown for an unnamed individual, whatever its default,
-        and the leaves that are."""
+        """The quantifiers over an open sort whose body may differ for an unnamed individual: no other is there, or it
+        is unknown whatever its default; and the leaves that are unknown."""
         found: set[int] = set()
         for index, neuron in enumerate(formula.neurons):
             bound = () if neuron.inner < 0 else formula.blocks[neuron.inner].bound
-            if self._open.isdisjoint(formula.sorts[variable] for variable in bound):
+            sorts = {formula.sorts[variable] for variable in bound}
+            if not sorts & self._open or sorts & self._empty - self._open:
                 continue
             named = ((leaf, formula.neurons[leaf]) for leaf in formula.leaves)
             unknown = {
@@ -84,5 +83,5 @@ class Analyses:
                 for leaf, each in named
                 if each.source in self.unpredictable and not {*bound}.isdisjoint(each.arguments)
             }
-            found |= {index, *unknown} if unknown else set()
+            found |= {index, *unknown} if unknown or sorts & self._empty else set()
         return frozenset(found)

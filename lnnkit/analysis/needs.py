@@ -198,15 +198,18 @@ class NeedFinder:
         return any(self.relevance.available(self.reading, e) for e in self.analysis.upward.improvements(body, end))
 
     def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
+        upward = self.analysis.unequal
+        read = [upward, *([upward.unnamed] if upward.unnamed else [])]  # rows are about unnamed individuals too
         return {
-            neuron.inner: self._deviations(neuron.operands[0], self.analysis.unequal)
+            neuron.inner: self._deviations(neuron.operands[0], *read)
             for neuron in self.formula.neurons
             if neuron.inner >= 0
         }
 
-    def _deviations(self, node: int, upward: Upward) -> tuple[frozenset[Literal], ...]:
+    def _deviations(self, node: int, *read: Upward) -> tuple[frozenset[Literal], ...]:
         found = {
             self._literals(elements)
+            for upward in read
             for end in ("lower", "upper")
             for elements in (*upward.improvements(node, end), *upward.loosenings(node, end))
             if self.relevance.available(self.reading, elements)

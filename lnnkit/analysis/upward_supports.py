@@ -26,9 +26,9 @@ Ends = tuple[Family, Family]  # the families of the lower and of the upper end
 
 
 class Upward:
-    """The upward analysis of one formula from the ``defaults`` of its leaves. ``vacant`` quantifiers have a fixed
-    value, ``doubtful`` ones may be unknown because of an unnamed individual. At the defaults equalities may have either
-    truth, or are false if entities are ``unequal``."""
+    """The upward analysis of one formula from the ``defaults`` of its leaves. ``vacant`` quantifiers have a fixed value
+    over named entities; ``doubtful`` ones may differ because of an unnamed individual, of which ``doubtful`` leaves are
+    unknown. At the defaults equalities may have either truth, or are false if entities are ``unequal``."""
 
     def __init__(
         self,
@@ -47,10 +47,11 @@ class Upward:
         self.polarity = polarity
         self._unequal = unequal
         self._same = equalities(formula)
-        self._unnamed: Upward | None = None  # the same where bound variables are an individual that nothing names
-        if doubtful:
-            unknown = {leaf: _FREE for leaf in doubtful if leaf in defaults}
-            self._unnamed = Upward(formula, {**defaults, **unknown}, vacant, frozenset(), polarity, unequal=unequal)
+        self.unnamed: Upward | None = None  # the same where bound variables are an individual that nothing names
+        unknown = {leaf: _FREE for leaf in doubtful if leaf in defaults}
+        if unknown:
+            inner = doubtful.intersection(vacant)
+            self.unnamed = Upward(formula, {**defaults, **unknown}, vacant, inner, polarity, unequal=unequal)
 
     def default_values(self, node: int) -> list[Box]:
         """The bounds of ``node`` with every leaf at its default, for each assignment of truths to the equalities."""
@@ -80,8 +81,8 @@ class Upward:
                 values.append(_FREE if fall is None else (fall, fall))
             elif neuron.kind in ("forall", "exists"):
                 low, high = self.vacant.get(index, values[neuron.operands[0]])
-                if self._unnamed is not None and index in self.doubtful:
-                    other = self._unnamed.bases[neuron.operands[0]]
+                if index in self.doubtful:
+                    other = (values if self.unnamed is None else self.unnamed.bases)[neuron.operands[0]]
                     low, high = (min(low, other[0]), high) if neuron.kind == "forall" else (low, max(high, other[1]))
                 values.append((low, high))
             else:
@@ -116,8 +117,10 @@ class Upward:
             elif neuron.kind in ("forall", "exists"):
                 if index not in self.vacant:
                     best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
-                if self._unnamed is not None and index in self.doubtful:
-                    move = _with_unnamed(neuron.kind, move, self._unnamed.reach[1][neuron.operands[0]])
+                if index in self.doubtful:
+                    far, moved = (bests, moves) if self.unnamed is None else self.unnamed.reach
+                    best = best if index not in self.vacant else far[neuron.operands[0]]
+                    move = _with_unnamed(neuron.kind, move, moved[neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 family = self.informing(index)
                 best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
@@ -226,8 +229,10 @@ class Upward:
             elif neuron.kind in ("forall", "exists"):
                 if index not in self.vacant:
                     out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
-                if self._unnamed is not None and index in self.doubtful:
-                    move = _with_unnamed(neuron.kind, move, self._unnamed.loosened[1][neuron.operands[0]])
+                if index in self.doubtful:
+                    far, moved = (outs, moves) if self.unnamed is None else self.unnamed.loosened
+                    out = out if index not in self.vacant else far[neuron.operands[0]]
+                    move = _with_unnamed(neuron.kind, move, moved[neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 if base != _FREE and neuron.kind == COMPARISON:
                     family = self.informing(index)

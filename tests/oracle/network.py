@@ -66,7 +66,7 @@ class Ground:
     weights: tuple[float, ...] = ()
     bias: float = 1.0
     logic: str = ""
-    generic: Ground | None = None  # the generic row of a quantifier
+    unnamed: list[Ground] = field(default_factory=list)  # of a quantifier: its rows about unnamed individuals
     place: Place | None = None  # of a leaf: what it reads; of a neuron: where its own bounds would be
     form: object = None  # of a neuron: the instance itself, whichever lifted neuron it came from
     head: bool = False
@@ -395,13 +395,13 @@ class Network:
         if node.kind == "not":
             return Ground("not", [inner(node.operands[0], env)])
         if node.kind in QUANTIFIERS:
-            bound, body, generic = formula[1], node.operands[0], None
-            rows = [
-                inner(body, env | dict(zip(bound, row, strict=True))) for row in self.assignments(bound, node.sorts)
-            ]
-            if any(node.sorts[v] in self.sorts.open for v in bound):
-                generic = inner(body, env | dict.fromkeys(bound, GENERIC))
-            return Ground(node.kind, rows, generic=generic, place=place, form=self.form(formula, env, {}))
+            bound, body = formula[1], node.operands[0]
+            is_open = {v: node.sorts[v] in self.sorts.open for v in bound}
+            members = [(*self.sorts.domains[node.sorts[v]], *[GENERIC] * is_open[v]) for v in bound]
+            rows, unnamed = [], []
+            for row in itertools.product(*members):
+                (unnamed if GENERIC in row else rows).append(inner(body, env | dict(zip(bound, row, strict=True))))
+            return Ground(node.kind, rows, unnamed=unnamed, place=place, form=self.form(formula, env, {}))
         parts = [inner(part, env) for part in node.operands]
         form = self.form(formula, env, {})
         return Ground(

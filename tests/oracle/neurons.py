@@ -512,34 +512,34 @@ _PRODUCT_DOWN = {"and": _and_down_product, "implies": _implies_down_product, "if
 # --- quantifiers ------------------------------------------------------------------------------------------------------
 
 
-def quantify(kind: str, rows: Sequence[Box], generic: Box | None) -> Box:
-    """``forall`` is min, ``exists`` max over the rows, the generic one among them.
+def quantify(kind: str, rows: Sequence[Box], unnamed: Sequence[Box]) -> Box:
+    """``forall`` is min, ``exists`` max over the rows, those about unnamed individuals among them.
 
-    An open sort *may* hold more entities: the generic row can only keep a ``forall`` from being true and an ``exists``
-    from being false, so its other end is neutral.
+    An open sort *may* hold more entities: such a row can only keep a ``forall`` from being true and an ``exists`` from
+    being false, so its other end is neutral.
     """
-    rows = [enter(row) for row in (*rows, *([_optional(kind, generic)] if generic else []))]
+    rows = [enter(row) for row in (*rows, *(_optional(kind, row) for row in unnamed))]
     if kind == "exists":
         return max((row[0] for row in rows), default=0.0), max((row[1] for row in rows), default=0.0)
     return min((row[0] for row in rows), default=1.0), min((row[1] for row in rows), default=1.0)
 
 
-def _optional(kind: str, generic: Box) -> Box:
-    return (0.0, generic[1]) if kind == "exists" else (generic[0], 1.0)
+def _optional(kind: str, row: Box) -> Box:
+    return (0.0, row[1]) if kind == "exists" else (row[0], 1.0)
 
 
-def quantify_down(kind: str, node: Box, rows: Sequence[Box], generic: Box | None) -> list[Box]:
+def quantify_down(kind: str, node: Box, rows: Sequence[Box], unnamed: Sequence[Box]) -> list[Box]:
     """All rows of a true ``forall``, the last candidate of a false one; ``exists`` dually.
 
-    The generic row counts as a candidate and receives nothing.
+    The rows about unnamed individuals count as candidates and receive nothing.
     """
     if kind == "exists":
         flipped = quantify_down(
-            "forall", complement(node), [complement(row) for row in rows], complement(generic) if generic else None
+            "forall", complement(node), [complement(row) for row in rows], [complement(row) for row in unnamed]
         )
         return [complement(row) for row in flipped]
     (low, high), rows = enter(node), [enter(row) for row in rows]
-    others = [*rows, enter(_optional(kind, generic))] if generic else rows
+    others = [*rows, *(enter(_optional(kind, row)) for row in unnamed)]
     if any(row[1] < low - TOL for row in others) or (high < 1 and all(row[0] > high + TOL for row in others)):
         raise Empty
     result = []

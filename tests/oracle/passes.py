@@ -19,7 +19,7 @@ def go_up(node: Ground, read: Callable[[Ground], Box]) -> Box:
         node.box = complement(go_up(node.operands[0], read))
     elif node.kind in QUANTIFIERS:
         rows = [go_up(row, read) for row in node.operands]
-        node.box = quantify(node.kind, rows, go_up(node.generic, read) if node.generic else None)
+        node.box = quantify(node.kind, rows, [go_up(row, read) for row in node.unnamed])
     elif node.kind == "compare":
         assert node.term is not None
         _, operator, left, right, scale, weight = node.term
@@ -49,7 +49,7 @@ def go_down(node: Ground, box: Box, send: Callable[[Ground, Box], None]) -> None
     if node.kind == "not":
         parts = [complement(box)]
     elif node.kind in QUANTIFIERS:
-        parts = quantify_down(node.kind, box, boxes, node.generic.box if node.generic else None)
+        parts = quantify_down(node.kind, box, boxes, [row.box for row in node.unnamed])
     else:
         parts = downward(node.kind, node.logic, node.weights, node.bias, box, boxes)
     for part, wanted in zip(node.operands, parts, strict=True):

@@ -3,6 +3,7 @@ rows of its inner blocks are those of which its atoms know more than their defau
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,7 +108,7 @@ class Assembler:
             ]
             for block in range(len(formula.blocks))
         ]
-        self._few: dict[tuple[int, int], Joins] = {}  # by block and set of literals: their joins without the groups
+        self._few: dict[tuple[tuple[int, ...], int], Joins] = {}  # joins of few literals, by their variables
         self._expands = needs.expands
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
         inner = ((self._group, *block.bound) for block in formula.blocks[1:])
@@ -140,7 +141,7 @@ class Assembler:
             ids.append(columns)
             lengths.append(count)
             groupings.append(grouping)
-            complete.append(counts == self._total(self.formula.blocks[number]))
+            complete.append(counts == self._total(self.formula.blocks[number].bound))
         rows = {index: self._rows(index, ids[block], lengths[block]) for index, block in self._read()}
         return Instances(self.formula, tuple(ids), tuple(lengths), rows, tuple(groupings))
 
@@ -174,27 +175,17 @@ class Assembler:
             of, _ = known.add(list(groups.values()), length)
             whole = np.unique(of.take(whole))
             groups, length = dict(zip(block.free, known.columns, strict=True)), len(known)
-        start = Bindings(
-            length, NOTHING.bind(frozenset((self._group, *block.free))), {self._group: np.arange(length), **groups}
-        )
-        joins = self._joins[number]
-        parts = [part for place in range(len(self._literals[number])) for part in self._found(number, place, start)]
-        found = self._distinct(block, parts)
-        counts, total = np.bincount(found[0], minlength=length), self._total(block)
-        lacking = np.union1d(np.flatnonzero(counts == total - 1), whole)
-        if len(lacking):
-            every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
-            found = self._distinct(block, [*parts, *every])
-            counts = np.bincount(found[0], minlength=length)
-        others = np.flatnonzero(counts < total)
-        added = [(others, generic)]
-        if any(self.formula.sorts[variable] in self.domain.open_sorts for variable in block.bound):
-            added.append((np.arange(length), self.domain.stranger))
-        group = np.concatenate([found[0], *(some for some, _ in added)])
-        ids = {variable: column.take(group) for variable, column in groups.items()}
-        for place, variable in enumerate(block.bound, 1):
-            standing = (np.full(len(some), entity, np.int32) for some, entity in added)
-            ids[variable] = np.concatenate([found[place], *standing])
+        groups[self._group] = np.arange(length)
+        named, counts = self._candidates(number, groups, length, whole)
+        parts, unnamed = [named], np.full(length, self.domain.stranger, np.int32)
+        opens = [variable for variable in block.bound if self.formula.sorts[variable] in self.domain.open_sorts]
+        for some in itertools.chain.from_iterable(itertools.combinations(opens, n + 1) for n in range(len(opens))):
+            around = {**groups, **dict.fromkeys(some, unnamed)}
+            parts.append(self._candidates(number, around, length, np.empty(0, np.int64))[0])
+        columns = map(np.concatenate, zip(*parts, strict=True))
+        ids = dict(zip((self._group, *block.bound), columns, strict=True))
+        group = ids.pop(self._group)
+        ids = {**{variable: groups[variable].take(group) for variable in block.free}, **ids}
         virtual, stranger = np.zeros(len(group), bool), np.zeros(len(group), bool)
         for variable, column in ids.items():
             virtual |= column >= generic
@@ -203,27 +194,49 @@ class Assembler:
         self._guard(self.formula, len(group))
         return ids, len(group), Grouping(group, length, of, virtual, stranger), counts
 
-    def _found(self, number: int, place: int, start: Bindings) -> Iterable[Bindings]:
+    def _candidates(self, number: int, around: Columns, length: int, whole: Array) -> tuple[list[Array], Array]:
+        """The groups and the bound entities of the rows beneath ``around``, where some bound variables may be unnamed
+        individuals; the ``whole`` groups have a row for each entity, the others one for all those like the default.
+        And the number of named rows in each group."""
+        block = self.formula.blocks[number]
+        bound = [variable for variable in block.bound if variable not in around]
+        start = Bindings(length, NOTHING.bind(frozenset(around)), dict(around))
+        places = range(len(self._literals[number]))
+        parts = [part for place in places for part in self._found(number, place, bound, start)] if bound else []
+        found = self._distinct(block, bound, parts)
+        counts, total = np.bincount(found[0], minlength=length), self._total(bound)
+        lacking = np.union1d(np.flatnonzero(counts == total - 1), whole) if bound else whole
+        if len(lacking):
+            joins = self._joins[number]
+            every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
+            found = self._distinct(block, bound, [*parts, *every])
+            counts = np.bincount(found[0], minlength=length)
+        others = np.flatnonzero(counts < total)
+        group, generic = np.append(found[0], others), np.full(len(others), self.domain.generic, np.int32)
+        ids = {variable: np.append(column, generic) for variable, column in zip(bound, found[1:], strict=True)}
+        return [group, *(ids[v] if v in ids else around[v].take(group) for v in block.bound)], counts
+
+    def _found(self, number: int, place: int, bound: Sequence[int], start: Bindings) -> Iterable[Bindings]:
         """The rows of a block, beneath the groups of ``start``, that satisfy one of its sets of literals. If these are
         few beside the groups, the groups are joined with them, and not they with the groups."""
-        literals, joins, free = self._literals[number][place], self._joins[number], self.formula.blocks[number].free
-        named = variables(argument for each in literals for argument in each.arguments).intersection(free)
+        literals, joins = self._literals[number][place], self._joins[number]
+        named = variables(argument for each in literals for argument in each.arguments) & start.known.variables
         if not literals or not named or _FEWER * min(map(joins.size, literals)) > start.length:
             yield from joins.joined(start, joins.step(start.known, literals), Path(place))
             return
-        bound = self.formula.blocks[number].bound
         shared = sorted(named)
-        if (number, place) not in self._few:
-            self._few[number, place] = self._joining((*shared, *bound))
-        for part in self._few[number, place].whole(literals, Path(place)):
+        wanted = (*shared, *bound)
+        if (wanted, place) not in self._few:
+            self._few[wanted, place] = self._joining(wanted)
+        for part in self._few[wanted, place].whole(literals, Path(place)):
             left, right = matches([start.column(v) for v in shared], [part.column(v) for v in shared])
             columns = {variable: part.column(variable).take(right) for variable in bound}
             columns[self._group] = start.column(self._group).take(left)
             yield Bindings(len(left), NOTHING.bind(frozenset(columns)), columns)
 
-    def _distinct(self, block: Block, parts: Sequence[Bindings]) -> list[Array]:
+    def _distinct(self, block: Block, bound: Sequence[int], parts: Sequence[Bindings]) -> list[Array]:
         """The groups and the bound entities of the rows found, each once."""
-        names = (self._group, *block.bound)
+        names = (self._group, *bound)
         columns = [
             np.concatenate([np.empty(0, np.int32), *(part.column(name) for part in parts)]).astype(np.int32)
             for name in names
@@ -233,9 +246,9 @@ class Assembler:
             columns = columns if first is None else [column.take(first) for column in columns]
         return columns
 
-    def _total(self, block: Block) -> int:
+    def _total(self, bound: Iterable[int]) -> int:
         """The greatest number of named rows in a group."""
-        return math.prod(len(self.domain.sorts[self.formula.sorts[variable]]) for variable in block.bound)
+        return math.prod(len(self.domain.sorts[self.formula.sorts[variable]]) for variable in bound)
 
     # --- atoms --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,123 @@
+"""Quantifiers over sorts that may have more individuals than are named, beside others: engine and oracle agree."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+import lnnkit
+from lnnkit import errors
+from tests.agreement import disagreements
+from tests.oracle import Formula, Program, ProgramError
+from tests.oracle.program import Fact, Predicate, Statement, free_variables
+
+VARIABLES = {"a": ("X", "X2"), "b": ("Y", "Y2"), "c": ("Z",)}
+NAMES = tuple(itertools.chain(*VARIABLES.values()))
+SHAPES = {"P": "ab", "Q": "b", "R": "a", "S": "aa", "T": "bc", "W": "c"}
+
+
+class Quantified:
+    """A program of three sorts, open or not and of few entities or none, asked with quantifiers over several
+    variables."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = rng = random.Random(seed)
+        sorts = {sort: rng.random() < share for sort, share in (("a", 0.7), ("b", 0.5), ("c", 0.3))}
+        pool = {
+            sort: [f"{sort}{i}" for i in range(rng.choice([0, 1, most, most]))]
+            for sort, most in zip("abc", (2, 2, 1), strict=True)
+        }
+        self.predicates = [Predicate(name, len(s), tuple(s), closed=rng.random() < 0.5) for name, s in SHAPES.items()]
+        facts = []
+        for each in self.predicates:
+            for row in itertools.product(*(pool[sort] for sort in each.sorts or ())):
+                if rng.random() < 0.5:
+                    lower = rng.choice([0.0, 0.3, 0.7, 1.0, 1.0])
+                    facts.append(Fact(each.name, row, lower, rng.choice([lower, 1.0])))
+        statements = []
+        derived = rng.choice(["", "ab", "a", "b"])
+        if derived:
+            self.predicates.append(Predicate("D", len(derived), tuple(derived), closed=True))
+            head = ("atom", "D", tuple(("var", VARIABLES[sort][0]) for sort in derived))
+            for _ in range(rng.choice([1, 1, 2])):
+                statements.append(self.rule(self.formula(("X", "Y"), 1), head))
+        for _ in range(rng.choice([0, 0, 1, 2])):
+            statements.append(self.rule(self.quantified((), 2), self.literal(NAMES)))
+        queries = [self.quantified(() if rng.random() < 0.7 else (rng.choice("XY"),), 2) for _ in range(3)]
+        logic = rng.choice(["lukasiewicz", "lukasiewicz", "godel", "product"])
+        self.program = Program(self.predicates, facts, statements, queries, sorts, logic)
+
+    @staticmethod
+    def rule(antecedent: Formula, consequent: Formula) -> Statement:
+        return Statement("rule", ("implies", (1.0, antecedent), (1.0, consequent), 1.0, ""))
+
+    def literal(self, scope: tuple[str, ...]) -> Formula:
+        """An atom over variables in scope, or its negation; seldom an equality."""
+        rng, own = self.rng, {sort: [v for v in names if v in scope] for sort, names in VARIABLES.items()}
+        pairs = [names for names in own.values() if len(names) == 2]
+        if pairs and rng.random() < 0.15:
+            return ("eq", *(("var", name) for name in rng.choice(pairs)))
+        fitting = [each for each in self.predicates if all(own[sort] for sort in each.sorts or ())]
+        if not fitting:
+            return ("true",)
+        chosen = rng.choice(fitting)
+        atom = ("atom", chosen.name, tuple(("var", rng.choice(own[sort])) for sort in chosen.sorts or ()))
+        return ("not", atom) if rng.random() < 0.4 else atom
+
+    def formula(self, scope: tuple[str, ...], depth: int) -> Formula:
+        if depth and self.rng.random() < 0.3 and len(scope) < len(NAMES):
+            return self.quantified(scope, depth - 1)
+        if not depth or self.rng.random() < 0.3:
+            return self.literal(scope)
+        kind = self.rng.choice(["and", "or", "implies", "iff"])
+        parts = tuple((1.0, self.formula(scope, depth - 1)) for _ in range(2))
+        return (kind, parts, 1.0, "") if kind in ("and", "or") else (kind, *parts, 1.0, "")
+
+    def quantified(self, scope: tuple[str, ...], depth: int) -> Formula:
+        """Over one to three new variables that its body uses."""
+        new = [name for name in NAMES if name not in scope]
+        bound = self.rng.sample(new, min(len(new), self.rng.choice([1, 2, 2, 3])))
+        body = self.formula((*scope, *bound), max(depth, 1))
+        used = tuple(name for name in free_variables(body) if name in bound)
+        return (self.rng.choice(["forall", "exists"]), used, body) if used else body
+
+
+def compared(seeds: range) -> int:
+    """How many of the programs could be compared; all of these agree."""
+    count = 0
+    for seed in seeds:
+        program = Quantified(seed).program
+        try:
+            found = disagreements(program)
+        except (ProgramError, errors.ProgramError):  # no valid program
+            continue
+        assert not found, f"seed {seed}: {found}"
+        count += found is not None
+    return count
+
+
+def test_rows_about_unnamed_individuals() -> None:
+    assert compared(range(60)) > 15
+
+
+@pytest.mark.slow
+def test_more_rows_about_unnamed_individuals() -> None:
+    assert compared(range(60, 2000)) > 500
+
+
+def test_an_unnamed_individual_meets_the_named_of_a_closed_sort() -> None:
+    """Someone unnamed may lack the hat."""
+    text = "sort person open\npredicate Has(person, item)\npredicate Need(item) closed\nfact Need(hat)\n"
+    text += "fact Has(ann, hat)\nquery forall X, Y: Need(Y) -> Has(X, Y)\n"
+    ((found,),) = lnnkit.loads(text).answers()
+    assert (found.lower, found.upper) == (0.0, 1.0)
+
+
+def test_all_of_an_open_sort_without_names() -> None:
+    """Nothing is W, so anybody unnamed is not; whether there is anybody is not known."""
+    text = "sort c open\npredicate W(c) closed\nquery forall Z: ~W(Z)\nquery exists Z: ~W(Z)\n"
+    everybody, somebody = (found for (found,) in lnnkit.loads(text).answers())
+    assert (everybody.lower, everybody.upper) == (1.0, 1.0)
+    assert (somebody.lower, somebody.upper) == (0.0, 1.0)
