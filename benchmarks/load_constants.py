@@ -13,7 +13,7 @@ from types import ModuleType
 from unittest import mock
 
 import lnnkit
-from lnnkit.data import delimited, lines, whole
+from lnnkit.data import delimited, lines, names, whole
 
 ROWS = 300_000
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[float, ...]]] = {
@@ -22,7 +22,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[float, ...]]] = {
     (lines, "_BLOCK"): ("texts", (1 << 18, 1 << 20, 1 << 22)),
     (whole, "_SPREAD"): ("numbers", (1, 4, 16)),
     (whole, "_BLOCK"): ("numbers", (1 << 13, 1 << 16, 1 << 19)),
-    (whole, "SMALL"): ("numbers", (1_000, 20_000, 400_000)),
+    (names, "SMALL"): ("numbers", (1_000, 20_000, 400_000)),
 }
 
 

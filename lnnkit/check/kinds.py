@@ -18,7 +18,7 @@ from lnnkit.check.findings import error, name_span, signature
 from lnnkit.check.nearest import did_you_mean, nearest
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
-from lnnkit.data.numbers import TRUTHS
+from lnnkit.data.numerals import TRUTHS
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_as_number, date_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lnnkit.answer_table import STATES
 from lnnkit.cli.streams import UsageError
 from lnnkit.data.column import EntityColumn
-from lnnkit.data.whole import whole
+from lnnkit.data.numerals import whole
 
 if TYPE_CHECKING:
     import numpy as np

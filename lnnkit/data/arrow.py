@@ -4,58 +4,41 @@ if it is installed (0.3 to 1.4 CPU seconds), which is too slow for the check of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.table_fault import Unreadable
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
-    Column = pa.Array | pa.ChunkedArray | list[object]
+Column = pa.Array | pa.ChunkedArray | list[object]
 
 
 def int32s(values: np.ndarray) -> pa.Array:
     """An int32 array without nulls that shares ``values``' memory."""
-    import numpy as np
-    import pyarrow as pa
-
     held = np.ascontiguousarray(values, np.int32)
     return pa.Array.from_buffers(pa.int32(), len(held), [None, pa.py_buffer(held)])
 
 
 def int64s(values: np.ndarray) -> pa.Array:
     """An int64 array without nulls that shares ``values``' memory."""
-    import numpy as np
-    import pyarrow as pa
-
     held = np.ascontiguousarray(values, np.int64)
     return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
 
 
 def float64s(values: np.ndarray) -> pa.Array:
     """A float64 array without nulls that shares ``values``' memory."""
-    import numpy as np
-    import pyarrow as pa
-
     held = np.ascontiguousarray(values, np.float64)
     return pa.Array.from_buffers(pa.float64(), len(held), [None, pa.py_buffer(held)])
 
 
 def booleans(values: np.ndarray) -> pa.Array:
     """A boolean array without nulls."""
-    import numpy as np
-    import pyarrow as pa
-
     bits = np.packbits(values, bitorder="little")
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
 
 
 def strings(texts: Sequence[str]) -> pa.StringArray:
     """A string array without nulls."""
-    import numpy as np
-    import pyarrow as pa
-
     joined = "".join(texts)
     held = texts if joined.isascii() else [text.encode() for text in texts]
     offsets = np.zeros(len(held) + 1, np.int64)
@@ -67,8 +50,6 @@ def strings(texts: Sequence[str]) -> pa.StringArray:
 
 def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """The column as one array, with its dictionaries unified."""
-    import pyarrow as pa
-
     if not isinstance(column, pa.ChunkedArray):
         return column
     if pa.types.is_dictionary(column.type):
@@ -80,8 +61,6 @@ def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
     """Columns of one type (not dictionary-encoded), concatenated."""
-    import pyarrow as pa
-
     several = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
     chunks = [chunk for each in several for chunk in each if len(chunk)] or [pa.nulls(0, columns[0].type)]
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
@@ -94,8 +73,6 @@ def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 def nulls(array: pa.Array) -> np.ndarray:
     """A mask of the nulls."""
-    import numpy as np
-
     bitmap = array.buffers()[0]
     if not array.null_count or bitmap is None:
         return np.zeros(len(array), bool)
@@ -106,8 +83,6 @@ def nulls(array: pa.Array) -> np.ndarray:
 
 def view(array: pa.Array, dtype: type[np.generic]) -> np.ndarray:
     """The values of a primitive array, read-only; arbitrary where null."""
-    import numpy as np
-
     data = array.buffers()[1]
     if data is None or not len(array):
         return np.zeros(0, dtype)
@@ -116,9 +91,6 @@ def view(array: pa.Array, dtype: type[np.generic]) -> np.ndarray:
 
 def text_buffers(array: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
     """The offsets of a string array into its bytes, and the bytes."""
-    import numpy as np
-    import pyarrow as pa
-
     _, offsets, data = array.buffers()
     kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
     if offsets is None or not len(array):

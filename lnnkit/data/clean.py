@@ -5,21 +5,16 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.arrow import filled, nulls, strings, text_buffers
 from lnnkit.data.encode import Piece
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
 
 def cleaned(piece: Piece) -> Piece:
     """The piece with valid strings as its values. Texts are checked one by one only if not all are valid."""
-    import numpy as np
-    import pyarrow as pa
-
     if piece.numbers is not None:
         return piece
     codes, values = piece.codes, piece.values
@@ -42,8 +37,6 @@ def cleaned(piece: Piece) -> Piece:
 def _right(values: pa.StringArray, data: np.ndarray) -> bool:
     """Whether each text is UTF-8 in NFC. All texts are checked as one sequence of bytes: if that is valid, so is each
     part."""
-    import pyarrow as pa
-
     try:
         values.validate(full=True)
     except pa.ArrowInvalid:
@@ -53,9 +46,6 @@ def _right(values: pa.StringArray, data: np.ndarray) -> bool:
 
 def _composed(piece: Piece) -> Piece:
     """The distinct texts in NFC, or recorded as faulty, one by one."""
-    import numpy as np
-    import pyarrow as pa
-
     texts, first, moved = [], {}, {}
     faults = dict(piece.faults)
     changed = False
@@ -80,8 +70,6 @@ def _composed(piece: Piece) -> Piece:
 
 def _mapped(codes: np.ndarray, moved: np.ndarray, to: np.ndarray, size: int) -> np.ndarray:
     """The codes, with those in ``moved`` replaced by those in ``to``."""
-    import numpy as np
-
     if not len(moved):
         return codes
     table = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last entry answers for -1

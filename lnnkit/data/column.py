@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
 from lnnkit.data.names import Names
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
 _BLOCK = 1 << 12
@@ -58,8 +59,6 @@ class EntityColumn(Sequence[str]):
 
     def distinct(self) -> tuple[list[str], np.ndarray]:
         """The distinct names of the column, sorted, and the index of each row's name among them."""
-        import numpy as np
-
         used = np.zeros(len(self.names), bool)
         used[self.codes] = True
         place = np.cumsum(used, dtype=np.int32) - np.int32(1)

@@ -6,22 +6,19 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from lnnkit.data.arrow import nulls, one, view
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column, nulls, one, view
 from lnnkit.data.conditions import Verdict
 from lnnkit.data.date_cells import ORDERS, as_stamps, other_dates
 from lnnkit.data.names import some_of
 from lnnkit.data.numbers import reals_of
 from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.data.texts import Texts
 from lnnkit.syntax.dates import formats, instant, is_date
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from lnnkit.data.arrow import Column
-    from lnnkit.data.texts import Texts
 
 _MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
 
@@ -57,8 +54,6 @@ class _Cells:
 def pair_verdict(relation: str, sides: Sequence[Side], texts: Callable[[Sequence[int]], list[Texts]]) -> Verdict:
     """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row. ``texts`` gives some of the
     ``sides`` as entities that share their names. Raises ``Unreadable`` for columns of a type that does not compare."""
-    import numpy as np
-
     written = [place for place, each in enumerate(sides) if _is_text(each.column)]
     coded = dict(zip(written, texts(written), strict=True)) if written else {}
     left, right = (_cells(each, coded.get(place)) for place, each in enumerate(sides))
@@ -98,17 +93,12 @@ def pair_verdict(relation: str, sides: Sequence[Side], texts: Callable[[Sequence
 
 
 def _is_text(column: Column) -> bool:
-    import pyarrow as pa
-
     assert not isinstance(column, list)  # values from Python have no `where`
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     return "string" in str(kind) or "binary" in str(kind)
 
 
 def _cells(side: Side, texts: Texts | None) -> _Cells:
-    import numpy as np
-    import pyarrow as pa
-
     assert not isinstance(side.column, list)
     if texts is not None:
         return _text_cells(side, texts)
@@ -140,8 +130,6 @@ def _cells(side: Side, texts: Texts | None) -> _Cells:
 
 
 def _text_cells(side: Side, texts: Texts) -> _Cells:
-    import numpy as np
-
     names, behind = texts.names, len(texts.faults) + 1  # the last entry is for -1
     reals = reals_of(side.column, side.title, False)
     missing = texts.codes < 0

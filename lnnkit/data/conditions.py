@@ -11,9 +11,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from lnnkit.data.arrow import nulls, one, text_buffers, view
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column, nulls, one, text_buffers, view
 from lnnkit.data.date_cells import (
     ORDERS,
     as_date,
@@ -24,20 +27,14 @@ from lnnkit.data.date_cells import (
     ordered_texts,
     other_dates,
 )
-from lnnkit.data.numbers import NUMERAL, TRUTHS, Reals, reals_of
-from lnnkit.data.numerals import UNSAID, meant
+from lnnkit.data.names import is_many
+from lnnkit.data.numbers import Reals, reals_of
+from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
 from lnnkit.data.table_fault import Fault, Unreadable
-from lnnkit.data.whole import is_many
+from lnnkit.data.texts import Texts
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import Instant, formats, instant
 from lnnkit.syntax.printer import format_cell, format_string
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
-    from lnnkit.data.arrow import Column
-    from lnnkit.data.texts import Texts
 
 _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
@@ -94,8 +91,6 @@ class _Compared:
     """One column, for comparison with values of a statement."""
 
     def __init__(self, column: Column, texts: Callable[[], Texts], title: str, coded: bool) -> None:
-        import pyarrow as pa
-
         assert not isinstance(column, list)  # values from Python have no `where`
         self.column, self.title = column, title
         self.kind = cast("pa.DictionaryType", column.type).value_type if _coded(column) else column.type
@@ -108,8 +103,6 @@ class _Compared:
         self.textual = "string" in str(self.kind) or "binary" in str(self.kind)
 
     def known(self, holds: np.ndarray) -> Verdict:
-        import numpy as np
-
         return Verdict(holds, np.zeros(len(holds), bool), lambda row: Fault("bad-row", f"row {row}"))
 
     def missing(self) -> np.ndarray:
@@ -119,9 +112,6 @@ class _Compared:
         return self._missing
 
     def _gaps(self) -> np.ndarray:
-        import numpy as np
-        import pyarrow as pa
-
         plain = self._plain()
         if plain is not None:
             offsets, _ = text_buffers(plain)
@@ -136,8 +126,6 @@ class _Compared:
     # --- the three kinds of cells -------------------------------------------------------------------------------
 
     def equal(self, cell: Cell) -> Verdict:
-        import pyarrow as pa
-
         if cell == "" and isinstance(cell, str):
             return self.known(self.missing())
         if isinstance(cell, bool):
@@ -154,8 +142,6 @@ class _Compared:
         return self._text("=", cell)
 
     def ordered(self, order: str, cell: Cell) -> Verdict:
-        import pyarrow as pa
-
         if not isinstance(cell, str):
             return self._number(order, cell)
         if pa.types.is_boolean(self.kind):
@@ -166,9 +152,6 @@ class _Compared:
         return self._text(order, cell)
 
     def _number(self, relation: str, cell: float | int) -> Verdict:
-        import numpy as np
-        import pyarrow as pa
-
         if pa.types.is_boolean(self.kind):
             raise self._unfit(cell, "booleans", "write true or false")
         if pa.types.is_temporal(self.kind):
@@ -205,7 +188,6 @@ class _Compared:
         return Verdict(holds, wrong, fault, f"where {self.title} is neither true nor false")
 
     def _text(self, relation: str, cell: str) -> Verdict:
-        import pyarrow as pa
         from pyarrow.compute import call_function
 
         kernel = _KERNELS[relation]
@@ -233,16 +215,12 @@ class _Compared:
         texts = self._texts()
         if relation == "=":
             return self.known(texts.equal(cell))
-        import numpy as np
-
         among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
         behind = np.zeros(len(texts.faults) + 1, bool)  # the entries for non-texts and, last, for -1
         return self.known(np.append(among, behind).take(texts.codes))
 
     def _dates(self, relation: str, moment: Instant, plain: pa.StringArray | None) -> Verdict:
         """The verdict on texts as dates."""
-        import numpy as np
-
         missing = self.missing()
         if plain is not None and (stamps := as_stamps(plain, missing)) is not None:
             return self.known(ordered_stamps(relation, stamps, moment) & ~missing)
@@ -266,8 +244,6 @@ class _Compared:
     def _plain(self) -> pa.StringArray | None:
         """A long column of ASCII texts as it is: Arrow's kernels can then compare it without finding its distinct
         texts. None for any other column."""
-        import pyarrow as pa
-
         types = pa.types
         if (
             self._has_texts
@@ -304,8 +280,6 @@ class _Compared:
 
 
 def _coded(column: pa.Array | pa.ChunkedArray) -> bool:
-    import pyarrow as pa
-
     return pa.types.is_dictionary(column.type)
 
 
@@ -315,8 +289,6 @@ def _as_number(cell: str) -> str:
 
 def _mask(found: pa.BooleanArray) -> np.ndarray:
     """The values of a boolean array; False where null."""
-    import numpy as np
-
     data = found.buffers()[1]
     if data is None or not len(found):
         return np.zeros(len(found), bool)

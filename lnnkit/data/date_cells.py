@@ -7,18 +7,17 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.arrow import booleans, view
 from lnnkit.data.names import Names
-from lnnkit.data.numbers import NUMERAL
+from lnnkit.data.numerals import NUMERAL
 from lnnkit.data.table_fault import Fault
 from lnnkit.syntax.dates import Instant, formats, instant, is_date
 from lnnkit.syntax.printer import format_string
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 ORDERS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -34,7 +33,6 @@ _LETTERS |= {"%M": "mm", "%S": "ss", "%p": "AM"}
 
 def as_stamps(texts: pa.StringArray, missing: np.ndarray) -> pa.Array | None:
     """Texts that are all dates, with a zone or without one, as timestamps; null where missing. None for others."""
-    import pyarrow as pa
     from pyarrow.compute import call_function
 
     if missing.any():
@@ -49,9 +47,6 @@ def as_stamps(texts: pa.StringArray, missing: np.ndarray) -> pa.Array | None:
 
 def ordered_stamps(relation: str, stamps: pa.Array, moment: Instant) -> np.ndarray:
     """A mask of the days or timestamps for which a comparison holds; arbitrary where null."""
-    import numpy as np
-    import pyarrow as pa
-
     if pa.types.is_date(stamps.type):
         stamps = stamps.cast(pa.timestamp("ms"))
     bound, rest = divmod(moment.nanoseconds, _NANOSECONDS[stamps.type.unit])
@@ -64,8 +59,6 @@ def ordered_stamps(relation: str, stamps: pa.Array, moment: Instant) -> np.ndarr
 def ordered_texts(relation: str, names: Names, moment: Instant) -> tuple[np.ndarray, np.ndarray]:
     """The texts for which a comparison holds, and those that cannot be compared: for an order all that are no dates or
     lack the zone that others have; for an equality only dates in another form, since any other text is unequal."""
-    import numpy as np
-
     stamps = as_stamps(names.arrow, np.zeros(len(names), bool))
     if stamps is not None:
         return ordered_stamps(relation, stamps, moment), np.zeros(len(names), bool)

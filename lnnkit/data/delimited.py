@@ -6,16 +6,15 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.lines import Layout, Text, record, record_lines
 from lnnkit.data.source import RawTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.syntax.printer import format_string
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # By `python -m benchmarks.load_constants` 300,000 rows take 85 to 98 CPU ms from 2^18 to 2^22, which is noise.
 BLOCK = 1 << 20
@@ -97,9 +96,6 @@ def _behind_break(text: bytes, place: int) -> int:
 
 
 def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, first: int) -> Grid:
-    import numpy as np
-    import pyarrow as pa
-
     bad: list[tuple[int, Fault]] = []
     if text.filled() < len(text.held):
         table = _parsed(text, width, wanted, raw, layout, bad)
@@ -151,7 +147,6 @@ def _parsed(
     text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, bad: list[tuple[int, Fault]]
 ) -> pa.Table:
     """The wanted columns as bytes; rows of another width are added to ``bad``, by record number from 0."""
-    import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     def ragged(row: arrow_csv.InvalidRow) -> str:

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from lnnkit.data.arrow import booleans, concatenated, filled, nulls, one, strings, view
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column, booleans, concatenated, filled, nulls, one, strings, view
+from lnnkit.data.names import is_many
 from lnnkit.data.objects import alike, entities_in, is_missing
 from lnnkit.data.ranked import ranked
 from lnnkit.data.table_fault import Unreadable
-from lnnkit.data.whole import EXACT, all_whole, coded, is_many, united
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
-    from lnnkit.data.arrow import Column
+from lnnkit.data.whole import EXACT, all_whole, coded, united
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,6 @@ def encoded(columns: Sequence[tuple[Column, str]]) -> list[Piece]:
     """Encodes columns of equal length as pieces. In a large table, columns of whole numbers (typed or spelt out)
     share their numbers, and columns of plain texts form one piece. Raises ``Unreadable`` for a column without
     entities."""
-    import pyarrow as pa
-
     columns = [(whole_floats(_in_bulk(column)) if len(column) else [], title) for column, title in columns]
     kinds = [None if isinstance(column, list) else column.type for column, _ in columns]
     spelled = [() if kind is None else _spelling(kind, title) for kind, (_, title) in zip(kinds, columns, strict=True)]
@@ -74,8 +70,6 @@ def _in_bulk(column: Column) -> Column:
 
 def are_floats(column: Column) -> bool:
     """Whether a column holds floats, or decimals with a fraction, and gaps."""
-    import pyarrow as pa
-
     if isinstance(column, list):
         floats = all(isinstance(value, float) or is_missing(value) for value in column)
         return floats and any(isinstance(value, float) for value in column)
@@ -85,9 +79,6 @@ def are_floats(column: Column) -> bool:
 def whole_floats(column: Column) -> Column:
     """Floats, or decimals, that are all whole (as pandas writes integers with gaps) as integers, and nan as a gap; any
     other column unchanged, and so are floats too large to tell whole numbers apart."""
-    import numpy as np
-    import pyarrow as pa
-
     if not are_floats(column):
         return column
     if isinstance(column, list):
@@ -105,14 +96,10 @@ def whole_floats(column: Column) -> Column:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
     return pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind)
 
 
 def _from_texts(columns: Mapping[int, pa.Array | pa.ChunkedArray]) -> Piece:
-    import pyarrow as pa
-
     plain = [array if pa.types.is_binary(array.type) else array.cast(pa.binary()) for array in columns.values()]
     codes, values = ranked(concatenated([filled(array) for array in plain]))
     return Piece(codes, values, ordered=True, used=True, columns=tuple(columns))
@@ -122,9 +109,6 @@ def _from_whole_numbers(
     texts: Mapping[int, pa.Array | pa.ChunkedArray], whole: Mapping[int, pa.Array | pa.ChunkedArray]
 ) -> list[Piece]:
     """Pieces that share their numbers: the ``whole`` columns, and those of ``texts`` that spell only whole numbers."""
-    import numpy as np
-    import pyarrow as pa
-
     numbers: dict[int, np.ndarray] = {}
     gaps: dict[int, np.ndarray] = {}
     for place, array in texts.items():
@@ -146,9 +130,6 @@ def _from_whole_numbers(
 
 
 def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
-    import numpy as np
-    import pyarrow as pa
-
     if isinstance(column, list):
         distinct, codes, faults = entities_in(column)
         return Piece(codes, strings(distinct), faults)
@@ -177,8 +158,6 @@ def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
 
 def _spelling(kind: pa.DataType, title: str) -> tuple[pa.DataType, ...]:
     """The casts that convert a type to text, or to bytes that may not be UTF-8."""
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(kind):
         return _spelling(cast("pa.DictionaryType", kind).value_type, title)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lnnkit.data.names import Names
+import numpy as np
+
+from lnnkit.data.names import Names, is_many
+from lnnkit.data.numerals import parted
 from lnnkit.data.table import FactTable
-from lnnkit.data.whole import is_many, parted, united
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
 LIMIT = 2**31 - 1
@@ -78,15 +79,13 @@ def _in_python(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.
     names = Names.of(named.union(*(held.python for held in lists)))
     if not lists:
         return names, []
-    import numpy as np
-
     place = {name: index for index, name in enumerate(names)}
     return names, [np.fromiter(map(place.__getitem__, held), np.int32, len(held)) for held in lists]
 
 
 def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
     """All names, and the ranks of those of each list; None for a list that has all names."""
-    import numpy as np
+    from lnnkit.data.whole import united
 
     spelled, others = parted(named)
     numbers, (*first, _) = united([*(held.numbers_in_numpy for held in lists), np.array(spelled, np.int64)])
@@ -102,8 +101,6 @@ def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.nd
 def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:
     """All texts, sorted, and the ranks of those of each sorted list; None for a list that has all of them, which can
     then serve as the numbering itself."""
-    import numpy as np
-
     from lnnkit.data.arrow import concatenated, strings
     from lnnkit.data.ranked import ranked
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.choose import Choice, Filter
 from lnnkit.data.column_pairs import Side, pair_verdict
@@ -20,9 +23,6 @@ from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_to
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_column, format_condition, format_predicate, format_string
 from lnnkit.syntax.span import Span
-
-if TYPE_CHECKING:
-    import numpy as np
 
 TEXT_FORMATS = ("csv", "tsv")
 _SAMPLE = 100  # cells in which several units are looked for
@@ -67,9 +67,6 @@ def facts(
     checked. The names of entities may be ``known`` from another table. Raises ``Unreadable`` if the type of a column
     fits no row at all.
     """
-    import numpy as np
-    import pyarrow as pa
-
     total = len(grid.rows)
     try:
         written = _texts(grid, sheet, choice.keys, known)
@@ -114,8 +111,6 @@ def facts(
 
 def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[Verdict], grid: Grid) -> tuple[list[_Doubt], np.ndarray]:
     """The doubts about rows that no condition leaves out, and which rows are facts."""
-    import numpy as np
-
     spoiled = np.zeros(len(grid.rows), bool)
     spoiled[list(grid.spoiled)] = True
     live, possible = ~spoiled, ~spoiled  # whether all conditions hold, and whether none excludes the row
@@ -156,8 +151,6 @@ def _bounds(
     reals: list[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet, gaps: Gaps
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
     """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true."""
-    import numpy as np
-
     if not reals:
         ones = np.broadcast_to(1.0, total)  # takes no memory
         return ones, ones, []
@@ -211,8 +204,6 @@ def _bounds(
 
 def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
     """Whether all ``values`` are valid."""
-    import numpy as np
-
     if not len(values) or real.missing.any() or real.wrong.any():
         return False
     low, high = real.ends or (values.min(), values.max())  # nan if any value is
@@ -220,8 +211,6 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
 
 
 def _value_fault(real: Reals, position: int, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], Fault]:
-    import numpy as np
-
     title = sheet.title(position)
 
     def fault(row: int) -> Fault:
@@ -317,8 +306,6 @@ class _Group:
 
 
 def _group(grid: Grid, doubt: _Doubt, shown: int) -> _Group | None:
-    import numpy as np
-
     rows = np.flatnonzero(doubt.rows)
     named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:shown].tolist()]
     return _Group(named, len(rows), doubt.others) if named else None
@@ -367,8 +354,6 @@ def _warnings(
 ) -> list[Diagnostic]:
     """Warnings about valid tables that probably contain a slip; ``chosen`` says whether a condition keeps any row, as
     far as that is known."""
-    import numpy as np
-
     found: list[Diagnostic] = []
 
     def warn(code: str, message: str, hint: str, row: int | None = None) -> None:
@@ -423,7 +408,7 @@ def _warnings(
 def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
     """Whether every column name looks like a value of its column, and no column was chosen by name: the file may have
     no header."""
-    from lnnkit.data.numbers import NUMERAL
+    from lnnkit.data.numerals import NUMERAL
 
     if choice.named:
         return False

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.table_fault import Unreadable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from lnnkit.data.arrow import Column
 
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -21,9 +20,6 @@ UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 def arrow_sheet(table: Any, source: str) -> Sheet:
     """The sheet of any object with an Arrow interface; rows count from 1. A named pandas index becomes the first
     columns, as ``reset_index`` does; an unnamed one is ignored."""
-    import numpy as np
-    import pyarrow as pa
-
     kind = type(table).__name__
     try:
         held = _table(table)
@@ -42,8 +38,6 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
 
 
 def _table(table: Any) -> pa.Table:
-    import pyarrow as pa
-
     if isinstance(table, pa.Table):
         return table
     if hasattr(table, "__arrow_c_stream__"):
@@ -77,8 +71,6 @@ def _columns(table: pa.Table, pandas: bool) -> list[int]:
 
 def column_of(values: Any, title: str) -> Column:
     """One column: an Arrow array if the values are one or a numeric array, otherwise a list."""
-    import pyarrow as pa
-
     problem: object = f"it is a {type(values).__name__}"
     try:
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
@@ -98,9 +90,6 @@ def column_of(values: Any, title: str) -> Column:
 
 
 def _from_array(values: Any) -> Column:
-    import numpy as np
-    import pyarrow as pa
-
     if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
         return values.tolist()  # what is masked is None
     array = np.asarray(values)

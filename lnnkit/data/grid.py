@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    from lnnkit.data.arrow import Column
-    from lnnkit.data.table_fault import Fault
-    from lnnkit.data.texts import Texts
+from lnnkit.data.arrow import Column
+from lnnkit.data.table_fault import Fault
+from lnnkit.data.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)

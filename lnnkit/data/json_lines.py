@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import pyarrow as pa
+
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.source import RawTable
 from lnnkit.data.table_fault import Unreadable
@@ -12,8 +15,6 @@ from lnnkit.data.table_fault import Unreadable
 def open_json_lines(raw: RawTable) -> Sheet:
     """The sheet of a file of JSON lines; rows count as the lines do. The columns are the keys of all objects, a key
     that an object lacks is a missing cell, and dates stay text."""
-    import numpy as np
-    import pyarrow as pa
     from pyarrow import json
 
     def parsed(schema: pa.Schema | None) -> pa.Table:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lnnkit.data.table_fault import Fault
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _BLOCK = 1 << 20  # bytes; 300,000 rows take 83 to 101 CPU ms from 2^18 to 2^22, which is noise
 _FILLED = re.compile(rb"[^\r\n]")
@@ -64,16 +62,12 @@ class Text:
         return found.start() if found else len(self.held)
 
     def codes(self) -> np.ndarray:
-        import numpy as np
-
         return np.frombuffer(self.held, np.uint8, offset=self.start)
 
 
 def record_lines(text: Text, records: int, first: int, layout: Layout) -> tuple[np.ndarray, dict[int, Fault]] | None:
     """The line of each of ``records`` records, where ``text`` starts at line ``first``, and the faulty records by
     index; None if the records cannot be determined."""
-    import numpy as np
-
     quoting = layout.quoting and text.holds(b'"')
     strange = quoting and doubtful(text, ord(layout.delimiter))
     if _line_count(text) == records and not strange:
@@ -93,8 +87,6 @@ def record_lines(text: Text, records: int, first: int, layout: Layout) -> tuple[
 
 
 def _line_count(text: Text) -> int:
-    import numpy as np
-
     codes = text.codes()
     ends = sum(int(np.count_nonzero(codes[low : low + _BLOCK] == 10)) for low in range(0, len(codes), _BLOCK))
     if text.holds(b"\r"):
@@ -104,8 +96,6 @@ def _line_count(text: Text) -> int:
 
 def _line_ends(text: Text) -> tuple[np.ndarray, np.ndarray]:
     r"""The start of each line and the end of its content; ``\n``, ``\r\n`` and a lone ``\r`` end a line."""
-    import numpy as np
-
     codes = text.codes()
     feeds = np.flatnonzero(codes == 10)
     returns = np.flatnonzero(codes == 13)
@@ -125,8 +115,6 @@ def doubtful(text: Text, delimiter: int) -> bool:
     """Whether a quote stands where RFC 4180 allows none. Decided by runs of quotes: after an even number of quotes a
     run must start a cell (and an even run must be the whole cell); after an odd number, an odd run must end the
     cell."""
-    import numpy as np
-
     codes = text.codes()
     quotes = np.flatnonzero(codes == 34)
     firsts = np.flatnonzero(np.diff(quotes, prepend=-2) != 1)
@@ -145,8 +133,6 @@ def _join_quoted(
     text: Text, starts: np.ndarray, begins: np.ndarray, pattern: re.Pattern[bytes]
 ) -> list[tuple[int, Fault]]:
     """Remove from ``begins`` the lines inside quoted values; returns the faulty records by line."""
-    import numpy as np
-
     quotes = np.flatnonzero(text.codes() == 34)
     faults: list[tuple[int, Fault]] = []
     done = 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.marks import meant_cells
@@ -75,7 +77,5 @@ def read_table(
 
 def denied(table: FactTable) -> FactTable:
     """The facts of the negation: ``[1 - U, 1 - L]``; as for ``fact ~P``, a lower end is 1 only if ``U`` is 0."""
-    import numpy as np
-
     lower = np.where(table.upper == 0, 1.0, np.minimum(1 - table.upper, _BELOW_ONE))
     return replace(table, lower=lower, upper=1 - table.lower)

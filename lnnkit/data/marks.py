@@ -6,19 +6,16 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from lnnkit.data.arrow import one, strings
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column, one, strings
 from lnnkit.data.choose import Choice
 from lnnkit.data.grid import Grid
 from lnnkit.data.numerals import pointed
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax import ast
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from lnnkit.data.arrow import Column
 
 
 def meant_cells(grid: Grid, table: ast.Table, choice: Choice) -> Grid:
@@ -67,8 +64,6 @@ def with_points(column: Column, place: int) -> Column:
 
 def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
     """A column of texts, changed; each distinct text once. Texts that are not UTF-8 leave the column as it is."""
-    import pyarrow as pa
-
     if isinstance(column, list):
         return column
     array = one(column)
@@ -103,8 +98,6 @@ def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
 
 def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | None:
     """The column without its marks; None if it has none."""
-    import pyarrow as pa
-
     array = one(column)
     if pa.types.is_dictionary(array.type):
         coded = cast("pa.DictionaryArray", array)
@@ -123,8 +116,6 @@ def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Arr
 
 def _as_values(kind: pa.DataType, marks: Sequence[str]) -> pa.Array | None:
     """The marks as values of a type; None if none of them is one."""
-    import pyarrow as pa
-
     if pa.types.is_null(kind):
         return None
     if pa.types.is_binary(kind) or pa.types.is_string(kind):  # in NFD too, that is, with combining marks

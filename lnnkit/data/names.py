@@ -6,13 +6,20 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast, overload
 
-from lnnkit.data.whole import is_many, parted, whole
+from lnnkit.data.numerals import parted, whole
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
 _FEW = 20  # materialising a text alone costs this many times its share in bulk
+
+SMALL = 20_000  # up to this many values plain Python beats the import of Arrow's kernels
+
+
+def is_many(count: int) -> bool:
+    """Whether this many values are worth the import of Arrow's kernels."""
+    return count > SMALL
 
 
 def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
@@ -28,9 +35,9 @@ def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
 
 
 class Names(Sequence[str]):
-    """Distinct texts by rank: first ``numbers`` (see `lnnkit.data.whole`), ascending by value, then ``texts`` that are
-    not whole numbers, ascending by code point; each as Python objects, or as numpy and Arrow arrays. Equal to any
-    sequence of the same texts."""
+    """Distinct texts by rank: first ``numbers`` (see `whole`), ascending by value, then ``texts`` that are not whole
+    numbers, ascending by code point; each as Python objects, or as numpy and Arrow arrays. Equal to any sequence of the
+    same texts."""
 
     __slots__ = ("_arrow", "_python", "_ranks", "numbers", "texts")
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import re
+import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from lnnkit.data.arrow import nulls, one, view
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column, nulls, one, view
+from lnnkit.data.names import is_many
+from lnnkit.data.numerals import NUMERAL, TRUTHS
 from lnnkit.data.objects import brief, is_missing, unboxed
 from lnnkit.data.table_fault import Unreadable
 from lnnkit.data.texts import texts_of
-from lnnkit.data.whole import EXACT, is_many
+from lnnkit.data.whole import EXACT
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
-    from lnnkit.data.arrow import Column
-
-NUMERAL = re.compile(
-    r"{blanks}[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?)){blanks}".format(
-        blanks=r"[^\S\x1c-\x1f]*"  # the separators are no blanks to `float`
-    ),
-    re.IGNORECASE,
-)
-TRUTHS = {word: float(word in ("true", "yes", "t", "y")) for word in ["true", "yes", "t", "y", "false", "no", "f", "n"]}
-"""The words that are truth values, in any case, beside numbers from 0 to 1."""
 _BLOCK = 1 << 15  # numbers at a time: they fit a processor's cache
 _HUGE_PAGE = 1 << 21  # bytes
 
@@ -50,9 +42,6 @@ def reals_of(column: Column, title: str, truth: bool) -> Reals:
     """The numbers in a column: numbers of any type, texts that spell one (surrounding blanks are allowed; ``inf`` is,
     ``nan`` is not), and for truth values also booleans and the words of `TRUTHS`. Raises ``Unreadable`` for a column of
     another type."""
-    import numpy as np
-    import pyarrow as pa
-
     if isinstance(column, list):
         return _from_objects(column, truth)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -72,9 +61,6 @@ def reals_of(column: Column, title: str, truth: bool) -> Reals:
 
 
 def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
-    import numpy as np
-    import pyarrow as pa
-
     array = one(column.cast(kind))  # decoded, if it is dictionary-encoded
     missing = nulls(array)
     wide = array.cast(pa.uint8()) if pa.types.is_boolean(kind) else array
@@ -94,8 +80,6 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
 
 def _copied(values: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
     """A copy without negative zeros, with its least and its greatest value (nan if any is), in one pass of memory."""
-    import numpy as np
-
     if not len(values):
         return values, (0.0, 0.0)
     copy = _in_huge_pages(len(values))
@@ -111,8 +95,6 @@ def _copied(values: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
 def _in_huge_pages(count: int) -> np.ndarray:
     """Float64 numbers to be written. Large arrays begin where a huge page does: otherwise one to two of the few that
     they take are cut into hundreds of small pages, each of which the system hands out and clears by itself."""
-    import numpy as np
-
     if 8 * count < 2 * _HUGE_PAGE:  # below this numpy asks for no huge pages
         return np.empty(count)
     memory = np.empty(8 * count + _HUGE_PAGE, np.uint8)
@@ -122,8 +104,6 @@ def _in_huge_pages(count: int) -> np.ndarray:
 
 def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> Reals:
     """Many texts in one pass if all are valid; otherwise each distinct one is read once."""
-    import numpy as np
-
     many = _from_numerals(column) if is_many(len(column)) else None
     if many is not None:
         return many
@@ -143,9 +123,6 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> 
 
 def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:
     """Plain texts that all spell numbers that float64 holds exactly; None if any does not."""
-    import numpy as np
-    import pyarrow as pa
-
     if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
         return None
     array = one(column)
@@ -162,9 +139,6 @@ def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:
 def _spelled(texts: pa.StringArray, truth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The number that each text spells, whether it spells one, and whether it is a whole number that float64 cannot
     hold."""
-    import numpy as np
-    import pyarrow as pa
-
     if is_many(len(texts)):
         try:
             values = np.array(view(texts.cast(pa.float64()), np.float64))
@@ -193,11 +167,6 @@ def _numeral(text: str, truth: bool) -> tuple[float, bool, bool]:
 
 def _from_objects(column: list[object], truth: bool) -> Reals:
     """A Python list of numbers and other objects; a text counts as wrong, even if it spells a number."""
-    import math
-    import numbers
-
-    import numpy as np
-
     if is_many(len(column)) and set(map(type, column)) == {float}:
         values, none = np.array(column, np.float64), np.zeros(len(column), bool)
         return Reals(values, none, np.isnan(values), lambda row: brief(column[row]), none)

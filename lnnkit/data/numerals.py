@@ -1,4 +1,4 @@
-"""Hints for texts that are not numbers: what was meant, and how to write it."""
+"""How texts spell numbers and truths: which do, and hints for the others, about what was meant and how to write it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,39 @@ _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
 _COMMA = re.compile(r"(?P<whole>[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+)),(?P<part>\d+)")
 _UNIT = re.compile(r"(?:[^\w\s]|\w{0,4}\s)?\s*[+-]?[\d.]+\s*(?:[^\W\d]{1,4}|[^\w\s])?")
+
+NUMERAL = re.compile(
+    r"{blanks}[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?P<inf>inf(?:inity)?)){blanks}".format(
+        blanks=r"[^\S\x1c-\x1f]*"  # the separators are no blanks to `float`
+    ),
+    re.IGNORECASE,
+)
+TRUTHS = {word: float(word in ("true", "yes", "t", "y")) for word in ["true", "yes", "t", "y", "false", "no", "f", "n"]}
+"""The words that are truth values, in any case, beside numbers from 0 to 1."""
+WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+
+def whole(text: str) -> int | None:
+    """The number that ``text`` spells if it is a *whole number*: exactly what Python prints for an ``int`` of 64 bits, so
+    ``42`` and ``-7``, but not ``007``, ``-0``, ``+5`` or ``1e3``. With one spelling each they can be stored as numbers,
+    and nothing is lost."""
+    if not WHOLE.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def parted(texts: Iterable[str]) -> tuple[list[int], list[str]]:
+    """The whole numbers among some texts, and the other texts."""
+    numbers: list[int] = []
+    others: list[str] = []
+    for text in texts:
+        number = whole(text)
+        if number is None:
+            others.append(text)
+        else:
+            numbers.append(number)
+    return numbers, others
 
 
 def decimal_comma(text: str) -> str | None:

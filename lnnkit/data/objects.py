@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 import unicodedata
 from decimal import Decimal
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.arrow import int64s, strings
 from lnnkit.data.table_fault import Unreadable
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 
 def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, str]]:
     """The distinct texts of a list, the code of each row (-1 for a gap), and by code the reason why a value is not an
     entity."""
-    import numpy as np
-
     seen: dict[tuple[type, object], int] = {}
     index: dict[str, int] = {}
     texts: list[str] = []
@@ -49,8 +47,6 @@ def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, 
 def alike(column: list[object]) -> pa.Array | None:
     """A list of only texts (and gaps, as empty texts) or only whole numbers as an Arrow array, without a Python step
     for each; None for any other list."""
-    import numpy as np
-
     kinds = set(map(type, column))
     try:
         if kinds == {int}:
@@ -71,8 +67,6 @@ def brief(value: object) -> str:
 
 def _entity(value: object) -> tuple[str, str]:
     """The text of one Python value, or the reason why it has none."""
-    import datetime
-
     value = unboxed(value)
     if isinstance(value, str):
         text = unicodedata.normalize("NFC", value)
@@ -100,6 +94,4 @@ def is_missing(value: object) -> bool:
 
 def unboxed(value: object) -> object:
     """The Python value of a numpy scalar; anything else unchanged."""
-    import numpy as np
-
     return value.item() if isinstance(value, np.generic) else value

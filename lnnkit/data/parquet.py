@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import pyarrow as pa
+
 from lnnkit.data.frames import UNNAMED_INDEX
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.source import RawTable
@@ -12,7 +15,6 @@ from lnnkit.data.table_fault import Unreadable
 
 def open_parquet(raw: RawTable) -> Sheet:
     """The sheet of a Parquet file; rows count from 1. An unnamed pandas index at its end is ignored."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
@@ -24,8 +26,6 @@ def open_parquet(raw: RawTable) -> Sheet:
         names.pop()
 
     def read(wanted: Sequence[int]) -> Grid:
-        import numpy as np
-
         chosen = [names[position] for position in wanted]
         plain = len(set(file.schema_arrow.names)) == len(file.schema_arrow.names) and not any("." in n for n in chosen)
         try:

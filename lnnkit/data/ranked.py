@@ -3,13 +3,12 @@ sort as code points do."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.arrow import int64s, view
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 
 def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
@@ -17,7 +16,6 @@ def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
 
     ``texts`` are strings or binary without nulls; the distinct ones have the same type.
     """
-    import numpy as np
     from pyarrow.compute import call_function
 
     coded = cast("pa.DictionaryArray", texts.dictionary_encode())

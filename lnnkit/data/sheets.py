@@ -6,19 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lnnkit.data.arrow import Column
 from lnnkit.data.delimited import open_delimited
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.json_lines import open_json_lines
 from lnnkit.data.parquet import open_parquet
 from lnnkit.data.source import RawTable, in_utf8, read_source
 from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.texts import Texts
 from lnnkit.syntax import ast
-
-if TYPE_CHECKING:
-    from lnnkit.data.arrow import Column
-    from lnnkit.data.texts import Texts
 
 Key = tuple[Path, ast.Table]
 

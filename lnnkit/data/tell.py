@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
@@ -13,9 +15,6 @@ from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.syntax.diagnostic import Diagnostic
-
-if TYPE_CHECKING:
-    import numpy as np
 
 SOURCE = "the table"
 TOLD = "<told"  # how the names of such files begin
@@ -79,8 +78,6 @@ def _sheet(arity: int, numeric: bool, table: Any, like: FactTable | None) -> She
 
 
 def _array_columns(table: Any) -> dict[str, object]:
-    import numpy as np
-
     try:
         array = np.asanyarray(table) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -101,8 +98,6 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable 
 
 def _numbered(count: int, like: FactTable | None) -> np.ndarray:
     """The row numbers from 1 to ``count``, shared with ``like`` if it has the same."""
-    import numpy as np
-
     if like is not None and count and len(like) == count and like.rows[0] == 1 and like.rows[-1] == count:
         return like.rows
     return np.arange(1, 1 + count, dtype=np.int64)
@@ -110,8 +105,6 @@ def _numbered(count: int, like: FactTable | None) -> np.ndarray:
 
 def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     """A sheet of the rows that have the width of the first fitting one; rows of another width are reported as lost."""
-    import numpy as np
-
     allowed = range(arity + numeric, arity + 3)
     if set(map(type, rows)) <= {tuple, list} and len(set(map(len, rows))) == 1 and len(rows[0]):
         turned = enumerate(zip(*rows, strict=True), start=1)

@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from lnnkit.data.arrow import concatenated, one, strings, text_buffers, view
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column, concatenated, one, strings, text_buffers, view
 from lnnkit.data.clean import cleaned
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.encode import Piece, encoded
-from lnnkit.data.names import Names, some_of
+from lnnkit.data.names import Names, is_many, some_of
 from lnnkit.data.ranked import ranked
-from lnnkit.data.whole import ascending, drawn, gapless, is_many, united
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
-    from lnnkit.data.arrow import Column
-
+from lnnkit.data.whole import ascending, drawn, gapless, united
 
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
 _EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart
@@ -49,8 +45,6 @@ class Texts:
 
     def equal(self, text: str) -> np.ndarray:
         """A mask of the rows that equal ``text``; empty and null cells equal the empty text."""
-        import numpy as np
-
         if not text:
             return self.codes < 0
         place = self.names.find(text)
@@ -67,8 +61,6 @@ def texts_of(column: Column, title: str) -> Texts:
 def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = None) -> list[Texts]:
     """As `texts_of`, for several columns of one length, each with its title; all share their ``names``. One column that
     has the ``known`` names of another table, each once and in order, shares them."""
-    import numpy as np
-
     if known is not None and len(columns) == 1 and _has_all(columns[0][0], known):
         return [Texts(known.ranks, known, {}, 1)]
     pieces = [cleaned(piece) for piece in encoded(columns)]
@@ -83,8 +75,6 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
 def without_fractions(texts: Texts) -> Texts:
     """The texts with ``7.0`` read as ``7``, if each is a whole number in one of these spellings, as those of pandas are
     where a column has gaps; otherwise unchanged."""
-    import numpy as np
-
     names, count = texts.names, len(texts.names.numbers)
     used = np.zeros(len(names) + len(texts.faults) + 1, bool)
     used[texts.codes] = True  # the last stands for -1
@@ -106,9 +96,6 @@ def without_fractions(texts: Texts) -> Texts:
 
 def _has_all(column: Column, names: Names) -> bool:
     """Whether a column consists of all whole numbers that are names, in order."""
-    import numpy as np
-    import pyarrow as pa
-
     if len(names.texts) or len(column) != len(names) or isinstance(column, list) or column.null_count:
         return False
     if column.type != pa.int64():
@@ -135,8 +122,6 @@ def _piece(texts: Texts) -> Piece:
 
 def _united(pieces: Sequence[Piece]) -> list[Texts]:
     """The pieces, made to share their names; faulty values come after the names."""
-    import numpy as np
-
     shared = pieces[0].numbers
     if shared is not None and all(piece.numbers is shared and not len(piece.values) for piece in pieces):
         names = Names(strings([]), shared)
@@ -172,22 +157,16 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
 
 
 def _counted(count: int) -> np.ndarray:
-    import numpy as np
-
     return np.arange(count, dtype=np.int32)
 
 
 def _mapped(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
     """The new codes of old codes; -1 stays."""
-    import numpy as np
-
     return codes if (place == _counted(len(place))).all() else np.append(place, np.int32(-1)).take(codes)
 
 
 def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.StringArray]:
     """For each array the ranks of its texts among all distinct ones, and these, sorted."""
-    import numpy as np
-
     sizes = [len(values) for values in several]
     if is_many(sum(sizes)):
         codes, distinct = ranked(concatenated(several))
@@ -200,8 +179,6 @@ def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.Str
 
 def outer_blanks(names: Names) -> np.ndarray:
     """The indices of names that begin or end with a space, tab or line break."""
-    import numpy as np
-
     offsets, data = text_buffers(names.texts_in_arrow)
     if not (data <= ord(" ")).any():
         return np.empty(0, np.int64)
@@ -213,8 +190,6 @@ def outer_blanks(names: Names) -> np.ndarray:
 
 def compacted(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:
     """The kept rows of columns that share their names, with the names reduced to those in use."""
-    import numpy as np
-
     if not several:
         return ()
     names = several[0].names

@@ -1,65 +1,30 @@
-"""Names that are whole numbers: which texts are, and fast operations on many of them.
-
-A *whole number* is a text exactly as Python prints an ``int`` of 64 bits: ``0``, ``42``, ``-7``. The texts ``007``,
-``-0``, ``+5``, ``1_000``, ``1e3`` and ``9223372036854775808`` are not. A whole number has only one spelling, so nothing
-is lost when it is stored as a number.
-"""
+"""Columns of whole numbers (see `lnnkit.data.numerals.whole`): texts read as numbers, distinct ones found fast."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
 
 from lnnkit.data.arrow import int64s, text_buffers, view
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
+from lnnkit.data.names import is_many
+from lnnkit.data.numerals import WHOLE, whole
 
 EXACT = 2.0**53
 """From here on float64 skips whole numbers."""
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 # Measured by `python -m benchmarks.load_constants`: 300,000 rows take 235 CPU ms with a `_SPREAD` of 1, 179 with 4, 177
-# with 16; `_BLOCK` from 2^13 to 2^19 (173 to 190 ms) and `SMALL` from 1,000 to 400,000 (183 to 201) differ by noise.
+# with 16; `_BLOCK` from 2^13 to 2^19 (173 to 190 ms) differs by noise.
 _SPREAD = 4  # distinct numbers are found by direct addressing if their range is at most this many times their count
 _BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
-SMALL = 20_000  # up to this many values plain Python beats the import of Arrow's kernels
 _NINE = ord("9")
 _BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with a byte between these
-
-
-def is_many(count: int) -> bool:
-    """Whether this many values are worth the import of Arrow's kernels."""
-    return count > SMALL
-
-
-def whole(text: str) -> int | None:
-    """The number that ``text`` spells, if it is a whole number; otherwise None."""
-    if not _WHOLE.fullmatch(text):
-        return None
-    number = int(text)
-    return number if -(2**63) <= number < 2**63 else None
-
-
-def parted(texts: Iterable[str]) -> tuple[list[int], list[str]]:
-    """The whole numbers among some texts, and the other texts."""
-    numbers: list[int] = []
-    others: list[str] = []
-    for text in texts:
-        number = whole(text)
-        if number is None:
-            others.append(text)
-        else:
-            numbers.append(number)
-    return numbers, others
 
 
 def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
     """The numbers of a column of strings or binary that contains only whole numbers, as a new array: int32 if all fit,
     otherwise int64. None for any other column."""
-    import numpy as np
-
     found = np.empty(len(column), np.int32)
     start = 0
     for chunk in getattr(column, "chunks", [column]):
@@ -79,9 +44,6 @@ def _read(texts: pa.Array) -> np.ndarray | None:
     Arrow parses whole numbers, and a few other spellings. Those are longer than what Python prints (``-0``, ``007``) or
     contain a letter (``0x1F``), so all texts are whole numbers if their total length is right.
     """
-    import numpy as np
-    import pyarrow as pa
-
     if texts.null_count:
         return None
     strings = texts.view(pa.string()) if pa.types.is_binary(texts.type) else texts
@@ -98,8 +60,6 @@ def _read(texts: pa.Array) -> np.ndarray | None:
 
 def _length(numbers: np.ndarray) -> int:
     """The total number of characters in which Python prints the numbers."""
-    import numpy as np
-
     if not len(numbers):
         return 0
     low, high = int(numbers.min()), int(numbers.max())
@@ -118,8 +78,6 @@ def _length(numbers: np.ndarray) -> int:
 def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
     """The distinct numbers of several arrays, ascending (int64). The rank of each number is written to ``codes``
     (int32), one array for each, which may share memory with the numbers."""
-    import numpy as np
-
     filled = [each for each in several if len(each)]
     if not filled:
         return np.empty(0, np.int64)
@@ -157,8 +115,6 @@ def ascending(numbers: np.ndarray) -> bool:
 
 def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
     """As `coded`, for numbers that are far apart."""
-    import numpy as np
-
     together = np.concatenate([each.astype(np.int64, copy=False) for each in several])
     hashed = cast("pa.DictionaryArray", int64s(together).dictionary_encode())
     distinct = view(hashed.dictionary, np.int64)
@@ -174,8 +130,6 @@ def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> n
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The distinct numbers of several arrays, ascending, and for each array the ranks (int32) of its own."""
-    import numpy as np
-
     places = [np.empty(len(each), np.int32) for each in several]
     return coded(several, places), places
 
@@ -183,8 +137,6 @@ def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]
 def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
     """The indices of the whole numbers among distinct texts in ascending order (in the order of their values), and the
     values, ascending."""
-    import numpy as np
-
     low, high = (_bisected(texts, byte) for byte in (_BEFORE, _BEHIND))
     places, numbers = _found(texts.slice(low, high - low)) if high > low else (np.empty(0, np.int64),) * 2
     order = np.argsort(numbers)
@@ -207,15 +159,13 @@ def _bisected(texts: pa.StringArray, byte: int) -> int:
 
 def _found(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
     """The indices of the texts that are whole numbers, and the numbers."""
-    import numpy as np
-
     places = np.arange(len(texts))
     if is_many(len(texts)):
         numbers = all_whole(texts)
         if numbers is None:
             from pyarrow.compute import MatchSubstringOptions, call_function
 
-            alike = call_function("match_substring_regex", [texts], MatchSubstringOptions(f"^(?:{_WHOLE.pattern})$"))
+            alike = call_function("match_substring_regex", [texts], MatchSubstringOptions(f"^(?:{WHOLE.pattern})$"))
             places, texts = np.flatnonzero(alike), texts.filter(alike)
             numbers = all_whole(texts)
         if numbers is not None:

@@ -16,8 +16,8 @@ from lnnkit.data.encode import whole_floats
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.marks import with_points, without_marks
 from lnnkit.data.names import Names
-from lnnkit.data.numbers import NUMERAL, reals_of
-from lnnkit.data.numerals import decimal_comma
+from lnnkit.data.numbers import reals_of
+from lnnkit.data.numerals import NUMERAL, decimal_comma
 from lnnkit.data.sheets import opened
 from lnnkit.data.source import RawTable, read_source
 from lnnkit.data.table_fault import Unreadable

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lnnkit.data import delimited, whole
+from lnnkit.data import delimited, names
 
 
 @contextmanager
@@ -15,6 +15,6 @@ def reading(in_bulk: bool) -> Iterator[None]:
     """Whether every table is read in the way of large ones."""
     with pytest.MonkeyPatch.context() as patch:
         if in_bulk:
-            patch.setattr(whole, "SMALL", -1)
+            patch.setattr(names, "SMALL", -1)
             patch.setattr(delimited, "LARGE", 0)
         yield

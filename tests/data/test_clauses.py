@@ -9,7 +9,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.data.whole import SMALL
+from lnnkit.data.names import SMALL
 from lnnkit.syntax.parse import parse
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lnnkit.data.load import read_table
-from lnnkit.data.whole import SMALL
+from lnnkit.data.names import SMALL
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from tests.data.reading import STATEMENT, Read

@@ -11,7 +11,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.data.whole import SMALL
+from lnnkit.data.names import SMALL
 
 PROGRAM = """\
 predicate Cust(c, n) closed

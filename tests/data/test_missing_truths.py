@@ -13,7 +13,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.data.whole import SMALL
+from lnnkit.data.names import SMALL
 
 UNKNOWN = {"a": (1.0, 1.0), "b": (0.0, 1.0), "c": (0.0, 0.25)}
 

@@ -14,7 +14,7 @@ import pytest
 
 import lnnkit
 from lnnkit.data.load import read_table
-from lnnkit.data.whole import SMALL
+from lnnkit.data.names import SMALL
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from tests.blocks import at_length
