@@ -27,8 +27,8 @@ WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def whole(text: str) -> int | None:
-    """The number that ``text`` spells if it is a *whole number*: exactly what Python prints for an ``int`` of 64 bits, so
-    ``42`` and ``-7``, but not ``007``, ``-0``, ``+5`` or ``1e3``. With one spelling each they can be stored as numbers,
+    """The number that ``text`` spells if it is a *whole number*: exactly what Python prints for an ``int`` of 64 bits:
+    ``42`` and ``-7``, not ``007``, ``-0``, ``+5`` or ``1e3``. With one spelling each they can be stored as numbers,
     and nothing is lost."""
     if not WHOLE.fullmatch(text):
         return None

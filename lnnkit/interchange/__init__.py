@@ -1,5 +1,5 @@
 """Another notation for logic: first-order formulas that people and language models write -> programs, and back.
 
-In comes a text; `first_order` holds its formulas; out comes the text of a ``.lnn`` program with a comment for each
-liberty taken. The other way, a checked program becomes formulas (its classical reading), printed as SMT-LIB.
+`as_program.from_fol` reads a text (`reading` makes `first_order` expressions of its lines) and writes a ``.lnn`` program
+with a comment for each liberty taken. The other way, `smtlib` writes what a checked program says in classical logic.
 """

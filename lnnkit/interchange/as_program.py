@@ -8,15 +8,14 @@ individuals is a fact, every other premise an axiom, whatever is asked a query.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.function_relations import relations_for
-from lnnkit.interchange.liberties import Liberties
-from lnnkit.interchange.naming_apart import Symbol, names_for
-from lnnkit.interchange.numeric_attributes import with_attributes
+from lnnkit.interchange.first_order import Expression, Liberties
+from lnnkit.interchange.function_relations import relations_for, with_attributes
+from lnnkit.interchange.naming import Symbol, names_for, note_unique_names, with_one_name
 from lnnkit.interchange.reading.fol_text import read_fol
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -53,16 +52,16 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
     for each in errors:
         liberties.add(replace(each, message=f"left out: {each.message}", severity="warning"))
     _require_shallow(stated)
-    stated = _with_one_name(with_attributes(stated), liberties)
+    stated = with_one_name(with_attributes(stated), liberties)
     stated, relations = relations_for(stated)
     _require_shallow(stated)
     for (name, arity), (relation, span) in relations.items():
         given = "".join(f"x{i + 1}, " for i in range(arity))
         message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
         liberties.note_at("function-as-relation", message, "", span)
-    _note_unique_names(stated, liberties)
+    note_unique_names(stated, liberties)
     stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
-    stated = [each for each in stated if each.role == "query" or each.formula != fol.Constant(True)]
+    stated = [each for each in stated if each.role == "query" or each.formula != fol.TRUE]
     names, constants = names_for(stated, liberties)
     writer = _Writer(names, constants, frozenset(_facts_entities(stated)))
     body = [line for each in stated for line in writer.lines(each, liberties.found)]
@@ -86,104 +85,45 @@ def _require_shallow(stated: Sequence[fol.Stated]) -> None:
         )
 
 
-# --- liberties with the whole text ----------------------------------------------------------------------------------
-
-
-def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fol.Stated]:
-    """Eliminate equations between two names: the first name replaces the other."""
-    name_of: dict[str, str] = {}
-
-    def representative(name: str) -> str:
-        while name in name_of:
-            name = name_of[name]
-        return name
-
-    kept = []
-    for each in stated:
-        formula = each.formula
-        if each.role == "axiom" and isinstance(formula, fol.Equal) and _constant(formula.left, formula.right):
-            assert isinstance(formula.left, fol.Application) and isinstance(formula.right, fol.Application)
-            one, other = representative(formula.left.name), representative(formula.right.name)
-            if one != other:
-                name_of[other] = one
-                message = f"`{other}` is another name of `{one}`, which is written in its place"
-                hint = "in a program different names are different entities"
-                liberties.note_at("another-name", message, hint, formula.span)
-            continue
-        kept.append(each)
-    if not name_of:
-        return kept
-    names = {name: representative(name) for name in name_of}
-
-    def renamed(term: fol.Term) -> fol.Term:
-        if isinstance(term, fol.Application) and not term.arguments:
-            return term if term.quoted else replace(term, name=names.get(term.name, term.name))
-        return fol.with_subterms(term, renamed)
-
-    def change(leaf: fol.Leaf) -> fol.Leaf:
-        return fol.with_terms(leaf, renamed)
-
-    return [replace(each, formula=fol.with_leaves(each.formula, change)) for each in kept]
-
-
-def _constant(*terms: fol.Term) -> bool:
-    return all(isinstance(term, fol.Application) and not term.arguments and not term.quoted for term in terms)
-
-
-def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
-    """Note the unique names assumption where it matters. Without equations it changes nothing: any model has a copy in
-    which distinct names denote distinct entities."""
-    leaves = [leaf for each in stated for leaf in fol.leaves(each.formula)]
-    equations = [leaf for leaf in leaves if isinstance(leaf, fol.Equal)]
-    terms = [part for leaf in leaves for term in fol.terms_of(leaf) for part in fol.subterms(term)]
-    constants = {term.name for term in terms if isinstance(term, fol.Application) and not term.arguments}
-    if equations and len(constants) > 1:
-        place = next((each for each in equations if each.span is not None), equations[0])
-        message = "different names are taken to denote different individuals"
-        liberties.note_at("unique-names", message, "where two may be one, use one name for both", place.span)
-
-
-def _evaluated(formula: fol.Formula) -> fol.Formula:
+def _evaluated(formula: Expression) -> Expression:
     """The formula with equations between constants decided, and truth constants propagated as far as possible."""
-    if isinstance(formula, fol.Equal):
-        left, right = formula.left, formula.right
-        if isinstance(left, fol.Variable) and left == right:
-            return fol.Constant(True)
-        if not isinstance(left, fol.Variable) and not isinstance(right, fol.Variable):
-            return fol.Constant(_text(left) == _text(right))
+    if formula.kind == "equal":
+        left, right = formula.parts
+        if "variable" not in (left.kind, right.kind):
+            return fol.TRUE if _text(left) == _text(right) else fol.FALSE
+        return fol.TRUE if left == right else formula
+    if formula.kind not in (*fol.CONNECTIVES, *fol.QUANTIFIERS):
         return formula
-    inner = tuple([_evaluated(part) for part in fol.parts(formula)])
-    if fol.negated(formula) and isinstance(inner[0], fol.Constant):
-        return fol.Constant(not inner[0].value)
-    if isinstance(formula, fol.Connective) and formula.sign == "and":
-        inner = tuple([each for each in inner if each != fol.Constant(True)])
-        if len(inner) < 2:
-            return inner[0] if inner else fol.Constant(True)
-    if isinstance(formula, fol.Quantified) and formula.variable not in fol.free_variables(inner[0]):
-        return inner[0]
-    return fol.rebuilt(formula, inner)
+    inner = tuple([_evaluated(part) for part in formula.parts])
+    match formula.kind:
+        case "not" if inner[0] in (fol.TRUE, fol.FALSE):
+            return fol.FALSE if inner[0] == fol.TRUE else fol.TRUE
+        case "and":
+            inner = tuple([each for each in inner if each != fol.TRUE])
+            if len(inner) < 2:
+                return inner[0] if inner else fol.TRUE
+        case "forall" | "exists" if formula.name not in fol.free_variables(inner[0]):
+            return inner[0]
+    return replace(formula, parts=inner)
 
 
-def _text(term: fol.Term) -> str:
+def _text(term: Expression) -> str:
     """The text that names an entity; a numeral keeps its spelling."""
-    if isinstance(term, fol.Number):
-        return term.text or repr(term.value)
-    assert isinstance(term, fol.Application)
-    return normalise(term.name)
+    return term.name if term.kind == "number" else normalise(term.name)
 
 
-def _fact(formula: fol.Formula) -> tuple[fol.Atom | fol.Attribute, fol.Number | None] | None:
+def _fact(formula: Expression) -> tuple[Expression, float | int | None] | None:
     """The atom that a formula states or denies of named entities, or the attribute and its number; else None."""
     if fol.free_variables(formula):
         return None
-    match fol.negated(formula) or formula:
-        case fol.Atom() as atom:
-            return atom, None
-    match formula:
-        case fol.Compare("=", fol.Attribute() as of, fol.Number() as value) | fol.Compare(
-            "=", fol.Number() as value, fol.Attribute() as of
-        ):
-            return of, value
+    literal = formula.parts[0] if formula.kind == "not" else formula
+    if literal.kind == "atom":
+        return literal, None
+    if formula.kind == "=":
+        left, right = formula.parts
+        of, value = (left, right) if right.kind == "number" else (right, left)
+        if (of.kind, value.kind) == ("attribute", "number"):
+            return of, value.value
     return None
 
 
@@ -192,7 +132,7 @@ def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
     for each in stated:
         for formula in conjuncts(each.formula) if each.role != "query" else ():
             if (found := _fact(formula)) is not None:
-                yield from map(_text, found[0].arguments)
+                yield from map(_text, found[0].parts)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -243,21 +183,19 @@ class _Writer:
         for number, formula in enumerate(conjuncts(stated.formula)):
             yield format_statement(self._statement(formula, stated.name if not number else None), as_written=True)
 
-    def _statement(self, formula: fol.Formula, name: str | None) -> ast.Statement:
+    def _statement(self, formula: Expression, name: str | None) -> ast.Statement:
         if (found := _fact(formula)) is not None:
             of, number = found
-            if isinstance(of, fol.Atom):
-                atom = self._atom("predicate", of.predicate, of.arguments, {})
-                return ast.FactStatement(span=_NOWHERE, atom=atom, negated=formula is not of)
-            assert number is not None
-            value = ast.Number(span=_NOWHERE, value=number.value)
-            bounds = ast.Bounds(span=_NOWHERE, lower=value, upper=value, exact=True)
-            return ast.FactStatement(span=_NOWHERE, atom=self._atom("number", of.name, of.arguments, {}), bounds=bounds)
+            atom, bounds = self._atom(of, {}), None
+            if number is not None:
+                value = ast.Number(span=_NOWHERE, value=number)
+                bounds = ast.Bounds(span=_NOWHERE, lower=value, upper=value, exact=True)
+            return ast.FactStatement(span=_NOWHERE, atom=atom, negated=formula.kind == "not", bounds=bounds)
         names: dict[str, str] = {}
         used: set[str] = set()
-        while isinstance(formula, fol.Quantified) and formula.universal and _occurrences(formula) > 1:
-            names[formula.variable] = self._variable(formula.variable, used)
-            formula = formula.body
+        while formula.kind == "forall" and _occurrences(formula) > 1:
+            names[formula.name] = self._variable(formula.name, used)
+            (formula,) = formula.parts
         title = None
         if name is not None:
             self.taken[name] += 1
@@ -281,78 +219,82 @@ class _Writer:
 
     # --- expressions --------------------------------------------------------------------------------------------
 
-    def expression(self, formula: fol.Formula, names: Mapping[str, str], used: set[str]) -> ast.Expression:
-        match formula:
-            case fol.Constant(value):
-                return ast.Truth(span=_NOWHERE, value=value)
-            case fol.Atom():
-                return self._atom("predicate", formula.predicate, formula.arguments, names)
-            case fol.Equal(left, right):
-                operands = (self._individual(left, names), self._individual(right, names))
-                return ast.Comparison(span=_NOWHERE, operands=operands, operators=("=",))
-            case fol.Compare(operator, left, right):
-                operands = (self._term(left, names), self._term(right, names))
-                return ast.Comparison(span=_NOWHERE, operands=operands, operators=(operator,))  # type: ignore[arg-type]
-            case fol.Connective("not", (fol.Equal(left, right),)):
-                operands = (self._individual(left, names), self._individual(right, names))
-                return ast.Comparison(span=_NOWHERE, operands=operands, operators=("!=",))
-            case fol.Quantified():
-                return self._quantified(formula, names, used)
-        inner = [self.expression(part, names, used) for part in formula.operands]
-        if formula.sign in ("and", "or"):
-            return (ast.And if formula.sign == "and" else ast.Or)(tuple(inner), span=_NOWHERE)
-        return _MADE[formula.sign](*inner, span=_NOWHERE)
+    def expression(self, formula: Expression, names: Mapping[str, str], used: set[str]) -> ast.Expression:
+        match formula.kind:
+            case "true" | "false" as kind:
+                return ast.Truth(span=_NOWHERE, value=kind == "true")
+            case "atom":
+                return self._atom(formula, names)
+            case "equal":
+                return self._compared("=", formula, self._individual, names)
+            case "<" | "<=" | ">" | ">=" | "=" as operator:
+                return self._compared(operator, formula, self._term, names)
+            case "not" if formula.parts[0].kind == "equal":
+                return self._compared("!=", formula.parts[0], self._individual, names)
+            case "forall" | "exists" as kind:
+                variables: list[ast.Variable] = []
+                names = dict(names)
+                while formula.kind == kind:
+                    names[formula.name] = self._variable(formula.name, used)
+                    variables.append(ast.Variable(span=_NOWHERE, name=names[formula.name]))
+                    (formula,) = formula.parts
+                made = ast.Forall if kind == "forall" else ast.Exists
+                return made(span=_NOWHERE, variables=tuple(variables), body=self.expression(formula, names, used))
+            case "and" | "or" as kind:
+                operands = tuple([self.expression(part, names, used) for part in formula.parts])
+                return (ast.And if kind == "and" else ast.Or)(operands, span=_NOWHERE)
+            case sign:
+                return _MADE[sign](*[self.expression(part, names, used) for part in formula.parts], span=_NOWHERE)
 
-    def _quantified(self, formula: fol.Quantified, names: Mapping[str, str], used: set[str]) -> ast.Expression:
-        made = ast.Forall if formula.universal else ast.Exists
-        variables: list[ast.Variable] = []
-        names, body = dict(names), formula
-        while isinstance(body, fol.Quantified) and body.universal == formula.universal:
-            names[body.variable] = self._variable(body.variable, used)
-            variables.append(ast.Variable(span=_NOWHERE, name=names[body.variable]))
-            body = body.body
-        return made(span=_NOWHERE, variables=tuple(variables), body=self.expression(body, names, used))
+    def _compared(
+        self,
+        operator: ast.ComparisonOperator,
+        sides: Expression,
+        operand: Callable[[Expression, Mapping[str, str]], ast.Expression],
+        names: Mapping[str, str],
+    ) -> ast.Comparison:
+        operands = tuple([operand(side, names) for side in sides.parts])
+        return ast.Comparison(span=_NOWHERE, operands=operands, operators=(operator,))
 
-    def _atom(self, kind: str, name: str, arguments: Sequence[fol.Term], names: Mapping[str, str]) -> ast.Atom:
-        own = self.names[kind, normalise(name), len(arguments)]  # type: ignore[index]
-        return ast.Atom(span=_NOWHERE, name=own, arguments=tuple([self._argument(each, names) for each in arguments]))
+    def _atom(self, atom: Expression, names: Mapping[str, str]) -> ast.Atom:
+        kind = "predicate" if atom.kind == "atom" else "number"
+        own = self.names[kind, normalise(atom.name), len(atom.parts)]
+        return ast.Atom(span=_NOWHERE, name=own, arguments=tuple([self._argument(each, names) for each in atom.parts]))
 
-    def _argument(self, term: fol.Term, names: Mapping[str, str]) -> ast.Argument:
-        if isinstance(term, fol.Variable):
+    def _argument(self, term: Expression, names: Mapping[str, str]) -> ast.Argument:
+        if term.kind == "variable":
             return ast.Variable(span=_NOWHERE, name=names[term.name])
         text = _text(term)
         return ast.Constant(span=_NOWHERE, text=text, quoted=text not in self.known or len(text) == 1)
 
-    def _individual(self, term: fol.Term, names: Mapping[str, str]) -> ast.Expression:
-        if isinstance(term, fol.Variable):
+    def _individual(self, term: Expression, names: Mapping[str, str]) -> ast.Expression:
+        if term.kind == "variable":
             return ast.Atom(span=_NOWHERE, name=names[term.name])
         return ast.Entity(span=_NOWHERE, text=_text(term))
 
-    def _term(self, term: fol.Term, names: Mapping[str, str]) -> ast.Expression:
-        match term:
-            case fol.Number(value=value):
-                return ast.Number(span=_NOWHERE, value=value)
-            case fol.Attribute():
-                return self._atom("number", term.name, term.arguments, names)
-            case fol.Sum(operator=operator, left=left, right=right):
-                operands = (self._term(left, names), self._term(right, names))
-                return ast.Arithmetic(span=_NOWHERE, operator=operator, left=operands[0], right=operands[1])  # type: ignore[arg-type]
-        raise AssertionError(term)
+    def _term(self, term: Expression, names: Mapping[str, str]) -> ast.Expression:
+        match term.kind:
+            case "number":
+                return ast.Number(span=_NOWHERE, value=term.value)
+            case "+" | "-" | "*" | "/" as operator:
+                left, right = (self._term(part, names) for part in term.parts)
+                return ast.Arithmetic(span=_NOWHERE, operator=operator, left=left, right=right)
+        return self._atom(term, names)
 
 
-def conjuncts(formula: fol.Formula) -> Iterator[fol.Formula]:
+def conjuncts(formula: Expression) -> Iterator[Expression]:
     """The conjuncts of a formula, each under the universal quantifiers around it."""
-    if isinstance(formula, fol.Connective) and formula.sign == "and":
-        for each in formula.operands:
+    if formula.kind == "and":
+        for each in formula.parts:
             yield from conjuncts(each)
-    elif isinstance(formula, fol.Quantified) and formula.universal:
-        for each in conjuncts(formula.body):
-            kept = formula.variable in fol.free_variables(each)
-            yield replace(formula, body=each) if kept else each
+    elif formula.kind == "forall":
+        for each in conjuncts(formula.parts[0]):
+            kept = formula.name in fol.free_variables(each)
+            yield replace(formula, parts=(each,)) if kept else each
     else:
         yield formula
 
 
-def _occurrences(formula: fol.Quantified) -> int:
+def _occurrences(formula: Expression) -> int:
     """The number of occurrences of a quantifier's variable in its scope."""
-    return sum(each.name == formula.variable for each in fol.free_occurrences(formula.body))
+    return sum(each.name == formula.name for each in fol.free_occurrences(formula.parts[0]))

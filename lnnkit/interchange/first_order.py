@@ -1,119 +1,50 @@
-"""First-order formulas with equality, functions and real numbers: the common representation of all notations."""
+"""First-order formulas with equality, functions and real numbers, as a text states them, and the findings about it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Source, Span
 
-# --- terms ----------------------------------------------------------------------------------------------------------
+CONNECTIVES = ("not", "and", "or", "implies", "iff", "xor")
+QUANTIFIERS = ("forall", "exists")
+COMPARISONS = ("<", "<=", ">", ">=", "=")  # of numbers; `equal` compares individuals
+ARITHMETIC = ("+", "-", "*", "/")
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    name: str
+class Expression:
+    """A formula or a term.
+
+    | kind | name | parts |
+    | --- | --- | --- |
+    | ``variable``, ``true``, ``false`` | its name | |
+    | ``function``; a constant is one without parts | its name | its arguments |
+    | ``number``, a literal | as written | |
+    | ``attribute``, a number that individuals have, and ``atom`` | its name | its arguments |
+    | one of `ARITHMETIC`, `COMPARISONS`, or ``equal`` | | two terms |
+    | one of `CONNECTIVES` | | formulas: one for ``not``, any number for ``and`` and ``or``, else two |
+    | one of `QUANTIFIERS` | its variable | the formula in its scope |
+
+    ``value`` is that of a number, and ``quoted`` marks a string literal.
+    """
+
+    kind: str
+    name: str = ""
+    parts: tuple[Expression, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Application:
-    """``f(t, ...)``; a constant is a function without arguments. ``quoted`` marks a string literal."""
-
-    name: str
-    arguments: tuple[Term, ...] = ()
+    value: float | int = 0
     quoted: bool = field(default=False, compare=False)
-    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is a name of an individual, not a string literal."""
+        return self.kind == "function" and not self.parts and not self.quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A literal, with the text that it was written as."""
-
-    value: float | int
-    text: str = field(default="", compare=False)
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """A number that individuals have, ``age(anna)``."""
-
-    name: str
-    arguments: tuple[Term, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """``left operator right`` between numbers."""
-
-    operator: str  # + - * / ^
-    left: Term
-    right: Term
-
-
-Term = Variable | Application | Number | Attribute | Sum
-
-# --- formulas -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """``true`` or ``false``."""
-
-    value: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    predicate: str
-    arguments: tuple[Term, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Equal:
-    """An equation between individuals."""
-
-    left: Term
-    right: Term
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """A comparison of numbers; ``operator`` is one of ``< <= > >= =``."""
-
-    operator: str
-    left: Term
-    right: Term
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-Sign = Literal["not", "and", "or", "implies", "iff", "xor"]
-
-
-@dataclass(frozen=True, slots=True)
-class Connective:
-    """``not`` has one operand, ``and`` and ``or`` any number, the others two."""
-
-    sign: Sign
-    operands: tuple[Formula, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Quantified:
-    """``forall`` where ``universal``, else ``exists``, over one variable."""
-
-    universal: bool
-    variable: str
-    body: Formula
-
-
-Leaf = Atom | Equal | Compare
-Formula = Constant | Leaf | Connective | Quantified
+TRUE, FALSE = Expression("true"), Expression("false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +52,7 @@ class Stated:
     """A formula of a text: ``role`` is axiom or query. ``shown`` is how it was written, ``gloss`` what it says in
     words, both for a comment."""
 
-    formula: Formula
+    formula: Expression
     role: str = "axiom"
     name: str | None = None
     shown: str = ""
@@ -129,148 +60,98 @@ class Stated:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-# --- parts ----------------------------------------------------------------------------------------------------------
-
-
-def joined(sign: Sign, *operands: Formula) -> Connective:
+def joined(kind: str, *parts: Expression) -> Expression:
     """A connective of these operands."""
-    return Connective(sign, operands)
+    return Expression(kind, parts=parts)
 
 
-def combined(sign: Literal["and", "or"], operands: Sequence[Formula]) -> Formula:
-    """A conjunction or disjunction of any number of formulas; of none it is true or false."""
-    if not operands:
-        return Constant(sign == "and")
-    return operands[0] if len(operands) == 1 else Connective(sign, tuple(operands))
-
-
-def quantified(universal: bool, variables: Iterable[str], body: Formula) -> Formula:
+def quantified(kind: str, variables: Iterable[str], body: Expression) -> Expression:
     """The formula under a quantifier for each variable, the first outermost."""
     for name in reversed(list(variables)):
-        body = Quantified(universal, name, body)
+        body = Expression(kind, name, (body,))
     return body
 
 
-def negated(formula: Formula) -> Formula | None:
-    """What a negation denies; None for any other formula."""
-    return formula.operands[0] if isinstance(formula, Connective) and formula.sign == "not" else None
-
-
-def parts(formula: Formula) -> tuple[Formula, ...]:
-    """The operands of a formula."""
-    if isinstance(formula, Connective):
-        return formula.operands
-    return (formula.body,) if isinstance(formula, Quantified) else ()
-
-
-def depth(formula: Formula) -> int:
-    """The nesting depth of operators, including those of terms."""
-    deepest, waiting = 0, [(formula, 0)]
+def nodes(expression: Expression) -> Iterator[Expression]:
+    """The expression and all within it, outer before inner, left before right."""
+    waiting = [expression]
     while waiting:
-        node, level = waiting.pop()
-        deepest = max(deepest, level)
-        if isinstance(node, Leaf):
-            terms = [(term, level + 1) for term in terms_of(node)]
-            while terms:
-                term, below = terms.pop()
-                deepest = max(deepest, below)
-                if isinstance(term, Application | Attribute):
-                    terms += [(each, below + 1) for each in term.arguments]
-                elif isinstance(term, Sum):
-                    terms += [(term.left, below + 1), (term.right, below + 1)]
-        waiting += [(part, level + 1) for part in parts(node)]
-    return deepest
+        yield (node := waiting.pop())
+        waiting.extend(reversed(node.parts))
 
 
-def rebuilt(formula: Formula, inner: tuple[Formula, ...]) -> Formula:
-    """The formula with other operands."""
-    if isinstance(formula, Connective):
-        return replace(formula, operands=inner)
-    return replace(formula, body=inner[0]) if isinstance(formula, Quantified) else formula
+def depth(expression: Expression) -> int:
+    """The nesting depth of operators, including those of terms."""
+    level, row = 0, [expression]
+    while row := [part for node in row for part in node.parts]:
+        level += 1
+    return level
 
 
-def leaves(formula: Formula) -> Iterator[Leaf]:
-    """The atoms, equations and comparisons, from left to right."""
-    if isinstance(formula, Leaf):
-        yield formula
-    for part in parts(formula):
-        yield from leaves(part)
+def changed(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with each of its parts changed."""
+    return replace(expression, parts=tuple([change(part) for part in expression.parts]))
 
 
-def with_leaves(formula: Formula, change: Callable[[Leaf], Formula]) -> Formula:
-    """The formula with each of its leaves changed."""
-    if isinstance(formula, Leaf):
-        return change(formula)
-    return rebuilt(formula, tuple([with_leaves(part, change) for part in parts(formula)]))
-
-
-def terms_of(leaf: Leaf) -> tuple[Term, ...]:
-    """The arguments of a leaf."""
-    return leaf.arguments if isinstance(leaf, Atom) else (leaf.left, leaf.right)
-
-
-def with_terms(leaf: Leaf, change: Callable[[Term], Term]) -> Leaf:
-    """The leaf with each of its arguments changed."""
-    if isinstance(leaf, Atom):
-        return replace(leaf, arguments=tuple(map(change, leaf.arguments)))
-    return replace(leaf, left=change(leaf.left), right=change(leaf.right))
-
-
-def subterms(term: Term) -> Iterator[Term]:
-    """The term itself and its subterms, outermost first."""
-    yield term
-    if isinstance(term, Application | Attribute):
-        for argument in term.arguments:
-            yield from subterms(argument)
-    elif isinstance(term, Sum):
-        yield from subterms(term.left)
-        yield from subterms(term.right)
-
-
-def free_occurrences(formula: Formula) -> Iterator[Variable]:
+def free_occurrences(expression: Expression) -> Iterator[Expression]:
     """Each occurrence of a free variable, from left to right."""
-    if isinstance(formula, Leaf):
-        for term in terms_of(formula):
-            yield from (each for each in subterms(term) if isinstance(each, Variable))
-    own = formula.variable if isinstance(formula, Quantified) else None
-    for part in parts(formula):
-        yield from (each for each in free_occurrences(part) if each.name != own)
+    if expression.kind == "variable":
+        yield expression
+    bound = expression.name if expression.kind in QUANTIFIERS else None
+    for part in expression.parts:
+        yield from (each for each in free_occurrences(part) if each.name != bound)
 
 
-def free_variables(formula: Formula) -> dict[str, Variable]:
+def free_variables(expression: Expression) -> dict[str, Expression]:
     """The first occurrence of each free variable, in order."""
-    found: dict[str, Variable] = {}
-    for each in free_occurrences(formula):
+    found: dict[str, Expression] = {}
+    for each in free_occurrences(expression):
         found.setdefault(each.name, each)
     return found
 
 
-def bound_variables(formula: Formula) -> Iterator[str]:
-    """The variables that quantifiers bind."""
-    if isinstance(formula, Quantified):
-        yield formula.variable
-    for part in parts(formula):
-        yield from bound_variables(part)
+def variables(expression: Expression) -> set[str]:
+    """The variables that occur, free or bound."""
+    return {node.name for node in nodes(expression) if node.kind in ("variable", *QUANTIFIERS)}
 
 
-def substituted(formula: Formula, terms: Mapping[str, Term]) -> Formula:
-    """The formula with terms substituted for free variables; the caller ensures that no quantifier captures them."""
-    if isinstance(formula, Leaf):
-        return with_terms(formula, lambda term: within(term, terms))
-    if isinstance(formula, Quantified):
-        terms = {name: term for name, term in terms.items() if name != formula.variable}
-    return rebuilt(formula, tuple([substituted(part, terms) for part in parts(formula)]))
+def substituted(expression: Expression, terms: Mapping[str, Expression]) -> Expression:
+    """The expression with terms in place of free variables; the caller ensures that no quantifier captures them."""
+    if expression.kind == "variable":
+        return terms.get(expression.name, expression)
+    if expression.kind in QUANTIFIERS:
+        terms = {name: term for name, term in terms.items() if name != expression.name}
+    return changed(expression, lambda part: substituted(part, terms))
 
 
-def within(term: Term, terms: Mapping[str, Term]) -> Term:
-    """The term with terms substituted for its variables."""
-    if isinstance(term, Variable):
-        return terms.get(term.name, term)
-    return with_subterms(term, lambda each: within(each, terms))
+# --- findings ---------------------------------------------------------------------------------------------------------
 
 
-def with_subterms(term: Term, change: Callable[[Term], Term]) -> Term:
-    """The term with each of its direct subterms changed."""
-    if isinstance(term, Application | Attribute):
-        return replace(term, arguments=tuple([change(each) for each in term.arguments]))
-    return replace(term, left=change(term.left), right=change(term.right)) if isinstance(term, Sum) else term
+class Unreadable(Exception):
+    """A statement that cannot be read."""
+
+    def __init__(self, code: str, message: str, hint: str, span: Span) -> None:
+        self.diagnostic = Diagnostic(code, message, hint, span)
+        super().__init__(message)
+
+
+@dataclass
+class Liberties:
+    """The findings about one source, in the order in which they were made. A liberty is a finding of severity
+    warning: the meaning may not be what the author had in mind."""
+
+    source: Source
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def note(self, code: str, message: str, hint: str, start: int, end: int) -> None:
+        """A liberty taken with a stretch of the source."""
+        self.note_at(code, message, hint, Span(self.source, start, end))
+
+    def note_at(self, code: str, message: str, hint: str, span: Span | None) -> None:
+        """The same, at the first occurrence of a symbol."""
+        self.add(Diagnostic(code, message, hint, span, "warning", None if span else self.source.path))
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """A finding, once."""
+        if diagnostic not in self.found:
+            self.found.append(diagnostic)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lnnkit.errors import ProgramError
-from lnnkit.interchange.writing.as_smtlib import as_smtlib
-from lnnkit.interchange.writing.classical_reading import classical_reading
+from lnnkit.interchange.smtlib import smtlib
 from lnnkit.kb.querying import asked
 from lnnkit.kb.theory import Theory
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -23,7 +21,5 @@ def exported(theory: Theory, formulas: Sequence[str] | None, alpha: float) -> tu
             query, found = asked(theory, text)
             queries.append(query)
             findings += found
-    reading, errors = classical_reading(theory.bound(theory.settled()), queries, alpha)
-    if errors:
-        raise ProgramError(errors)
-    return as_smtlib(reading), [*findings, *reading.notes]
+    text, notes = smtlib(theory.bound(theory.settled()), queries, alpha)
+    return text, [*findings, *notes]

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lnnkit.interchange.first_order import Stated
-from lnnkit.interchange.liberties import Liberties, Unreadable
+from lnnkit.interchange.first_order import Liberties, Stated, Unreadable
 from lnnkit.interchange.reading.fol_reading import Line, read_line
 from lnnkit.interchange.reading.fol_tokens import words_of
 from lnnkit.syntax.diagnostic import Diagnostic

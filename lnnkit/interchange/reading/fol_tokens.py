@@ -7,13 +7,13 @@ Each pass takes a list of tokens and gives another; `PASSES` is their order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
 from lark import Lark
 
-from lnnkit.interchange.liberties import Liberties
+from lnnkit.interchange.first_order import Liberties
 from lnnkit.syntax.grammar import grammar_file
 from lnnkit.syntax.identifiers import shadow, unglued
 from lnnkit.syntax.span import Source
@@ -196,21 +196,21 @@ def _further_variable(words: Words, index: int) -> bool:
         return _VARIABLE.fullmatch(words[index].text) is not None or words[index - 1].kind == "COMMA"
     if _VARIABLE.fullmatch(words[index].text) is None or words[index].end == words[index + 1].start:
         return False
-    inner = words[index + 2 : _closing(words, index + 1)]
+    inner = words[index + 2 : group_end(words, index + 2)]
     return any(word.kind not in ("NAME", "COMMA", "NUMBER", "STRING") for word in inner)
 
 
 def _run_together(words: Words, index: int) -> tuple[str, str] | None:
-    inner = [word.text for word in words[index + 2 : _closing(words, index + 1)] if word.kind == "NAME"]
+    inner = [word.text for word in words[index + 2 : group_end(words, index + 2)] if word.kind == "NAME"]
     return None if words[index].end != words[index + 1].start else unglued(words[index].text, inner)
 
 
-def _closing(words: Sequence[Word], index: int) -> int:
-    """The place of the bracket that closes the one at ``index``, or the end."""
+def group_end(words: Words, start: int, *, at_comma: bool = False) -> int:
+    """Where the group around ``start`` is closed, or where a comma in it stands; the end if nothing closes it."""
     depth = 0
-    for place in range(index, len(words)):
+    for place in range(start, len(words)):
         depth += {"LPAR": 1, "RPAR": -1}.get(words[place].kind, 0)
-        if depth == 0:
+        if depth < 0 or (at_comma and depth == 0 and words[place].kind == "COMMA"):
             return place
     return len(words)
 
@@ -270,16 +270,11 @@ def with_scopes(words: Words, liberties: Liberties) -> Words:
 
 def bracketed(words: Words, index: int, after: int) -> Words:
     """What stands from ``after`` to the end of its group put in brackets, in place of the words ``index:after``."""
-    depth, end = 0, len(words)
-    for place in range(after, len(words)):
-        depth += {"LPAR": 1, "RPAR": -1}.get(words[place].kind, 0)
-        if depth < 0 or (depth == 0 and words[place].kind == "COMMA"):
-            end = place
-            break
+    end = group_end(words, after, at_comma=True)
     begin = words[after].start if after < len(words) else words[-1].end
     stop = words[end - 1].end
-    inner = words[after:end]
-    return [*words[:index], Word("LPAR", "(", begin, begin), *inner, Word("RPAR", ")", stop, stop), *words[end:]]
+    opened, closed = Word("LPAR", "(", begin, begin), Word("RPAR", ")", stop, stop)
+    return [*words[:index], opened, *words[after:end], closed, *words[end:]]
 
 
 Pass = Callable[[Words, Liberties], Words]

@@ -1,0 +1,380 @@
+"""A checked program -> its classical reading in SMT-LIB 2.6. Each question is asserted negated, so `unsat` means that
+it follows.
+
+A statement of truth ``alpha`` or more holds, one of truth ``1 - alpha`` or less does not, and one between says nothing.
+There is one uninterpreted sort, the universe, which holds all individuals; numbers are reals. A sort of the program is
+a predicate on it: closed, it has those entities that are seen in its places; open, these at least. A closed predicate
+without rules holds of the entities that its facts list, at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import NamedTuple, TypeAlias
+
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
+from lnnkit.check.walk import children, nodes
+from lnnkit.errors import ProgramError
+from lnnkit.interchange.first_order import Unreadable
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import one_line
+
+_UNIVERSE = "Entity"
+_SIGNS: Mapping[type, str] = {
+    ast.Not: "not", ast.And: "and", ast.Or: "or", ast.Implies: "=>", ast.Iff: "=", ast.Xor: "xor",
+}  # fmt: skip
+_SIMPLE = re.compile(r"[A-Za-z~!@$%^&*_+=<>.?/-][A-Za-z0-9~!@$%^&*_+=<>.?/-]*")
+_RESERVED = frozenset(
+    "and or not xor true false => = < <= > >= + - * / ite distinct let forall exists match par as _ ! Bool Real Int "
+    "Array String abs div mod select store assert declare-fun declare-sort declare-const check-sat push pop exit "
+    f"is_int to_real to_int BINARY DECIMAL HEXADECIMAL NUMERAL STRING set-logic define-fun {_UNIVERSE}".split()
+)
+
+
+class _Symbol(NamedTuple):
+    """A name of the program: of a predicate, number, entity or variable."""
+
+    kind: str
+    name: str
+
+
+_Term: TypeAlias = "str | _Symbol | tuple[_Term, ...]"  # an S-expression
+
+
+def smtlib(program: CheckedProgram, questions: Sequence[Query], alpha: float) -> tuple[str, list[Diagnostic]]:
+    """The text: declarations, axioms, and for each question a check of its negation; and notes of what was left out.
+    Raises `ProgramError` for statements and questions that have no place in first-order logic."""
+    reading = _Reading(program, alpha)
+    reading.read(questions)
+    if reading.errors:
+        raise ProgramError(reading.errors)
+    return "\n".join(reading.lines()) + "\n", reading.notes
+
+
+class _Reading:
+    def __init__(self, program: CheckedProgram, alpha: float) -> None:
+        self.program = program
+        self.alpha = alpha
+        self.arities: dict[_Symbol, int] = {}  # predicates and numbers
+        self.axioms: list[tuple[str, _Term]] = []  # with the text that each is from
+        self.questions: list[tuple[str, _Term]] = []
+        self.notes: list[Diagnostic] = []
+        self.errors: list[Diagnostic] = []
+        self.members: defaultdict[str, dict[str, None]] = defaultdict(dict)  # the entities of each sort
+        self.guarding: dict[str, None] = {}  # sorts that a quantifier ranges over
+        self.numbering = itertools.count(1)
+        self.asked: dict[str, None] = {}  # entities of questions: these join no sort
+        self.asking = False
+        self.spelled: dict[_Symbol, str] = {}
+
+    def read(self, questions: Sequence[Query]) -> None:
+        derived = {name for stratum in self.program.strata for name in stratum}
+        for name in sorted(derived):
+            message = f"`{name}` is closed and has rules: its completion is not a first-order formula"
+            hint = "take `closed` away, or write its definition as an axiom with `<->`"
+            span = self.program.predicates[name].span
+            self.errors.append(Diagnostic("closed-derived", message, hint, span))
+        listed = self._facts()
+        for assertion in self.program.assertions:
+            if assertion.kind != "law":
+                with self._collected():
+                    self._assertion(assertion)
+        self.asking = True
+        for query in questions:
+            with self._collected():
+                self._question(query)
+        for name, predicate in self.program.predicates.items():
+            if predicate.closed and not predicate.numeric and name not in derived:
+                self._close(predicate, list(listed[name]))
+        for sort in self.guarding:
+            self._define(sort)
+
+    @contextmanager
+    def _collected(self) -> Iterator[None]:
+        """A statement or question that has no reading is among the errors."""
+        try:
+            yield
+        except Unreadable as problem:
+            self.errors.append(problem.diagnostic)
+
+    # --- facts --------------------------------------------------------------------------------------------------
+
+    def _facts(self) -> defaultdict[str, dict[tuple[str, ...], None]]:
+        """The rows that facts name of each predicate; what they say goes to the axioms."""
+        listed: defaultdict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
+        for fact in self.program.facts:
+            self._fact(fact.predicate, fact.arguments, fact.lower, fact.upper, fact.span.text)
+            listed[fact.predicate][fact.arguments] = None
+        for table in self.program.tables:
+            rows = zip(*table.columns, strict=True) if table.columns else iter([()] * len(table))
+            ends = zip(table.lower.tolist(), table.upper.tolist(), table.rows.tolist(), strict=True)
+            for row, (lower, upper, number) in zip(rows, ends, strict=True):
+                self._fact(table.predicate, row, lower, upper, f"{table.source}:{number}")
+                listed[table.predicate][row] = None
+        for label in self.program.labels:  # they name entities, and say nothing
+            self._see(self.program.predicates[label.predicate], label.arguments)
+        for table in self.program.label_tables:
+            for row in zip(*table.columns, strict=True):
+                self._see(self.program.predicates[table.predicate], row)
+        return listed
+
+    def _fact(self, name: str, arguments: Sequence[str], lower: float, upper: float, shown: str) -> None:
+        predicate = self.program.predicates[name]
+        self._see(predicate, arguments)
+        atom = self._applied(predicate, [_Symbol("entity", each) for each in arguments])
+        if not predicate.numeric:
+            said = self._held(atom, lower, upper)
+        elif lower == upper:
+            said = iter([("=", atom, _real(lower))])
+        else:
+            said = ((sign, atom, _real(end)) for sign, end in ((">=", lower), ("<=", upper)) if math.isfinite(end))
+        self.axioms += [(shown, each) for each in said]
+
+    def _held(self, formula: _Term, lower: float, upper: float) -> Iterator[_Term]:
+        if lower >= self.alpha:
+            yield formula
+        if upper <= 1 - self.alpha:
+            yield ("not", formula)
+
+    def _see(self, predicate: Predicate, arguments: Sequence[str]) -> None:
+        for sort, each in zip(predicate.sorts, arguments, strict=True):
+            self.members[sort][each] = None
+            self.members[ENTITY][each] = None
+
+    # --- statements ---------------------------------------------------------------------------------------------
+
+    def _assertion(self, assertion: Assertion) -> None:
+        low, high, span = _value(assertion.lower), _value(assertion.upper), assertion.span
+        if low is None or high is None:
+            message = "this statement has no truth before it is trained"
+            raise Unreadable("untrained", message, "train the program first", span)
+        if low < self.alpha and high > 1 - self.alpha:
+            self._leave_out(assertion, "this statement is neither true nor false at alpha: it is left out")
+            return
+        said = self._held(self._closed(assertion.formula), low, high)
+        self.axioms += [(span.on_one_line, each) for each in said]
+
+    def _question(self, query: Query) -> None:
+        if query.numeric:
+            raise Unreadable("number-as-formula", "a number is neither true nor false", "compare it", query.span)
+        if free := self._free(query.formula):
+            message = f"`{free[0]}` is a free variable, and only formulas without free variables can be exported"
+            hint = "name an entity in place of each variable, or bind it with a quantifier"
+            raise Unreadable("free-variable", message, hint, query.span)
+        self.questions.append((query.text, self._closed(query.formula)))
+
+    def _closed(self, formula: ast.Node) -> _Term:
+        """A statement's formula, its free variables bound."""
+        return self._quantified("forall", self._free(formula), formula, {})
+
+    def _quantified(self, sign: str, names: Sequence[str], body: ast.Node, around: Mapping[str, _Symbol]) -> _Term:
+        """A quantifier for each variable, over its sort."""
+        own = {name: self._variable() for name in names}
+        found = self._formula(body, {**around, **own})
+        for name in reversed(names):
+            sort, binder = self._sort(body, name), ((own[name], _UNIVERSE),)
+            if sort != ENTITY or not self._is_open(ENTITY):
+                self.guarding[sort] = None
+                found = ("=>" if sign == "forall" else "and", (_guard(sort), own[name]), found)
+            found = (sign, binder, found)
+        return found
+
+    def _variable(self) -> _Symbol:
+        return _Symbol("variable", f"V{next(self.numbering)}")
+
+    def _is_open(self, sort: str) -> bool:
+        return sort in self.program.sorts and self.program.sorts[sort].open
+
+    def _formula(self, node: ast.Node, names: Mapping[str, _Symbol]) -> _Term:
+        match node:
+            case SameEntity(left=left, right=right):
+                return ("=", self._argument(left, names), self._argument(right, names))
+            case ast.Truth(value=value):
+                return "true" if value else "false"
+            case ast.Atom():
+                return self._atom(node, names)
+            case ast.Weighted(operand=operand):
+                self._leave_out(node, "weights are left out: first-order logic has none")
+                return self._formula(operand, names)
+            case ast.Forall(variables=variables, body=body) | ast.Exists(variables=variables, body=body):
+                sign = "forall" if isinstance(node, ast.Forall) else "exists"
+                return self._quantified(sign, [each.name for each in variables], body, names)
+            case ast.Comparison() if "<?>" not in node.operators:
+                if node.attributes:
+                    self._leave_out(node, "a soft comparison is read as a crisp one")
+                sides = itertools.pairwise([self._term(each, names) for each in node.operands])
+                links = zip(node.operators, sides, strict=True)
+                return _combined("and", [("not", ("=", *pair)) if op == "!=" else (op, *pair) for op, pair in links])
+        if getattr(node, "attributes", ()) and not isinstance(node, ast.Comparison):
+            self._leave_out(node, "attributes such as a bias are left out")
+        if type(node) not in _SIGNS:
+            raise _unsayable(node)
+        return (_SIGNS[type(node)], *[self._formula(each, names) for each in children(node)])  # type: ignore[arg-type]  # one of these types
+
+    def _leave_out(self, node: ast.Node | Assertion, message: str) -> None:
+        self.notes.append(Diagnostic("left-out", message, "", node.span, "warning"))
+
+    def _term(self, node: ast.Expression, names: Mapping[str, _Symbol]) -> _Term:
+        match node:
+            case ast.Number(value=value):
+                return _real(value)
+            case ast.Atom():
+                return self._atom(node, names)
+            case ast.Negate(operand=operand):
+                return ("-", _real(0), self._term(operand, names))
+            case ast.Arithmetic(operator="^", left=left, right=ast.Number(value=power)) if power in (1, 2, 3, 4):
+                found = base = self._term(left, names)
+                for _ in range(int(power) - 1):
+                    found = ("*", found, base)
+                return found
+            case ast.Arithmetic(operator=operator, left=left, right=right) if operator in "+-*/":
+                return (operator, self._term(left, names), self._term(right, names))
+        raise _unsayable(node)
+
+    def _atom(self, atom: ast.Atom, names: Mapping[str, _Symbol]) -> _Term:
+        predicate = self.program.predicates[atom.name]
+        for sort, each in zip(predicate.sorts, atom.arguments, strict=True):
+            if isinstance(each, ast.Constant) and not self.asking:
+                self.members[sort][each.text] = None
+        return self._applied(predicate, [self._argument(each, names) for each in atom.arguments])
+
+    def _argument(self, argument: ast.Argument, names: Mapping[str, _Symbol]) -> _Symbol:
+        if isinstance(argument, ast.Variable):
+            return names[argument.name]
+        (self.asked if self.asking else self.members[ENTITY])[argument.text] = None
+        return _Symbol("entity", argument.text)
+
+    def _applied(self, predicate: Predicate, arguments: Sequence[_Symbol]) -> _Term:
+        symbol = _Symbol("number" if predicate.numeric else "predicate", predicate.name)
+        self.arities[symbol] = predicate.arity
+        return (symbol, *arguments) if arguments else symbol
+
+    # --- variables ----------------------------------------------------------------------------------------------
+
+    def _places(self, formula: ast.Node) -> Iterator[tuple[str, str]]:
+        """Each occurrence of a variable, with the sort of its place."""
+        for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
+            if isinstance(node, ast.Atom):
+                places = zip(node.arguments, self.program.predicates[node.name].sorts, strict=True)
+            else:
+                places = ((each, ENTITY) for each in (node.left, node.right)) if isinstance(node, SameEntity) else ()
+            yield from ((each.name, sort) for each, sort in places if isinstance(each, ast.Variable))
+
+    def _free(self, formula: ast.Node) -> list[str]:
+        """The free variables, in their order. No variable is both free and bound in one statement."""
+        quantifiers = (node for node in nodes(formula) if isinstance(node, ast.Forall | ast.Exists))  # type: ignore[arg-type]  # as above
+        bound = {each.name for node in quantifiers for each in node.variables}
+        return list(dict.fromkeys(name for name, _ in self._places(formula) if name not in bound))
+
+    def _sort(self, formula: ast.Node, variable: str) -> str:
+        """The sort of a variable: that of its places, of which none contradict each other."""
+        found = {sort for name, sort in self._places(formula) if name == variable}
+        return min(found - {ENTITY}, default=ENTITY)
+
+    # --- what lists and sorts leave out --------------------------------------------------------------------------
+
+    def _close(self, predicate: Predicate, rows: Sequence[tuple[str, ...]]) -> None:
+        variables = [self._variable() for _ in range(predicate.arity)]
+        atom = self._applied(predicate, variables)
+        listed = [
+            _combined(
+                "and", [("=", variable, _Symbol("entity", each)) for variable, each in zip(variables, row, strict=True)]
+            )
+            for row in rows
+        ]
+        closed: _Term = ("=>", atom, _combined("or", listed)) if listed else ("not", atom)
+        for variable in reversed(variables):
+            closed = ("forall", ((variable, _UNIVERSE),), closed)
+        self.axioms.append((f"{predicate.name} is closed", closed))
+
+    def _define(self, sort: str) -> None:
+        """What is known of the members of a sort."""
+        guard, members = _guard(sort), [_Symbol("entity", each) for each in self.members[sort]]
+        self.arities[guard] = 1
+        if self._is_open(sort):
+            self.axioms += [(f"the sort {sort}", (guard, each)) for each in members]
+            return
+        variable = self._variable()
+        same = _combined("or", [("=", variable, each) for each in members])
+        closed = ("forall", ((variable, _UNIVERSE),), ("=", (guard, variable), same))
+        self.axioms.append((f"the sort {sort}, closed", closed))
+
+    # --- text ---------------------------------------------------------------------------------------------------
+
+    def lines(self) -> Iterator[str]:
+        yield "; the classical reading of a program; unsat: the question follows"
+        yield "(set-logic ALL)"
+        yield f"(declare-sort {_UNIVERSE} 0)"
+        for kind, result in (("predicate", "Bool"), ("number", "Real")):
+            for symbol, arity in self.arities.items():
+                if symbol.kind == kind:
+                    yield f"(declare-fun {self.text(symbol)} ({' '.join([_UNIVERSE] * arity)}) {result})"
+        entities = [self.text(_Symbol("entity", name)) for name in {**self.members[ENTITY], **self.asked}]
+        yield from (f"(declare-fun {each} () {_UNIVERSE})" for each in entities)
+        if len(entities) > 1:
+            yield f"(assert (distinct {' '.join(entities)}))"
+        for shown, formula in self.axioms:
+            yield f"; {one_line(shown)}"
+            yield f"(assert {self.text(formula)})"
+        if not self.questions:
+            yield "(check-sat)"
+        several = len(self.questions) > 1
+        for shown, formula in self.questions:
+            yield f"; does it follow? {one_line(shown)}"
+            checked = (f"(assert (not {self.text(formula)}))", "(check-sat)")
+            yield from ("(push 1)", *checked, "(pop 1)") if several else checked
+
+    def text(self, term: _Term) -> str:
+        """A term as it is written; each symbol as near as can be to its name."""
+        if isinstance(term, str):
+            return term
+        if not isinstance(term, _Symbol):
+            return f"({' '.join(map(self.text, term))})"
+        if term not in self.spelled:
+            kind, name = term
+            tries = itertools.chain((name, f"{name} {kind}"), (f"{name} {kind} {n}" for n in itertools.count(2)))
+            taken = _RESERVED.union(self.spelled.values())
+            self.spelled[term] = next(text for text in map(_spelled, tries) if text not in taken)
+        return self.spelled[term]
+
+
+def _guard(sort: str) -> _Symbol:
+    return _Symbol("predicate", f"sort {sort}")
+
+
+def _combined(sign: str, formulas: Sequence[_Term]) -> _Term:
+    """A conjunction or disjunction of any number of formulas; of none it is true or false."""
+    if not formulas:
+        return "true" if sign == "and" else "false"
+    return formulas[0] if len(formulas) == 1 else (sign, *formulas)
+
+
+def _value(value: object) -> float | None:
+    if isinstance(value, ast.Number):
+        return float(value.value)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _unsayable(node: ast.Node) -> Unreadable:
+    message = f"`{node.span.text}` cannot be written in first-order logic with `+ - * /`"
+    return Unreadable("not-first-order", message, "", node.span)
+
+
+def _spelled(name: str) -> str:
+    if _SIMPLE.fullmatch(name):
+        return name
+    plain = "".join(c if c.isascii() and c.isprintable() and c not in "|\\" else f"u{ord(c):x}_" for c in name)
+    return f"|{plain}|"
+
+
+def _real(value: float) -> str:
+    text = format(Decimal(repr(abs(value))), "f")
+    text = text if "." in text else f"{text}.0"
+    return f"(- {text})" if value < 0 else text
