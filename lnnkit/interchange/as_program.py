@@ -15,7 +15,7 @@ from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.first_order import Expression, Liberties
 from lnnkit.interchange.function_relations import relations_for, with_attributes
-from lnnkit.interchange.naming import Symbol, names_for, note_unique_names, with_one_name
+from lnnkit.interchange.naming_apart import Symbol, names_for, note_unique_names, with_one_name
 from lnnkit.interchange.reading.fol_text import read_fol
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
