@@ -119,7 +119,7 @@ class Explainer:
 
     @cached_property
     def _lacking(self) -> MissingPremises:
-        return MissingPremises(self._fixpoint.prepared, self._prover.readings, self._prover.wording)
+        return MissingPremises(self._fixpoint.prepared, self._prover.views, self._prover.wording)
 
     @cached_property
     def _prover(self) -> Prover:

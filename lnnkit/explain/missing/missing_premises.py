@@ -19,9 +19,8 @@ from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises
 from lnnkit.explain.missing.verified_ways import Added, chosen
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import Side
-from lnnkit.explain.provenance.bound_sources import BoundSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
-from lnnkit.explain.provenance.regrounding import assemble
+from lnnkit.explain.provenance.instance_view import InstanceViews
 from lnnkit.explain.render.proof_text import set_apart
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import COMPARISON
@@ -50,11 +49,12 @@ _NEAREST = 3
 class MissingPremises:
     """Searches the statements in which an atom occurs."""
 
-    def __init__(self, prepared: Prepared, readings: BoundSources, wording: GroundText) -> None:
+    def __init__(self, prepared: Prepared, views: InstanceViews, wording: GroundText) -> None:
         self._prepared = prepared
         self._grounding = prepared.grounding
         self._wording = wording
-        self._premises = UnmetPremises(prepared, readings, wording)
+        self._views = views
+        self._premises = UnmetPremises(prepared, views, wording)
         self._eps = tolerance(prepared.state.dtype)
         self._formulas = [
             unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
@@ -199,7 +199,7 @@ class MissingPremises:
     ) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
         generic = self._grounding.domain.generic
-        view = assemble(self._grounding, formula, {**bindings, **dict.fromkeys(free, generic)}, free)
+        view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, generic)}, free)
         view = unsettled(view, self._prepared.state, own, _raised(formula, ends))
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
         instance = Instance(view, leaf, own, known, frozenset(free))
@@ -231,7 +231,7 @@ class MissingPremises:
             return max(tried, key=lambda one: _signed(one.best(instance.target, side), side))
 
         near = through(_NEAREST)
-        if not instance.view.inner or _signed(near.best(instance.target, side), side) >= _signed(goal, side):
+        if not instance.view.has_rows or _signed(near.best(instance.target, side), side) >= _signed(goal, side):
             return near
         every = through(None)
         further = _signed(every.best(instance.target, side), side) > _signed(near.best(instance.target, side), side)

@@ -10,8 +10,7 @@ import numpy as np
 
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.ground_text import Argument
-from lnnkit.explain.provenance.instance_reads import Read, values_of
-from lnnkit.explain.provenance.instance_view import InstanceView
+from lnnkit.explain.provenance.instance_view import InstanceView, Read
 from lnnkit.logic.bounds import Bounds
 
 _GRID, _FINER = 33, 4  # each refinement divides the interval by 32: the fourth finds a truth to 1e-6
@@ -114,7 +113,7 @@ class PremiseImprovement:
     @cached_property
     def _degrees(self) -> list[float]:
         """The degrees to try: an even grid, and those at which a premise passes another's value."""
-        if any(len(own.parent) > _LARGE for own in self.view.inner):
+        if any(length > _LARGE for length in self.view.found.lengths):
             return np.linspace(0.0, 1.0, _COARSE).tolist()
         values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
         at = {
@@ -144,7 +143,7 @@ class PremiseImprovement:
     @cached_property
     def _values(self) -> dict[int, Bounds]:
         """The leaf values (1, rows) as they are."""
-        return values_of(self.view, [self.reads])
+        return self.view.values([self.reads])
 
     def _improved(self, met: Sequence[Wanted], ways: np.ndarray) -> dict[int, Bounds]:
         """The leaf values with the premises improved; the other bound of each is relaxed."""

@@ -12,10 +12,9 @@ from lnnkit.explain.missing.comparison_values import compared
 from lnnkit.explain.missing.premise_improvement import Wanted
 from lnnkit.explain.missing.quantifier_rows import row_ranks
 from lnnkit.explain.provenance.bound_history import END
-from lnnkit.explain.provenance.bound_sources import BoundSources, Reading
+from lnnkit.explain.provenance.bound_sources import Reading
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
-from lnnkit.explain.provenance.instance_reads import Read, leaf_reads
-from lnnkit.explain.provenance.instance_view import InstanceView
+from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import tolerance
 
@@ -51,10 +50,10 @@ class _Unmet:
 class UnmetPremises:
     """Finds the unmet premises of instances of one fixpoint."""
 
-    def __init__(self, prepared: Prepared, readings: BoundSources, wording: GroundText) -> None:
+    def __init__(self, prepared: Prepared, views: InstanceViews, wording: GroundText) -> None:
         self._prepared = prepared
         self._grounding = prepared.grounding
-        self._readings = readings
+        self._views = views
         self._wording = wording
         self._eps = tolerance(prepared.state.dtype)
         self._crossed = prepared.state.crossed.flags(len(prepared.grounding.atoms))
@@ -67,12 +66,9 @@ class UnmetPremises:
         for leaf in view.formula.leaves:
             if leaf == instance.target:
                 continue
-            about = self._wording.pattern(view.formula, leaf, instance.known)
             found += self._compared(instance, leaf)
             for side in (0, 1):
-                for read in leaf_reads(
-                    self._grounding, self._readings, view, leaf, side, END, lambda _, about=about: about
-                ):
+                for read in self._views.reads(view, leaf, side, END, instance.known):
                     places = tuple(p for p in read.places if int(view.rows[leaf][p]) != instance.own)
                     if places:
                         found.append(Read(leaf, places, side, read.reading))
@@ -85,7 +81,7 @@ class UnmetPremises:
         known last. ``nearest``: only the nearest rows of each quantifier."""
         view = instance.view
         unmet = [each for leaf, side in ends for each in self._unmet(instance, reads, leaf, side)]
-        costs = {number: np.zeros(len(own.parent)) for number, own in enumerate(view.inner, 1)}
+        costs = {number: np.zeros(length) for number, length in enumerate(view.found.lengths) if number}
         for each in unmet:
             block = view.formula.neurons[each.leaf].block
             if block:
@@ -175,23 +171,11 @@ class UnmetPremises:
         kind = self._prepared.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
         if kind != COMPARISON or any(argument in instance.free for argument in neuron.arguments):
             return None
-        ids = view.inner[neuron.block - 1].ids if neuron.block else view.bindings
-        length, index = len(view.rows[leaf]), self._grounding.domain.index
-        return [
-            np.full(length, index[a], np.int32)
-            if isinstance(a, str)
-            else np.broadcast_to(np.asarray(ids[a]), (length,))
-            for a in neuron.arguments
-        ]
+        return view.found.arguments(leaf, self._grounding.domain)
 
     def _named(self, instance: Instance, leaf: int, place: int) -> dict[int, Argument]:
         """The entities of the variables at a leaf, including quantified ones."""
-        view = instance.view
-        block = view.formula.neurons[leaf].block
-        ids = view.inner[block - 1].ids if block else {}
-        found = {v: int(column[place]) for v, column in ids.items()}
-        generic = self._grounding.domain.generic
-        own = {v: self._wording.names[entity] for v, entity in found.items() if entity < generic}
+        own = self._views.named(instance.view, leaf, place) if instance.view.formula.neurons[leaf].block else {}
         return {**instance.known, **own}
 
     def _alike(
@@ -209,11 +193,9 @@ class UnmetPremises:
         for other in others:
             if other == instance.target:
                 continue
-            neuron = formula.neurons[other]
-            ids = view.inner[neuron.block - 1].ids if neuron.block else view.bindings
             fits = np.ones(len(view.rows[other]), bool)
-            for argument, wanted in zip(neuron.arguments, own, strict=True):
-                fits &= argument == wanted if isinstance(argument, str) else ids[argument] == index[str(wanted)]
+            for column, wanted in zip(view.found.arguments(other, self._grounding.domain), own, strict=True):
+                fits &= column == index[str(wanted)]
             if fits.any():
                 found[other] = tuple(np.flatnonzero(fits).tolist())
         return found

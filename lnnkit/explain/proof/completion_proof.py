@@ -17,9 +17,7 @@ from lnnkit.explain.proof.universal_proofs import for_every_entity
 from lnnkit.explain.provenance.bound_history import BoundHistory
 from lnnkit.explain.provenance.bound_sources import BoundSources, Completed, Reading
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
-from lnnkit.explain.provenance.instance_reads import Read, leaf_reads, values_of
-from lnnkit.explain.provenance.instance_view import InstanceView
-from lnnkit.explain.provenance.regrounding import assemble
+from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
 from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import tolerance
 
@@ -42,12 +40,20 @@ class Held:
 class CompletionProofs:
     """Searches the rules that define a completed predicate."""
 
-    def __init__(self, prepared: Prepared, timeline: BoundHistory, readings: BoundSources, wording: GroundText) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        timeline: BoundHistory,
+        readings: BoundSources,
+        wording: GroundText,
+        views: InstanceViews,
+    ) -> None:
         self._prepared = prepared
         self._grounding = prepared.grounding
         self._timeline = timeline
         self._readings = readings
         self._wording = wording
+        self._views = views
         self._eps = tolerance(prepared.state.dtype)
         self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
 
@@ -162,17 +168,15 @@ class _Search:
         generic = self._rules._grounding.domain.generic
         free = {v for v in self._formula.blocks[0].variables if v not in bindings}
         every = {**bindings, **dict.fromkeys(free, generic)}
-        view = assemble(self._rules._grounding, self._formula, every, free)
-        reads: list[Read] = []
-        for leaf in self._leaves:
-            neuron = self._formula.neurons[leaf]
-            if any(argument in free for argument in neuron.arguments):
-                continue
-            about = self._arguments(leaf, bindings)
-            for side in (0, 1):
-                reads += leaf_reads(
-                    self._rules._grounding, self._rules._readings, view, leaf, side, self._tick, lambda _, a=about: a
-                )
+        views = self._rules._views
+        view = views.whole(self._formula, every, free)
+        reads = [
+            read
+            for leaf in self._leaves
+            if not any(argument in free for argument in self._formula.neurons[leaf].arguments)
+            for side in (0, 1)
+            for read in views.reads(view, leaf, side, self._tick, self._named(bindings))
+        ]
         return view, reads
 
     def _holds(self, view: InstanceView, reads: Sequence[Read]) -> bool:
@@ -180,7 +184,7 @@ class _Search:
 
     def _hold(self, view: InstanceView, ways: Sequence[Sequence[Read]]) -> list[bool]:
         """Whether each of several sets of readings limits the head."""
-        least = view.least(values_of(view, ways), self._head)
+        least = view.least(view.values(ways), self._head)
         return (least <= self._source.value + self._rules._eps).tolist()
 
     def _keep(self, view: InstanceView, reads: Sequence[Read]) -> None:
@@ -191,12 +195,11 @@ class _Search:
     def _default(self, leaf: int, side: int, bindings: Mapping[int, int]) -> Reading:
         """The reading of a leaf for atoms that have no row."""
         source = self._formula.neurons[leaf].source
-        return self._rules._readings.unlisted(source, self._arguments(leaf, bindings), side, self._tick)
+        about = self._rules._wording.pattern(self._formula, leaf, self._named(bindings))
+        return self._rules._readings.unlisted(source, about, side, self._tick)
 
-    def _arguments(self, leaf: int, bindings: Mapping[int, int]) -> tuple[Argument, ...]:
-        names = self._rules._wording.names
-        known = {variable: names[entity] for variable, entity in bindings.items()}
-        return self._rules._wording.pattern(self._formula, leaf, known)
+    def _named(self, bindings: Mapping[int, int]) -> dict[int, Argument]:
+        return {variable: self._rules._wording.names[entity] for variable, entity in bindings.items()}
 
     def _matching(self, leaf: int, bindings: Mapping[int, int]) -> list[dict[int, int]]:
         """The bindings from a leaf's materialised atoms, without those that its default covers."""

@@ -3,11 +3,12 @@ tick."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.proof.completion_proof import CompletionProofs
@@ -19,20 +20,15 @@ from lnnkit.explain.provenance.bound_history import BoundHistory, Event
 from lnnkit.explain.provenance.bound_sources import BoundSources, Completed, Listed, Reading, Sent, Source, Unlisted
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText, names_within
-from lnnkit.explain.provenance.instance_reads import Read, leaf_reads, values_of
-from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews
-from lnnkit.explain.provenance.regrounding import assemble
+from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifted import Root
 from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
-from lnnkit.syntax.span import Source as Text
-from lnnkit.syntax.span import Span
 from lnnkit.trail.events import Kind
 
 SIDES: tuple[Side, Side] = ("lower", "upper")
-_NOWHERE = Span(Text("", ""), 0, 0)
 
 
 class Prover:
@@ -46,8 +42,8 @@ class Prover:
         self.wording = GroundText(fixpoint.prepared, names)
         self.readings = BoundSources(fixpoint.prepared, history, origins, self.wording)
         self._timeline = history
-        self._views = InstanceViews(self._grounding)
-        self._completions = CompletionProofs(fixpoint.prepared, history, self.readings, self.wording)
+        self.views = InstanceViews(self._grounding, self.readings, self.wording)
+        self._completions = CompletionProofs(fixpoint.prepared, history, self.readings, self.wording, self.views)
         self._strata = len(fixpoint.prepared.strata)
         self._needed: dict[object, tuple[int, ...]] = {}
 
@@ -76,34 +72,18 @@ class Prover:
 
     def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
-        view, _ = self._views.of(batch, AUXILIARY, row)
+        view, _ = self.views.of(batch, AUXILIARY, row)
         formula = view.formula
         leaves = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
-        reads: list[Read] = []
-        for leaf in leaves:
-
-            def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
-                return self._arguments(batch, view, leaf, place)
-
-            for side in (0, 1):
-                reads += self._leaf(view, leaf, side, tick, arguments)
-        reads.sort(key=_age)
-
-        def bad(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            return view.contradictory(values_of(view, ways)).tolist()
-
+        reads = [read for leaf in leaves for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
         steps = Steps()
-        kept = self._minimal(reads, bad)
-        origin = None if formula.root is None else formula.root.origin
-        stated = origin if formula.auxiliary is None and isinstance(origin, Assertion) else None
-        instance = self.wording.instance(formula, view.bindings)
-        assert formula.root is not None
-        names = enumerate(formula.root.variables)
-        bindings = {name: self.wording.names[view.bindings[v]] for v, name in names} if stated else {}
-        premises = self.premises(steps, formula, kept)
-        truth = (formula.lower, formula.upper)
-        step = Step(instance, "lower", truth[0], "contradiction", stated, instance, truth, bindings, premises)
-        number = steps.add(step)
+        kept = self._minimal(sorted(reads, key=_age), lambda ways: view.contradictory(view.values(ways)).tolist())
+        stated, instance = _statement(formula), self.wording.instance(formula, view.bindings)
+        premises, truth = self.premises(steps, formula, kept), (formula.lower, formula.upper)
+        bindings = self._bindings(view, 0, 0) if stated else {}
+        number = steps.add(
+            Step(instance, "lower", truth[0], "contradiction", stated, instance, truth, bindings, premises)
+        )
         self.expand(steps)
         return Proof(format_expression(instance), steps.done(), number, number)
 
@@ -178,22 +158,18 @@ class Prover:
             arguments = [self.wording.names[entity] for entity in entities]
             return self._initial(steps, table, arguments, event.side, event.value, event.tick)
         assert event.kind is Kind.SENT, event
-        view, place = self._views.of(event.batch, event.leaf, event.instance)
-        reads = self._reads(event, view)
-        kept = self._necessary(event, view, place, reads)
-        formula = view.formula
-        assert formula.root is not None
-        origin = formula.root.origin
-        stated = formula.auxiliary is None and isinstance(origin, Assertion)
+        view, place = self.views.of(event.batch, event.leaf, event.instance)
+        kept = self._necessary(event, view, place, self._reads(event, view))
+        formula, stated = view.formula, _statement(view.formula)
         return Step(
             conclusion,
             side,
             event.value,
-            "statement" if stated else "neuron",
-            origin if stated and isinstance(origin, Assertion) else None,
+            "neuron" if stated is None else "statement",
+            stated,
             self.wording.instance(formula, view.bindings),
             (formula.lower, formula.upper),
-            self._bindings(event, view, place) if stated else {},
+            {} if stated is None else self._bindings(view, formula.block_of(event.leaf), place),
             self.premises(steps, formula, kept),
         )
 
@@ -221,35 +197,26 @@ class Prover:
             place: self._grounding.domain.index[a] if isinstance(a, str) else self._grounding.domain.generic
             for place, a in enumerate(arguments)
         }
-        view = assemble(self._grounding, formula, ids)
-        reads = self.upward_reads(formula, view, arguments, side, tick)
+        view = self.views.whole(formula, ids)
+        reads = self.upward_reads(view, arguments, side, tick)
         premises = self.premises(steps, formula, self.upward_needed(view, reads, side, value))
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
-    def upward_reads(
-        self,
-        formula: Formula,
-        view: InstanceView,
-        outer: Sequence[Argument],
-        side: int,
-        tick: int,
-    ) -> list[Read]:
+    def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[Read]:
         """The reads of leaves on which one upward end of a formula's bounds may rest."""
-        signs = Polarity(formula).signs
+        signs = Polarity(view.formula).signs
         ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
-        found: list[Read] = []
-        for leaf in formula.leaves:
-            about = self.wording.pattern(formula, leaf, dict(enumerate(outer)))
-            for end in ends[signs[leaf]] if leaf in signs else ():
-                found += self._leaf(view, leaf, end, tick, lambda _, about=about: about)
-        return found
+        return [
+            read
+            for leaf in view.formula.leaves
+            for end in (ends[signs[leaf]] if leaf in signs else ())
+            for read in self.views.reads(view, leaf, end, tick, dict(enumerate(outer)))
+        ]
 
     def upward_needed(self, view: InstanceView, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
-        def enough(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            got, slack = view.upward(values_of(view, ways))[side], self._slack(value)
-            return (got <= value + slack if side else got >= value - slack).tolist()
-
-        return self._minimal(reads, enough)
+        return self._minimal(
+            reads, lambda ways: self._reached(view.upward(view.values(ways))[view.formula.top][side], side, value)
+        )
 
     def _minimal(self, reads: Sequence[Read], enough: Enough) -> Sequence[Read]:
         """A minimal sufficient subset of the reads; all of them if not even these suffice."""
@@ -258,9 +225,10 @@ class Prover:
         every = for_every_entity(self._grounding, reads, enough)
         return minimal(reads, lambda some: every([some])[0])
 
-    def _slack(self, value: float) -> float:
-        """The tolerance of a recomputed bound; relative to the magnitude for numbers."""
-        return self._eps * max(1.0, abs(value))
+    def _reached(self, found: Array, side: int, value: float) -> list[bool]:
+        """Whether recomputed bounds reach a value, up to a tolerance relative to the magnitude of numbers."""
+        slack = self._eps * max(1.0, abs(value))
+        return (found <= value + slack if side else found >= value - slack).tolist()
 
     # --- what an instance read --------------------------------------------------------------------------------------
 
@@ -269,46 +237,25 @@ class Prover:
         the polarity of the leaves."""
         formula = view.formula
         found: list[Read] = []
-        every = list(self._grounding.reads(event.batch, event.leaf, event.side))
-        inner = event.leaf != AUXILIARY and formula.neurons[event.leaf].block
-        if inner and formula.neurons[event.leaf].kind == LEAF:  # the other rows of its quantifier
-            every = [(leaf, sides) for leaf, sides in every if leaf != event.leaf] + [(event.leaf, (0, 1))]
-        if formula.auxiliary is not None:  # its own bounds, both ends
-            every = [(leaf, sides) for leaf, sides in every if leaf != AUXILIARY] + [(AUXILIARY, (0, 1))]
-        if every_end:
-            every = [(leaf, (0, 1)) for leaf in (*formula.leaves, AUXILIARY) if leaf in view.rows]
-        if formula.compares:  # a number that occurs twice is narrowed by its own ends
-            every = [(leaf, (0, 1)) for leaf in (*formula.leaves, AUXILIARY)]
-        for leaf, sides in every:
+        every, leaves = dict(self._grounding.reads(event.batch, event.leaf, event.side)), (*formula.leaves, AUXILIARY)
+        # the other rows of its quantifier; and of a shared neuron its own bounds
+        both = [event.leaf] if formula.block_of(event.leaf) and formula.neurons[event.leaf].kind == LEAF else []
+        for leaf in (*both, *([AUXILIARY] if formula.auxiliary is not None else ())):
+            every.pop(leaf, None)
+            every[leaf] = (0, 1)
+        if every_end or formula.compares:  # a number that occurs twice is narrowed by its own ends
+            every = {leaf: (0, 1) for leaf in leaves if leaf in view.rows}
+        for leaf, sides in every.items():
             if leaf in formula.heads and (view.completes or not self.readings.is_given(int(view.rows[leaf][0]))):
                 continue
-
-            def arguments(place: int, leaf: int = leaf) -> tuple[Argument, ...]:
-                return self._arguments(event.batch, view, leaf, place)
-
             for side in sides:
-                found += self._leaf(view, leaf, side, event.tick, arguments)
+                found += self.views.reads(view, leaf, side, event.tick)
         return found
-
-    def _leaf(
-        self, view: InstanceView, leaf: int, side: int, tick: int, arguments: Callable[[int], tuple[Argument, ...]]
-    ) -> list[Read]:
-        return leaf_reads(self._grounding, self.readings, view, leaf, side, tick, arguments)
-
-    def _arguments(self, batch: int, view: InstanceView, leaf: int, place: int) -> tuple[Argument, ...]:
-        """The arguments of a leaf at one row of its block; entities that are not named stay variables."""
-        formula = view.formula
-        if leaf == AUXILIARY:
-            return tuple(self.wording.names[view.bindings[v]] for v in formula.blocks[0].variables)
-        block = formula.neurons[leaf].block
-        ids = view.inner[block - 1].at(place) if block else view.bindings
-        known = {v: self.wording.names[id_] for v, id_ in ids.items() if id_ < self._grounding.domain.generic}
-        return self.wording.pattern(formula, leaf, known)
 
     def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[Read]) -> list[Read]:
         """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""
         key: object = None
-        if not view.inner:
+        if not view.has_rows:
             same = tuple(int(rows[0]) for leaf, rows in view.rows.items() if view.formula.neurons[leaf].kind != LEAF)
             shown = tuple((each.leaf, each.side, each.reading.value) for each in reads)
             key = (event.batch, event.leaf, event.side, event.value, shown, same)
@@ -318,11 +265,9 @@ class Prover:
         target = event.leaf, place, event.side
 
         def said(ways: Sequence[Sequence[Read]]) -> list[bool]:
-            got = view.says(values_of(view, ways), *target)
-            slack = self._slack(event.value)
-            return (got <= event.value + slack if event.side else got >= event.value - slack).tolist()
+            return self._reached(view.says(view.values(ways), *target), event.side, event.value)
 
-        every = for_every_entity(self._grounding, reads, said) if view.inner else said
+        every = for_every_entity(self._grounding, reads, said) if view.has_rows else said
         kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), every)}
         if len(kept) == len(reads) and not said([reads])[0]:
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.
@@ -341,19 +286,19 @@ class Prover:
         assert table is not None and entities is not None
         return self.wording.conclusion(table, [self.wording.names[entity] for entity in entities])
 
-    def _bindings(self, event: Event, view: InstanceView, place: int) -> dict[str, str]:
-        """The entities of the statement's variables, and those of quantified variables around the atom that it
-        bounds."""
-        formula = view.formula
+    def _bindings(self, view: InstanceView, block: int, place: int) -> dict[str, str]:
+        """The entities of the statement's variables, and those of quantified variables around a row of a block."""
+        formula, names = view.formula, self.wording.names
         assert formula.root is not None
-        names = self.wording.names
-        found = {name: names[view.bindings[v]] for v, name in enumerate(formula.root.variables)}
-        block = 0 if event.leaf == AUXILIARY else formula.neurons[event.leaf].block
-        if block:
-            named = names_within(formula)
-            inner = view.inner[block - 1].at(place)
-            found |= {named.get(v, f"X{v}"): names[id_] for v, id_ in inner.items() if v not in view.bindings}
-        return found
+        named = {**dict(enumerate(formula.root.variables)), **(names_within(formula) if block else {})}
+        entities = {**view.bindings, **view.entities(block, place)}
+        return {named.get(variable, f"X{variable}"): names[entity] for variable, entity in entities.items()}
+
+
+def _statement(formula: Formula) -> Assertion | None:
+    """The statement of which a formula is the whole."""
+    origin = None if formula.root is None or formula.auxiliary is not None else formula.root.origin
+    return origin if isinstance(origin, Assertion) else None
 
 
 def _age(read: Read) -> int:

@@ -15,8 +15,6 @@ from lnnkit.explain.proof.prover import SIDES, Prover
 from lnnkit.explain.provenance.bound_history import END
 from lnnkit.explain.provenance.bound_sources import Reading
 from lnnkit.explain.provenance.ground_text import names_within
-from lnnkit.explain.provenance.instance_reads import values_of
-from lnnkit.explain.provenance.regrounding import assemble
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import EVERY, among
@@ -30,7 +28,7 @@ from lnnkit.syntax.printer import format_expression
 def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root: Root) -> Proof:
     """Both bounds of a formula without free variables, a query of ``lifted``."""
     formula = unfold(lifted, root, world=prepared.grounding.domain)
-    view = assemble(prepared.grounding, formula, {})
+    view = prover.views.whole(formula, {})
     whole = unfold(lifted, root, through_shared=True)
     names = names_within(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
@@ -42,8 +40,8 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     steps = Steps()
     ends: list[int] = []
     for side in (0, 1):
-        reads = prover.upward_reads(formula, view, (), side, END)
-        value = float(view.upward(values_of(view, [reads]))[side][0])
+        reads = prover.upward_reads(view, (), side, END)
+        value = float(view.upward(view.values([reads]))[formula.top][side][0])
         own, own_value = (1 - side, 1 - value) if negated else (side, value)
         stronger = told.more(steps, own, own_value)
         if stronger is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from lnnkit.explain.provenance.bound_sources import Completed, Unlisted
 from lnnkit.explain.provenance.ground_text import Argument
-from lnnkit.explain.provenance.instance_reads import Read
+from lnnkit.explain.provenance.instance_view import Read
 from lnnkit.join.instances.grounding import Grounding
 
 _ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs; 0 to 8 cost alike

@@ -12,7 +12,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.formula.as_syntax import as_expression, bound_names
-from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
 from lnnkit.graph.lifting import stripped
 from lnnkit.syntax import ast
@@ -77,14 +77,15 @@ class GroundText:
         )
 
     def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
-        """The arguments of a leaf; variables that are not ``known`` stay variables."""
+        """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
         assert formula.root is not None
         named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
+        own = formula.blocks[0].variables if leaf == AUXILIARY else formula.neurons[leaf].arguments
         return tuple(
             argument
             if isinstance(argument, str)
             else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"), span=NOWHERE)
-            for argument in formula.neurons[leaf].arguments
+            for argument in own
         )
 
     def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:

@@ -2,48 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from lnnkit.engine.response.respond import ascend, entering, leaf_bound
-from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
+from lnnkit.analysis.needs import Needs
+from lnnkit.arrays import Array
+from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
+from lnnkit.explain.provenance.bound_sources import BoundSources, Reading
+from lnnkit.explain.provenance.ground_text import Argument, GroundText
+from lnnkit.formula.passes import downward, least_heads, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.instances.assembled import Instances
+from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.atoms import TRUE, UNKNOWN
+
+Values = Mapping[int, Bounds]  # by leaf, (variants, rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Inner:
-    """The rows of one inner block of an instance: each one's ``parent`` among the rows of the block around, and the
-    entities ``ids`` of all variables; virtual rows have reserved ids."""
+class Read:
+    """One end of a bound that an instance reads, at some ``places`` among the rows of a ``leaf``."""
 
-    parent: np.ndarray
-    virtual: np.ndarray
-    stranger: np.ndarray
-    ids: Mapping[int, np.ndarray]
-
-    def at(self, place: int) -> dict[int, int]:
-        """The entities of all variables in one row."""
-        return {variable: int(column[place]) for variable, column in self.ids.items()}
+    leaf: int
+    places: tuple[int, ...]
+    side: int
+    reading: Reading
 
 
 @dataclass(frozen=True)
 class InstanceView:
-    """An instance of a ``formula``. ``bindings`` has its free variables' entities; ``rows`` the atom rows of each leaf,
-    one for each row of the leaf's block; ``inner`` the rows of the inner blocks. ``completes``: it completes a closed
-    predicate."""
+    """The only instance in ``found``. ``completes``: it completes a closed predicate. Its responses are worked out for
+    several variants of what it reads at once."""
 
-    formula: Formula
-    bindings: Mapping[int, int]
-    rows: Mapping[int, np.ndarray]
-    inner: tuple[Inner, ...] = ()
+    found: Instances
     completes: bool = False
+
+    @property
+    def formula(self) -> Formula:
+        return self.found.formula
+
+    @property
+    def rows(self) -> Mapping[int, Array]:
+        """The atom rows of each leaf, one for each row of the leaf's block."""
+        return self.found.rows
+
+    @cached_property
+    def bindings(self) -> Mapping[int, int]:
+        """The entities of the free variables."""
+        return self.entities(0, 0)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether it has quantifiers."""
+        return len(self.formula.blocks) > 1
+
+    def entities(self, block: int, place: int) -> dict[int, int]:
+        """The entities of a block's variables in one of its rows."""
+        return {variable: int(column[place]) for variable, column in self.found.ids[block].items()}
+
+    def parents(self, block: int) -> Array:
+        """The row around each row of an inner block."""
+        grouping = self.found.groupings[block]
+        assert grouping is not None
+        return grouping.group
 
     def table(self, leaf: int) -> str:
         """The table that holds a leaf's bounds."""
@@ -52,88 +80,83 @@ class InstanceView:
             return self.formula.auxiliary
         return self.formula.neurons[leaf].source
 
-    def length(self, index: int) -> int:
-        """The number of rows of a leaf's block."""
-        block = 0 if index == AUXILIARY else self.formula.neurons[index].block
-        return 1 if block == 0 else len(self.inner[block - 1].parent)
-
-    def says(self, read: Mapping[int, Bounds], leaf: int, place: int, side: int) -> Array:
-        """(variants,) what the instance proposes for one side of the row at ``place`` of ``leaf``, for each of several
-        sets of leaf values: ``read`` has (variants, rows)."""
-        variants = _variants(read)
-        reader, groupings = self._reader(read, variants), self._groupings(variants)
-        found = leaf_bound(self.formula, reader, groupings, leaf, side, completes=self.completes)
-        return found.reshape(variants, -1)[:, place]
-
-    def upward(self, read: Mapping[int, Bounds]) -> Bounds:
-        """(variants,) the upward bounds of the whole formula."""
-        variants = _variants(read)
-        return upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))[
-            self.formula.top
-        ]
-
-    def bodies(self, read: Mapping[int, Bounds]) -> list[Bounds]:
-        """For each inner block the upward bounds of its quantifier's body, (variants, rows)."""
-        variants = _variants(read)
-        values = upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))
+    def values(self, ways: Sequence[Sequence[Read]]) -> dict[int, Bounds]:
+        """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
         found: dict[int, Bounds] = {}
-        for neuron in self.formula.neurons:
-            if neuron.inner > 0:
-                body = values[neuron.operands[0]]
-                found[neuron.inner] = Bounds(*(end.reshape(variants, -1) for end in body))
-        return [found[block] for block in sorted(found)]
+        for leaf, rows in self.rows.items():
+            neuron = None if leaf == AUXILIARY else self.formula.neurons[leaf]
+            silent = (-math.inf, math.inf) if neuron and neuron.numeric else (0.0, 1.0)
+            lower, upper = (np.full((len(ways), len(rows)), end, dtype=np.float64) for end in silent)
+            if neuron and neuron.kind == "same":
+                lower[:], upper[:] = rows == TRUE, (rows == TRUE) | (rows == UNKNOWN)
+            found[leaf] = Bounds(lower, upper)
+        for number, way in enumerate(ways):
+            for read in way:
+                found[read.leaf][read.side][number, list(read.places)] = read.reading.value
+        return found
 
-    def contradictory(self, read: Mapping[int, Bounds]) -> Array:
+    def says(self, read: Values, leaf: int, place: int, side: int) -> Array:
+        """(variants,) what the instance proposes for one side of the row at ``place`` of ``leaf``."""
+        reader, groupings = self._variants(read)
+        found = leaf_bound(self.formula, reader, groupings, leaf, side, completes=self.completes)
+        return found.reshape(_count(read), -1)[:, place]
+
+    def upward(self, read: Values) -> list[Bounds]:
+        """The upward bounds of all neurons; (variants,) of the whole formula."""
+        reader, groupings = self._variants(read)
+        return upward(self.formula, entering(reader, self.formula), groupings)
+
+    def bodies(self, read: Values) -> dict[int, Bounds]:
+        """By inner block the upward bounds of its quantifier's body, (variants, rows)."""
+        values = self.upward(read)
+        bodies = {neuron.inner: values[neuron.operands[0]] for neuron in self.formula.neurons if neuron.inner > 0}
+        return {block: Bounds(*(end.reshape(_count(read), -1) for end in body)) for block, body in bodies.items()}
+
+    def contradictory(self, read: Values) -> Array:
         """(variants,) whether the instance is unsatisfiable."""
-        variants = _variants(read)
-        reader, groupings = self._reader(read, variants), self._groupings(variants)
+        reader, groupings = self._variants(read)
         met = ascend(self.formula, reader, groupings)
         return met.crossed | downward(self.formula, met.values, met.kept, groupings).empty
 
-    def least(self, read: Mapping[int, Bounds], head: int) -> Array:
+    def least(self, read: Values, head: int) -> Array:
         """(variants,) the least truth of a ``head`` that a defining statement requires if its antecedent is as true as
         possible, and the equalities beside the head no truer than necessary."""
-        variants = _variants(read)
-        values = upward(self.formula, entering(self._reader(read, variants), self.formula), self._groupings(variants))
+        values = self.upward(read)
         antecedent = values[self.formula.neurons[self.formula.top].operands[0]]
         least = [Bounds(value.lower, value.lower) for value in values]
         return least_heads(self.formula, antecedent.upper, least, 1.0)[head]
 
-    def _reader(self, read: Mapping[int, Bounds], variants: int) -> Callable[[int], Bounds]:
+    def _variants(self, read: Values) -> tuple[Callable[[int], Bounds], tuple[Grouping | None, ...]]:
+        """A reader of the rows of all variants, one after another, and their groupings."""
+        count, found = _count(read), self.found
+
         def reader(index: int) -> Bounds:
             if index in read:
-                return Bounds(read[index].lower.flatten(), read[index].upper.flatten())
-            if self.formula.neurons[index].arithmetic is not None:  # a leaf of constants alone
-                lower, upper = neuron_upward(self.formula.neurons[index], ())
-                return Bounds(*(np.broadcast_to(end, variants * self.length(index)) for end in (lower, upper)))
-            truth = float(self.formula.neurons[index].kind == "true")
-            value = np.full((variants * self.length(index),), truth, dtype=np.float64)
-            return Bounds(value, value)
+                return Bounds(*(end.flatten() for end in read[index]))
+            length = count * found.length(self.formula.block_of(index))
+            return constant(self.formula, index, length, np.dtype(np.float64))
 
-        return reader
-
-    def _groupings(self, variants: int) -> tuple[Grouping | None, ...]:
-        """The groupings of the inner rows for several copies of the instance."""
-        found: list[Grouping | None] = [None]
-        for number, own in enumerate(self.inner, 1):
-            above = self.formula.blocks[number].parent
-            parents = 1 if above == 0 else len(self.inner[above - 1].parent)
-            copies = np.arange(variants)[:, None]
-            group = (copies * parents + own.parent[None]).reshape(-1)
-            virtual, stranger = (np.tile(e, variants) for e in (own.virtual, own.stranger))
-            found.append(Grouping(group, variants * parents, None, virtual, stranger))
-        return tuple(found)
+        groupings: list[Grouping | None] = []
+        for grouping in found.groupings:
+            if grouping is not None:
+                group = (np.arange(count)[:, None] * grouping.groups + grouping.group).reshape(-1)
+                flags = (np.tile(each, count) for each in (grouping.virtual, grouping.stranger))
+                grouping = Grouping(group, count * grouping.groups, None, *flags)
+            groupings.append(grouping)
+        return reader, tuple(groupings)
 
 
-def _variants(read: Mapping[int, Bounds]) -> int:
+def _count(read: Values) -> int:
     return next(iter(read.values())).lower.shape[0] if read else 1
 
 
 class InstanceViews:
-    """Reconstructs instances of a grounding."""
+    """Reconstructs instances of a grounding, and what they read."""
 
-    def __init__(self, grounding: Grounding) -> None:
+    def __init__(self, grounding: Grounding, sources: BoundSources, wording: GroundText) -> None:
         self._grounding = grounding
+        self._sources = sources
+        self._wording = wording
 
     def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
         """The instance of row ``instance`` of the block of ``leaf``, and the position of that row in it."""
@@ -143,35 +166,67 @@ class InstanceViews:
         own = batch.blocks[0]
         member = self._grounding.members[batch.members[int(own.member[top])]]
         if isinstance(member, DeltaRule):
+            entities = self._grounding.variables(number, member, np.array([top]))
+            ids = dict(zip(member.formula.blocks[0].variables, entities, strict=True))
             rows = {index: column.values[top : top + 1] for index, column in own.columns.items()}
-            formula, entities = member.formula.original, self._grounding.variables(number, member, np.array([top]))
-            ids = {v: int(each[0]) for v, each in zip(member.formula.blocks[0].variables, entities, strict=True)}
-            bindings = {variable: ids[variable] for variable in formula.blocks[0].variables}
-            inner = tuple(_one_row(ids) for _ in formula.blocks[1:])
-            return InstanceView(formula, bindings, rows, inner, batch.completes), 0
-        found = member.assembled(own.local[top : top + 1])
-        place = 0
+            return InstanceView(_of_one_row(member.formula.original, ids, rows), batch.completes), 0
+        found, place = member.assembled(own.local[top : top + 1]), 0
         if block:
             entities = member.entities(block, batch.blocks[block].local[instance : instance + 1])
             place = int(found.place(block, np.zeros(1, np.int64), entities)[0])
-        return view_of(found, completes=batch.completes), place
+        return InstanceView(found, batch.completes), place
+
+    def whole(self, formula: Formula, bindings: Mapping[int, int], free: Set[int] = frozenset()) -> InstanceView:
+        """The instance for these entities of the formula's free variables (a reserved id stands for any entity), with a
+        row for every entity of its quantifiers' sorts. Equalities of ``free`` variables are unknown."""
+        domain = self._grounding.domain
+        every = Needs((), {block: (frozenset(),) for block in range(1, len(formula.blocks))})
+        assembler = Assembler(formula, every, self._grounding.atoms, domain, lambda _formula, _count: None, {})
+        ids = [np.array([bindings[variable]], np.int32) for variable in formula.blocks[0].variables]
+        found = assembler.of(ids, 1, apart=True)
+        for index, neuron in enumerate(formula.neurons):
+            if neuron.kind == "same" and neuron.arguments[0] != neuron.arguments[1]:
+                one, other = found.arguments(index, domain)
+                unsure = (one >= domain.generic) & (other >= domain.generic)
+                found.rows[index][unsure | any(argument in free for argument in neuron.arguments)] = UNKNOWN
+        return InstanceView(found)
+
+    def reads(
+        self, view: InstanceView, leaf: int, side: int, tick: int, known: Mapping[int, Argument] | None = None
+    ) -> list[Read]:
+        """The informative reads of a leaf, without repetition over the rows of quantifiers. An atom without a row is
+        about the ``known`` entities, and any others (default: those at its place, as far as they have names)."""
+        found: list[Read] = []
+        if not len(view.rows[leaf]):  # a quantifier over an empty sort
+            return found
+        table = view.table(leaf)
+        default_row = self._grounding.atoms.tables[table].default_row
+        rows, inverse = np.unique(view.rows[leaf], return_inverse=True)
+        order = np.argsort(inverse, kind="stable")
+        ends = np.cumsum(np.bincount(inverse, minlength=len(rows)))
+        for row, places in zip(rows.tolist(), np.split(order, ends[:-1]), strict=True):
+            if row != default_row:
+                reading = self._sources.of(row, side, tick)
+                if reading.source is not None:
+                    found.append(Read(leaf, tuple(places.tolist()), side, reading))
+            elif self._sources.unlisted(table, (), side, tick).source is not None:
+                alike: dict[tuple[Argument, ...], list[int]] = {}
+                for place in places.tolist():
+                    own = self.named(view, leaf, place) if known is None else known
+                    alike.setdefault(self._wording.pattern(view.formula, leaf, own), []).append(place)
+                for about, mine in alike.items():
+                    found.append(Read(leaf, tuple(mine), side, self._sources.unlisted(table, about, side, tick)))
+        return found
+
+    def named(self, view: InstanceView, leaf: int, place: int) -> dict[int, Argument]:
+        """The names of the entities at one row of a leaf's block."""
+        entities, generic = view.entities(view.formula.block_of(leaf), place), self._grounding.domain.generic
+        return {variable: self._wording.names[entity] for variable, entity in entities.items() if entity < generic}
 
 
-def view_of(found: Instances, *, completes: bool = False) -> InstanceView:
-    """One assembled instance."""
-    bindings = {variable: int(ids[0]) for variable, ids in found.ids[0].items()}
-    inner: list[Inner] = []
-    for number, grouping in enumerate(found.groupings):
-        if grouping is not None:
-            parent = found.formula.blocks[number].parent
-            around = inner[parent - 1].ids if parent else found.ids[0]
-            ids = {variable: column.take(grouping.group) for variable, column in around.items()}
-            inner.append(Inner(grouping.group, grouping.virtual, grouping.stranger, {**ids, **found.ids[number]}))
-    return InstanceView(found.formula, bindings, found.rows, tuple(inner), completes)
-
-
-def _one_row(ids: Mapping[int, int]) -> Inner:
-    """The row of an inner block that has an instance of its own."""
-    real = np.zeros(1, bool)
-    each = {variable: np.array([entity], np.int32) for variable, entity in ids.items()}
-    return Inner(np.zeros(1, np.int64), real, real, each)
+def _of_one_row(formula: Formula, ids: Mapping[int, Array], rows: Mapping[int, Array]) -> Instances:
+    """The instance of a formula whose inner blocks have one row each."""
+    one = Grouping(np.zeros(1, np.int64), 1, None, np.zeros(1, bool), np.zeros(1, bool))
+    inner = formula.blocks[1:]
+    columns = tuple({variable: ids[variable] for variable in block.variables} for block in formula.blocks)
+    return Instances(formula, columns, (1,) * len(columns), rows, (None, *(one for _ in inner)))
