@@ -16,8 +16,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 
 from benchmarks.tables.data import TABLES, read
-from lnnkit.learn.induction import covering, hot_deck, rule_induction, table_literals
-from lnnkit.learn.induction.weighing import weighted_rules
+from lnnkit.learn.induction import covering, induced_rule, rule_induction, table_literals, weighted_rules
 from lnnkit.sklearn import RuleClassifier
 
 ROWS = 800
@@ -32,9 +31,9 @@ CONSTANTS = {
     (rule_induction, "_CLEAN"): (0.97, 1.0),
     (rule_induction, "_SLIPS"): (0.1, 2.0),
     (weighted_rules, "_SURE"): (0.5, 4.0),
-    (hot_deck, "NEAREST"): (25, 400),
-    (hot_deck, "_BEYOND"): (1.01, 1.5),
-    (hot_deck, "_DONORS"): (200, 8000),
+    (induced_rule, "NEAREST"): (25, 400),
+    (induced_rule, "_BEYOND"): (1.01, 1.5),
+    (induced_rule, "_DONORS"): (200, 8000),
     (table_literals, "_THRESHOLDS"): (6, 40),
     (table_literals, "_VALUES"): (10, 200),
     (table_literals, "_LEAST"): (1, 10),

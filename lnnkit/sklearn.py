@@ -38,13 +38,12 @@ from lnnkit.check.nearest import nearest
 from lnnkit.check.walk import nodes
 from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
-from lnnkit.learn.induction.hot_deck import donors
-from lnnkit.learn.induction.induced_rule import Induced
+from lnnkit.learn.induction.induced_rule import Induced, donors
 from lnnkit.learn.induction.rule_induction import Limits, induce
 from lnnkit.learn.induction.rule_statements import declaration, rule_lines, statements
+from lnnkit.learn.induction.rule_trials import Clock
 from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order
-from lnnkit.learn.induction.table_literals import TableColumn, missing
-from lnnkit.learn.induction.time_budget import Clock
+from lnnkit.learn.induction.table_literals import LabelledTable, TableColumn, missing
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
@@ -271,7 +270,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         with threadpool_limits(1, "blas"), Console(stderr=True).status("reading the table") as shown:  # on a terminal
             for kind in kinds:
                 clock = Clock(seconds, shown.update)
-                self.rules_.append(induce(columns, codes == kind, weight, seed, limits, clock))
+                self.rules_.append(induce(LabelledTable(columns, codes == kind, weight), seed, limits, clock))
         self.targets_ = _heads([self.classes_[kind] for kind in kinds], [each.name for each in columns])
         lines: list[str] = []
         for name, rule in zip(self.targets_, self.rules_, strict=True):

@@ -19,7 +19,15 @@ from itertools import product
 
 import numpy as np
 
-from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn, certain, missing, short_cut
+from lnnkit.learn.induction.table_literals import (
+    Conjunction,
+    LabelledTable,
+    Literal,
+    TableColumn,
+    certain,
+    missing,
+    short_cut,
+)
 
 _BINS = 256  # of each column, for the bound that leaves pairs of columns out
 _VALUES = 1000  # values of a category, the most frequent ones
@@ -28,7 +36,7 @@ _FEW = 16  # values of a number whose cuts are tried one by one
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BestConjunction:
     """Literals, at most two, the sum of their rows, and whether unknown rows are taken as true."""
 
     total: float
@@ -47,6 +55,10 @@ class _Ranked:
     order: np.ndarray
     numeric: bool
     compared: Literal | None = None
+
+    def base(self, signed: np.ndarray, unknown: bool) -> float:
+        """The sum of ``signed`` (n,) over the rows where the column is missing, if ``unknown`` rows count as true."""
+        return float(signed[self.ranks < 0].sum()) if unknown else 0.0
 
     def best(self, signed: np.ndarray, base: float) -> tuple[float, Conjunction]:
         """The literal whose rows have the greatest sum of ``signed`` (n,), beside ``base`` for unknown rows."""
@@ -102,35 +114,31 @@ class _Ranked:
                 yield self.cut(place, wanted), (rows == wanted) & (self.ranks >= 0)
 
 
-def best_conjunctions(
-    columns: Sequence[TableColumn], compared: Sequence[Literal], positive: np.ndarray, weight: np.ndarray, longest: int
-) -> list[Found]:
+def best_conjunctions(table: LabelledTable, compared: Sequence[Literal], longest: int) -> list[BestConjunction]:
     """The best conjunction of at most one literal, and of at most two if ``longest`` is more. Those of no literals are
     false everywhere. ``compared`` are comparisons of two columns, which count as literals too."""
-    signed = np.where(positive, weight, -weight)
-    ranked = [_ranks_of(place, each) for place, each in enumerate(columns)]
-    ranked += [_comparison(each, columns) for each in compared]
+    signed = table.signed
+    ranked = [_ranks_of(place, each) for place, each in enumerate(table.columns)]
+    ranked += [_comparison(each, table.columns) for each in compared]
     ranked = [each for each in ranked if len(each.values) > 1 or len(each.order) < len(signed)]
     ways = (False, True) if any(len(each.order) < len(signed) for each in ranked) else (False,)
-    one = two = Found(0.0)
+    one = two = BestConjunction(0.0)
     for unknown in ways:
-        bases = [float(signed[each.ranks < 0].sum()) if unknown else 0.0 for each in ranked]
-        for each, base in zip(ranked, bases, strict=True):
-            one = _better(one, *each.best(signed, base), unknown)
+        for each in ranked:
+            one = _better(one, *each.best(signed, each.base(signed, unknown)), unknown)
     two = one
     for unknown in ways if longest > 1 else ():
         for each in ranked:
-            base = float(signed[each.ranks < 0].sum()) if unknown else 0.0
-            two = _better(two, *each.twice(signed, base), unknown)
+            two = _better(two, *each.twice(signed, each.base(signed, unknown)), unknown)
         two = _best_pair(ranked, signed, two, unknown)
     return [one] if longest == 1 else [one, two]
 
 
-def _better(found: Found, total: float, cuts: Conjunction, unknown: bool) -> Found:
-    return Found(total, cuts, unknown) if total > found.total + 1e-9 else found
+def _better(found: BestConjunction, total: float, cuts: Conjunction, unknown: bool) -> BestConjunction:
+    return BestConjunction(total, cuts, unknown) if total > found.total + 1e-9 else found
 
 
-def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: Found, unknown: bool) -> Found:
+def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: BestConjunction, unknown: bool) -> BestConjunction:
     """The best pair of literals of two columns, if it is better than what was ``found``: the pairs of columns by
     their bounds, until none can be better."""
     bounds: list[tuple[float, int, int]] = []
@@ -149,8 +157,7 @@ def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: Found, unkn
             one, two = two, one
         for cut, rows in one.literals():
             inside = np.where(rows | (one.ranks < 0) if unknown else rows, signed, 0.0)
-            base = float(inside[two.ranks < 0].sum()) if unknown else 0.0
-            total, cuts = two.best(inside, base)
+            total, cuts = two.best(inside, two.base(inside, unknown))
             found = _better(found, total, (cut, *cuts), unknown)
     return found
 
@@ -214,7 +221,7 @@ def _two_cuts(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> 
             inside = np.where(entered, signed, 0.0)
             last = int(one.ranks[rows[ends[at]]])
             first = one.cut(last - wanted, wanted)
-            total, cuts = two.best(inside, float(inside[two.ranks < 0].sum()) if unknown else 0.0)
+            total, cuts = two.best(inside, two.base(inside, unknown))
             if total > best[0]:
                 best = total, (first, *cuts)
     return best
@@ -277,11 +284,9 @@ def _comparison(literal: Literal, columns: Sequence[TableColumn]) -> _Ranked:
     return replace(_ranks_of(-1, TableColumn("", truth)), compared=literal)
 
 
-def refined(
-    conjunctions: Sequence[Conjunction], columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray
-) -> tuple[Conjunction, ...]:
+def refined(conjunctions: Sequence[Conjunction], table: LabelledTable) -> tuple[Conjunction, ...]:
     """The same disjunction of crisp literals with those cuts by which it is right most often on these rows."""
-    signed = np.where(positive, weight, -weight)
+    signed, columns = table.signed, table.columns
     parts = [list(each) for each in conjunctions]
     masks = [[certain(*each, columns) for each in part] for part in parts]
     ranked: dict[int, _Ranked] = {}

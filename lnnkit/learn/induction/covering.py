@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.learn.induction.table_literals import Literal, TableColumn, certain
+from lnnkit.learn.induction.table_literals import LabelledTable, Literal, certain
 
 # Measured by `python -m benchmarks.induction_constants` on 800 rows of each table.
 LONGEST = 6  # greatest length of a conjunction: 3 and 12 change no accuracy
@@ -30,7 +30,7 @@ _LEVELS = 255  # weights are told apart to one part in this of the greatest
 
 
 @dataclass(frozen=True, slots=True)
-class Literals:
+class PackedLiterals:
     """Packed masks of the rows where each of ``count`` literals holds, then of those where each fails; the true and the
     false rows."""
 
@@ -49,17 +49,15 @@ class Literals:
         return ~np.bitwise_or.reduce(self.held[opposite], axis=0)
 
 
-def literals_of(
-    found: Sequence[Literal], columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray
-) -> Literals:
+def literals_of(found: Sequence[Literal], table: LabelledTable) -> PackedLiterals:
     """The masks of crisp literals over the rows of a table."""
-    held = [packed(certain(each, wanted, columns)) for wanted in (True, False) for each in found]
-    words = packed(positive).shape[0]
-    masks = np.array(held, np.uint64).reshape(2 * len(found), words)
-    return Literals(masks, len(found), weighed_rows(positive, weight), weighed_rows(~positive, weight))
+    held = [packed(certain(each, wanted, table.columns)) for wanted in (True, False) for each in found]
+    masks = np.array(held, np.uint64).reshape(2 * len(found), len(packed(table.positive)))
+    true, false = (weighed_rows(mask, table.weight) for mask in (table.positive, ~table.positive))
+    return PackedLiterals(masks, len(found), true, false)
 
 
-def cover(rows: Literals, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:
+def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:
     """Conjunctions that together cover the true rows, at most ``most``, each of at most ``longest`` literals, which are
     given as rows of ``held``."""
     most = _MOST if most is None else min(most, _MOST)
@@ -89,17 +87,17 @@ def cover(rows: Literals, price: float, most: int | None = None, longest: int | 
     return [sorted(each) for each in found if each]
 
 
-def _significant(rows: Literals, chosen: Sequence[int], done: np.ndarray, worth: float, price: float) -> bool:
+def _significant(rows: PackedLiterals, chosen: Sequence[int], done: np.ndarray, worth: float, price: float) -> bool:
     """Whether a conjunction is worth more than chance gives the best of many."""
     mask = rows.covered(chosen) & ~done
     return price >= PURE or worth > _CHANCE * float(rows.true.of(mask) + rows.false.of(mask)) ** 0.5
 
 
-def _worth(rows: Literals, mask: np.ndarray, done: np.ndarray, price: float) -> float:
+def _worth(rows: PackedLiterals, mask: np.ndarray, done: np.ndarray, price: float) -> float:
     return float(rows.true.of(mask & ~done) - price * rows.false.of(mask & ~done))
 
 
-def grow(rows: Literals, done: np.ndarray, longest: int, price: float) -> tuple[list[int], float]:
+def grow(rows: PackedLiterals, done: np.ndarray, longest: int, price: float) -> tuple[list[int], float]:
     """The conjunction that is worth most beside the rows that are ``done``, and its worth: the true rows that it adds,
     less ``price`` times the false ones. The most informative prefixes are extended."""
     true, false = rows.true.within(~done), rows.false.within(~done) if price < PURE else rows.false
@@ -131,7 +129,7 @@ def grow(rows: Literals, done: np.ndarray, longest: int, price: float) -> tuple[
 
 
 def _spared(
-    best: tuple[float, list[int]], rows: Literals, true: WeighedRows, false: WeighedRows, price: float
+    best: tuple[float, list[int]], rows: PackedLiterals, true: WeighedRows, false: WeighedRows, price: float
 ) -> tuple[list[int], float]:
     """The conjunction without the literals that can be dropped at no loss, or at one that may be chance."""
     worth, chosen = best
@@ -147,17 +145,15 @@ def _spared(
     return chosen, worth
 
 
-def accuracy(conjunctions: Sequence[Sequence[int]], rows: Literals) -> tuple[float, float]:
+def accuracy(conjunctions: Sequence[Sequence[int]], rows: PackedLiterals) -> tuple[float, float]:
     """The accuracy of the disjunction on the rows where it is known, and their weight; 0 if they are too few."""
     covered = possible = np.zeros(rows.held.shape[1], np.uint64)
     for each in conjunctions:
         covered = covered | rows.covered(each)
         possible = possible | rows.possible(each)
     true, false = rows.true.within(covered | ~possible), rows.false.within(covered | ~possible)
-    decided, every = (
-        float(a.of(~np.zeros_like(covered)) + b.of(~np.zeros_like(covered)))
-        for a, b in ((true, false), (rows.true, rows.false))
-    )
+    whole = ~np.zeros_like(covered)
+    decided, every = (float(a.of(whole) + b.of(whole)) for a, b in ((true, false), (rows.true, rows.false)))
     if decided < _DECIDED * every or decided <= 0:
         return 0.0, decided
     return float(true.of(covered) + false.of(~covered)) / decided, decided

@@ -15,19 +15,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lnnkit.learn.induction.best_conjunction import best_conjunctions, refined
-from lnnkit.learn.induction.covering import LONGEST, PURE, Literals, accuracy, cover, literals_of
+from lnnkit.learn.induction.covering import LONGEST, PURE, accuracy, cover, literals_of
 from lnnkit.learn.induction.induced_rule import Induced
-from lnnkit.learn.induction.stratified_splits import Part, folds, split
+from lnnkit.learn.induction.rule_trials import Clock, Part, folds, split
 from lnnkit.learn.induction.table_literals import (
+    LabelledTable,
     Literal,
-    TableColumn,
     compared_columns,
     literals,
     soft_literals,
     split_literals,
 )
-from lnnkit.learn.induction.time_budget import Clock
-from lnnkit.learn.induction.weighing.weighted_rules import weighed
+from lnnkit.learn.induction.weighted_rules import weighed
 
 _CELLS = 12_000_000  # greatest number of truths of literals in rows; fewer rows are used where there would be more
 _LEAST = 10_000  # rows that are used however many literals there are
@@ -53,90 +52,50 @@ class Limits:
     plain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    columns: Sequence[TableColumn]
-    positive: np.ndarray
-    weight: np.ndarray
-
-    def at(self, rows: np.ndarray) -> _Table:
-        kept = [each.of(each.values[rows]) for each in self.columns]
-        return _Table(kept, self.positive[rows], self.weight[rows])
-
-    def sample(self, most: int) -> _Table:
-        """Evenly spread rows, at most this many."""
-        step = -(-len(self.positive) // most)
-        return self if step == 1 else self.at(np.arange(0, len(self.positive), step))
-
-    def literals(self, found: Sequence[Literal]) -> Literals:
-        return literals_of(found, self.columns, self.positive, self.weight)
-
-
-def induce(
-    columns: Sequence[TableColumn],
-    positive: np.ndarray,
-    weight: np.ndarray,
-    seed: int,
-    limits: Limits | None = None,
-    clock: Clock | None = None,
-) -> Induced:
-    """A rule for the rows of ``columns`` that are ``positive`` (n,), each counting ``weight`` (n,)."""
+def induce(table: LabelledTable, seed: int, limits: Limits | None = None, clock: Clock | None = None) -> Induced:
+    """A rule for the positive rows of a table."""
     limits, clock = limits or Limits(), clock or Clock()
     rng = np.random.default_rng(seed)
-    table = _Table(columns, positive, weight)
     if limits.conjunctions == 1 and limits.plain:
         clock.begins("searching for one conjunction")
         only = _single(table, limits.literals, rng)
         if only is not None:
             return only
     clock.begins("reading thresholds")
-    crisp = literals(columns, positive, weight)
-    soft = soft_literals(columns)
+    crisp, soft = literals(table), soft_literals(table.columns)
     table = table.sample(max(_LEAST, _CELLS // (len(crisp) + len(soft) + _PATHS)))
     held_back = split(table.positive, rng)
     clock.begins("searching for pure conjunctions")
-    cut = list(dict.fromkeys([*crisp, *split_literals(table.columns, table.positive, table.weight)]))
+    cut = list(dict.fromkeys([*crisp, *split_literals(table)]))
     plain = _pure(table, cut, held_back, limits)
     if plain is not None:
         return plain
     parts = [held_back] if len(table.positive) > _MANY else folds(table.positive, rng)
     clock.begins("searching for conjunctions among noise")
     price, wrong = _noisy(table, cut, parts, limits) if limits.plain else (0.0, None)
-    every = (*crisp, *soft)
-    found = weighed(
-        every,
-        table.columns,
-        table.positive,
-        table.weight,
-        parts,
-        rng,
-        clock,
-        limits.conjunctions,
-        limits.literals,
-        wrong,
-    )
+    found = weighed((*crisp, *soft), table, parts, rng, clock, limits.conjunctions, limits.literals, wrong)
     return _covering(table, cut, price, limits) if found is None else found
 
 
-def _disjunction(table: _Table, found: Sequence[Literal], chosen: Sequence[Sequence[int]]) -> Induced:
+def _disjunction(table: LabelledTable, found: Sequence[Literal], chosen: Sequence[Sequence[int]]) -> Induced:
     """The disjunction of the conjunctions that `cover` has chosen, with its thresholds moved."""
     count = len(found)
     conjunctions = [tuple((found[place % count], place < count) for place in each) for each in chosen]
-    parts = refined(conjunctions, table.columns, table.positive, table.weight)
+    parts = refined(conjunctions, table)
     return Induced(parts, np.ones(len(parts)), 0.0, plain=True)
 
 
-def _pure(table: _Table, found: Sequence[Literal], held_back: Part, limits: Limits) -> Induced | None:
+def _pure(table: LabelledTable, found: Sequence[Literal], held_back: Part, limits: Limits) -> Induced | None:
     """Conjunctions that are almost always right, if there are such."""
     train, held = (table.at(rows) for rows in held_back)
-    least, asked = _HOPELESS, held.literals(found)
+    least, asked = _HOPELESS, literals_of(found, held)
     for rows in (train.sample(_SKETCH), train) if found else ():
-        conjunctions = cover(rows.literals(found), PURE, limits.conjunctions, limits.literals)
+        conjunctions = cover(literals_of(found, rows), PURE, limits.conjunctions, limits.literals)
         right, decided = accuracy(conjunctions, asked)
         if right < least:
             return None
         least = min(_CLEAN, 1 - _SLIPS / max(1.0, decided))
-    whole = table.literals(found)
+    whole = literals_of(found, table)
     conjunctions = cover(whole, PURE, limits.conjunctions, limits.literals)
     if accuracy(conjunctions, whole)[0] < _CLEAN:
         return None
@@ -144,7 +103,7 @@ def _pure(table: _Table, found: Sequence[Literal], held_back: Part, limits: Limi
 
 
 def _noisy(
-    table: _Table, found: Sequence[Literal], parts: Sequence[Part], limits: Limits
+    table: LabelledTable, found: Sequence[Literal], parts: Sequence[Part], limits: Limits
 ) -> tuple[float, np.ndarray | None]:
     """The price at which conjunctions are wrong least on held-out rows, and the rows where they are, part by part."""
     weight = table.weight[np.concatenate([out for _, out in parts])]
@@ -159,12 +118,12 @@ def _noisy(
     return best[1:]
 
 
-def _covering(table: _Table, found: Sequence[Literal], price: float, limits: Limits) -> Induced:
-    rows = table.sample(_SKETCH).literals(found)
+def _covering(table: LabelledTable, found: Sequence[Literal], price: float, limits: Limits) -> Induced:
+    rows = literals_of(found, table.sample(_SKETCH))
     return _disjunction(table, found, cover(rows, price, limits.conjunctions, limits.literals))
 
 
-def _single(table: _Table, longest: int | None, rng: np.random.Generator) -> Induced | None:
+def _single(table: LabelledTable, longest: int | None, rng: np.random.Generator) -> Induced | None:
     """The conjunction that is right most often. Its length is ``longest`` at most; without that, the one that is right
     most often on held-out rows. None if it is no more accurate than the majority class."""
     lengths = min(longest or 2, 2)
@@ -174,27 +133,26 @@ def _single(table: _Table, longest: int | None, rng: np.random.Generator) -> Ind
         for inside, out in parts:
             held = table.at(out)
             for place, rule in enumerate(_conjunctions(table.at(inside), len(right))):
-                right[place] += held.weight @ ((rule.score(held.columns) > 0) == held.positive)
+                right[place] += held.right(rule.score(held.columns) > 0)
         lengths = int(right.argmax()) + 1
     best = _conjunctions(table, lengths)[-1]
     least = max(table.weight[table.positive].sum(), table.weight[~table.positive].sum())
-    hits = (best.score(table.columns) > 0) == table.positive
-    return best if float(table.weight @ hits) > least + 1e-9 else None
+    return best if table.right(best.score(table.columns) > 0) > least + 1e-9 else None
 
 
-def _conjunctions(table: _Table, longest: int) -> list[Induced]:
+def _conjunctions(table: LabelledTable, longest: int) -> list[Induced]:
     """The best conjunction of at most 1, 2, ... literals; from three on of those that a beam search finds."""
-    compared = compared_columns(table.columns, table.positive, table.weight)
+    compared = compared_columns(table)
     found: list[Induced] = []
-    for each in best_conjunctions(table.columns, compared, table.positive, table.weight, longest):
+    for each in best_conjunctions(table, compared, longest):
         parts = (each.cuts,) if each.cuts else ()
         found.append(Induced(parts, np.ones(len(parts)), 0.0, True, float(each.unknown)))
     if longest > 2:
-        crisp = literals(table.columns, table.positive, table.weight)
-        rows = table.sample(_SKETCH).literals(crisp)
+        crisp = literals(table)
+        rows = literals_of(crisp, table.sample(_SKETCH))
         for length in range(3, longest + 1):
             longer = _disjunction(table, crisp, cover(rows, 1.0, 1, length))
             rules = (found[-1], replace(longer, unknown=0.0))
-            right = [float(table.weight @ ((each.score(table.columns) > 0) == table.positive)) for each in rules]
+            right = [table.right(each.score(table.columns) > 0) for each in rules]
             found.append(rules[int(right[1] > right[0] + 1e-9)])
     return found

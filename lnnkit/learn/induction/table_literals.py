@@ -48,6 +48,33 @@ class TableColumn:
         return self.values.dtype.kind == "f"
 
 
+@dataclass(frozen=True, slots=True)
+class LabelledTable:
+    """The ``columns`` of n rows, which of these are ``positive`` (n,), and what each counts: ``weight`` (n,)."""
+
+    columns: Sequence[TableColumn]
+    positive: np.ndarray
+    weight: np.ndarray
+
+    def at(self, rows: np.ndarray) -> LabelledTable:
+        kept = [each.of(each.values[rows]) for each in self.columns]
+        return LabelledTable(kept, self.positive[rows], self.weight[rows])
+
+    def sample(self, most: int) -> LabelledTable:
+        """Evenly spread rows, at most this many."""
+        step = -(-len(self.positive) // most)
+        return self if step == 1 else self.at(np.arange(0, len(self.positive), step))
+
+    @property
+    def signed(self) -> np.ndarray:
+        """(n,) the weight of positive rows, less that of the others."""
+        return np.where(self.positive, self.weight, -self.weight)
+
+    def right(self, true: np.ndarray) -> float:
+        """The weight of the rows that are ``true`` (n,) and positive, or neither."""
+        return float(self.weight @ (true == self.positive))
+
+
 def missing(column: TableColumn) -> np.ndarray:
     """(n,) a mask of missing cells."""
     return np.isnan(column.values) if column.numeric else ~known_texts(column.values)
@@ -107,11 +134,11 @@ def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.nd
         return 1 / (1 + np.exp(-np.clip((values - threshold) / scale, -700, 700)))
 
 
-def literals(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:
+def literals(table: LabelledTable) -> list[Literal]:
     """The informative crisp literals: thresholds at each column's quantiles, halfway between neighbouring values,
     values of categories, comparisons of two columns."""
     found: list[Literal] = []
-    for place, column in enumerate(columns):
+    for place, column in enumerate(table.columns):
         if column.numeric:
             known = column.values[~np.isnan(column.values)]
             for threshold in _thresholds(known):
@@ -125,21 +152,22 @@ def literals(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.nd
             for value, count in ((values[at], counts[at]) for at in often.tolist()):
                 if _LEAST <= count <= len(known) - _LEAST:
                     found.append(Literal(place, None, str(value), float(count / len(known))))
-    return [*found, *compared_columns(columns, positive, weight)]
+    return [*found, *compared_columns(table)]
 
 
-def split_literals(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:
+def split_literals(table: LabelledTable) -> list[Literal]:
     """Thresholds where a decision tree splits the numbers, to the row."""
+    columns = table.columns
     graded = [place for place, each in enumerate(columns) if each.numeric]
     if not graded:
         return []
-    ranks = np.full((len(positive), len(graded)), np.nan, np.float32)  # a tree has single precision
+    ranks = np.full((len(table.positive), len(graded)), np.nan, np.float32)  # a tree has single precision
     values: list[np.ndarray] = []
     for at, place in enumerate(graded):
         known = ~np.isnan(columns[place].values)
         distinct, ranks[known, at] = np.unique(columns[place].values[known], return_inverse=True)
         values.append(distinct)
-    tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, positive, weight).tree_
+    tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, table.positive, table.weight).tree_
     inner = (tree.children_left >= 0) & np.isfinite(tree.threshold)
     cuts = {(int(at), math.ceil(cut)) for at, cut in zip(tree.feature[inner], tree.threshold[inner], strict=True)}
     found: list[Literal] = []
@@ -150,26 +178,26 @@ def split_literals(columns: Sequence[TableColumn], positive: np.ndarray, weight:
     return found
 
 
-def compared_columns(columns: Sequence[TableColumn], positive: np.ndarray, weight: np.ndarray) -> list[Literal]:
+def compared_columns(table: LabelledTable) -> list[Literal]:
     """Comparisons of two columns of one kind that tell the classes apart better than a tree of depth 2 over both."""
     found: list[Literal] = []
-    graded = [place for place, each in enumerate(columns) if each.numeric and each.kind != "truth"]
-    some = np.arange(len(positive))[:: max(1, len(positive) // _COMPARED)]
-    some = some[: 4 * _COMPARED]
+    graded = [place for place, each in enumerate(table.columns) if each.numeric and each.kind != "truth"]
+    some = np.arange(len(table.positive))[:: max(1, len(table.positive) // _COMPARED)]
+    table = table.at(some[: 4 * _COMPARED])
     for at, one in enumerate(graded):
         for two in graded[at + 1 :]:
-            if columns[one].kind != columns[two].kind:
+            if table.columns[one].kind != table.columns[two].kind:
                 continue
-            pair = np.stack([columns[one].values[some], columns[two].values[some]], axis=1)
-            rows = some[~np.isnan(pair).any(axis=1)]
-            pair = pair[~np.isnan(pair).any(axis=1)]
+            pair = np.stack([table.columns[one].values, table.columns[two].values], axis=1)
+            known = ~np.isnan(pair).any(axis=1)
+            pair, answers = pair[known], (table.positive[known], table.weight[known])
             more = pair[:, 0] >= pair[:, 1]
-            if len(rows) < 4 * _LEAST or not _APART <= more.mean() <= 1 - _APART:
+            if len(pair) < 4 * _LEAST or not _APART <= more.mean() <= 1 - _APART:
                 continue
-            gain = _explained(more[:, None], positive[rows], weight[rows])
+            gain = _explained(more[:, None], *answers)
             ranks = np.unique(pair, return_inverse=True)[1].reshape(pair.shape)  # a tree has single precision
             # the first condition is for what chance gives
-            if gain >= _EARNED / len(rows) and gain > _explained(ranks, positive[rows], weight[rows]) + 1e-9:
+            if gain >= _EARNED / len(pair) and gain > _explained(ranks, *answers) + 1e-9:
                 found.append(Literal(one, None, None, float(more.mean()), other=two))
     return found
 

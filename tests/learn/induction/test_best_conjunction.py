@@ -10,8 +10,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from lnnkit.learn.induction import best_conjunction
-from lnnkit.learn.induction.best_conjunction import Found, best_conjunctions
-from lnnkit.learn.induction.table_literals import TableColumn
+from lnnkit.learn.induction.best_conjunction import BestConjunction, best_conjunctions
+from lnnkit.learn.induction.table_literals import LabelledTable, TableColumn
 from lnnkit.sklearn import RuleClassifier
 
 Masks = tuple[int, np.ndarray, np.ndarray]  # a literal's column, where it is known to hold, where to fail
@@ -73,7 +73,7 @@ def compared(seeds: range) -> None:
     for seed in seeds:
         columns, positive, weight = made(seed)
         least = float(weight[~positive].sum())
-        for longest, found in enumerate(best_conjunctions(columns, [], positive, weight, 2), 1):
+        for longest, found in enumerate(best_conjunctions(LabelledTable(columns, positive, weight), [], 2), 1):
             own = max(found.total + least, float(weight[positive].sum()))
             assert own == pytest.approx(best_of_all(columns, positive, weight, longest)), (seed, longest, found)
 
@@ -98,9 +98,9 @@ def test_the_best_pair_of_many_rows_is_found() -> None:
     table = draw.normal(size=(3000, 3))
     positive = (table[:, 0] >= 0.3) & (table[:, 2] < 0.5)
     columns = [TableColumn(f"x{place}", table[:, place]) for place in range(3)]
-    one, two = best_conjunctions(columns, [], positive, np.ones(3000), 2)
+    one, two = best_conjunctions(LabelledTable(columns, positive, np.ones(3000)), [], 2)
     assert two.total == positive.sum() > one.total
-    assert best_conjunctions(columns, [], positive & False, np.ones(3000), 2)[1] == Found(0.0)
+    assert best_conjunctions(LabelledTable(columns, positive & False, np.ones(3000)), [], 2)[1] == BestConjunction(0.0)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.learn.induction.hot_deck import donors
-from lnnkit.learn.induction.induced_rule import GRID, Induced
+from lnnkit.learn.induction.induced_rule import GRID, Induced, donors
 from lnnkit.learn.induction.rule_induction import induce
 from lnnkit.learn.induction.rule_statements import statements
-from lnnkit.learn.induction.table_literals import UNIT, Literal, TableColumn, literals, soft_literals, truths
-from lnnkit.learn.induction.weighing.forward_selection import Sum, forward, without_idle
-from lnnkit.learn.induction.weighing.logistic_regression import regression
+from lnnkit.learn.induction.sparse_regression import Sum, forward, regression, without_idle
+from lnnkit.learn.induction.table_literals import (
+    UNIT,
+    LabelledTable,
+    Literal,
+    TableColumn,
+    literals,
+    soft_literals,
+    truths,
+)
 
 
 def table(rows: int, seed: int) -> list[TableColumn]:
@@ -40,7 +46,7 @@ def test_a_planted_disjunction_is_found_and_its_text_has_its_score() -> None:
     columns = table(400, 0)
     age, _, purpose = (column.values for column in columns)
     positive = ((age >= 40) & (purpose == "car")) | (purpose == "house")
-    rule = induce(columns, positive, np.ones(len(positive)), seed=1)
+    rule = induce(LabelledTable(columns, positive, np.ones(len(positive))), seed=1)
     assert rule.plain and len(rule.conjunctions) <= 4
     assert all(len(each) <= 6 for each in rule.conjunctions)
     new = table(300, 5)
@@ -53,7 +59,7 @@ def test_a_planted_disjunction_is_found_and_its_text_has_its_score() -> None:
 
 def test_the_text_of_a_weighted_rule_has_its_score() -> None:
     columns = table(60, 2)
-    found = literals(columns, columns[0].values > 50, np.ones(60))[::12]
+    found = literals(LabelledTable(columns, columns[0].values > 50, np.ones(60)))[::12]
     conjunctions = (*(((each, True),) for each in found[:-1]), ((found[0], True), (found[-1], False)))
     weights = np.array([1.5, -0.7, 0.4, -1.1, 0.9, 0.6])[: len(conjunctions)]
     rule = Induced(conjunctions[: len(weights)], weights, 0.3, plain=False)
@@ -67,7 +73,7 @@ def test_a_noisy_score_is_learned() -> None:
     age, income, purpose = (column.values for column in columns)
     z = (age - 50) / 10 + (income - 3000) / 900 - 2.0 * (purpose == "car")
     positive = rng.random(len(z)) < 1 / (1 + np.exp(-z))
-    rule = induce(columns[:], positive, np.ones(len(z)), seed=0)
+    rule = induce(LabelledTable(columns, positive, np.ones(len(z))), seed=0)
     best = ((z > 0) == positive).mean()
     assert not rule.plain and ((rule.score(columns) > 0) == positive).mean() > best - 0.02
 
@@ -75,7 +81,7 @@ def test_a_noisy_score_is_learned() -> None:
 def test_unknown_cells_hold_to_the_share() -> None:
     column = TableColumn("age", np.array([10.0, 20.0, 30.0, np.nan]))
     category = TableColumn("kind", np.array(["a", "b", None, "a"], object))
-    found = literals([column, category], np.array([True, False, True, False]), np.ones(4))
+    found = literals(LabelledTable([column, category], np.array([True, False, True, False]), np.ones(4)))
     values = truths(found, [column, category]) / UNIT
     assert values[3, 0] == pytest.approx(found[0].share, abs=0.5 / UNIT)
     assert all(0.0 < each.share < 1.0 for each in found)
@@ -104,7 +110,7 @@ def test_a_noisy_rule_is_short_and_its_weights_are_round() -> None:
     columns, rng = table(800, 3), np.random.default_rng(4)
     age, income, purpose = (column.values for column in columns)
     z = (age - 50) / 10 + (income - 3000) / 900 - 2.0 * (purpose == "car")
-    rule = induce(columns, rng.random(len(z)) < 1 / (1 + np.exp(-z)), np.ones(len(z)), seed=0)
+    rule = induce(LabelledTable(columns, rng.random(len(z)) < 1 / (1 + np.exp(-z)), np.ones(len(z))), seed=0)
     assert 3 <= len(rule.conjunctions) <= 8
     assert np.abs(rule.weights / GRID - np.round(rule.weights / GRID)).max() < 1e-9
 
@@ -176,7 +182,7 @@ def test_a_plain_rule_is_found_though_cells_are_missing() -> None:
         some = values.copy()
         some[rng.random(len(some)) < 0.2] = None
         columns.append(TableColumn(name, some))
-    rule = induce(columns, positive, np.ones(len(positive)), seed=0)
+    rule = induce(LabelledTable(columns, positive, np.ones(len(positive))), seed=0)
     assert rule.plain
     whole = [TableColumn(name, values) for name, values in texts.items()]
     assert ((rule.score(whole) > 0) == positive).all()

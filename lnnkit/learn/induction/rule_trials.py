@@ -1,6 +1,10 @@
-"""Stratified splits of rows into training and held-out ones."""
+"""How rules are tried: on held-out rows, stratified by class, and within a time."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
@@ -42,3 +46,22 @@ def _rarer(positive: np.ndarray) -> int:
 
 def _seed(rng: np.random.Generator) -> int:
     return int(rng.integers(2**31))
+
+
+@dataclass
+class Clock:
+    """Wall-clock time for steps of growing cost: the next begins if as much time is left as the last one took."""
+
+    seconds: float | None = None
+    tell: Callable[[str], None] = lambda step: None
+    _started: float = field(default_factory=time.monotonic)
+    _last: float = field(default_factory=time.monotonic)
+
+    def begins(self, step: str) -> bool:
+        """Tell of the next step; whether there is time for it. There always is for the first."""
+        now = time.monotonic()
+        took, self._last = now - self._last, now
+        if self.seconds is not None and now + took > self._started + self.seconds:
+            return False
+        self.tell(step)
+        return True

@@ -16,11 +16,18 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 from lnnkit.learn.induction.induced_rule import GRID, Induced
-from lnnkit.learn.induction.stratified_splits import Part
-from lnnkit.learn.induction.table_literals import UNIT, Conjunction, Literal, TableColumn, truths
-from lnnkit.learn.induction.time_budget import Clock
-from lnnkit.learn.induction.weighing.forward_selection import Sum, forward, sampled, without_idle
-from lnnkit.learn.induction.weighing.logistic_regression import PENALTIES, Reference, log_losses, sigmoid
+from lnnkit.learn.induction.rule_trials import Clock, Part
+from lnnkit.learn.induction.sparse_regression import (
+    PENALTIES,
+    Reference,
+    Sum,
+    forward,
+    log_losses,
+    sampled,
+    sigmoid,
+    without_idle,
+)
+from lnnkit.learn.induction.table_literals import UNIT, Conjunction, LabelledTable, Literal, truths
 
 # Measured on crx, german and pima, three folds each: accuracy 0.775 with 11.8 terms a rule, standard error 0.008. No
 # value below changes it beyond chance; what they set is the length of rules.
@@ -37,9 +44,7 @@ Path = tuple[tuple[int, bool], ...]  # places of literals and their signs
 
 def weighed(
     found: Sequence[Literal],
-    columns: Sequence[TableColumn],
-    positive: np.ndarray,
-    weight: np.ndarray,
+    table: LabelledTable,
     parts: Sequence[Part],
     rng: np.random.Generator,
     clock: Clock,
@@ -50,7 +55,7 @@ def weighed(
     """The weighted rule over literals; ``parts`` are the held-out rows of each fold. It has at ``most`` this many
     terms, each of at most ``longest`` literals. None if a rule that is wrong in the held-out rows ``rival``, part by
     part, is right more often."""
-    known = truths(found, columns)
+    known, positive, weight = truths(found, table.columns), table.positive, table.weight
     crisp = [number for number, each in enumerate(found) if each.scale is None]
     graded = {each.column for each in found if each.scale is not None}
     costs = [_CRISP if each.scale is None and each.other is None and each.column in graded else 1.0 for each in found]
