@@ -4,7 +4,7 @@ For ``antecedent -> head`` with truth ``[l, u]``, weights ``wx``, ``wy`` and bia
 ``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end from the upward pass: an end of a
 conjunction or disjunction is the clamped sum of one end of each operand. So one end of each leaf is read, and the
 atomic operands of a neuron contribute one matrix product with their weights. The results equal those of the kernels
-(`lnnkit.learn.replay.instance_bounds`), with less work.
+(`lnnkit.learn.replay.replay_steps`), with less work.
 
 A clamp has no gradient where it cuts, so a rule that proposes nothing yet would never learn. On request, a clamp passes
 a gradient that draws the sum back between 0 and 1.
@@ -23,8 +23,8 @@ from lnnkit.arrays import all_set, any_set, as_numpy, chosen
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.logic.bounds import tolerance
 
-End = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
-ReadEnd = Callable[[End], Tensor]
+RuleEnd = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
+ReadEnd = Callable[[RuleEnd], Tensor]
 
 _ATOMS = (LEAF, "same")
 _TOLERANCE = tolerance(torch.float64)
@@ -32,7 +32,7 @@ _LEAST = 1e-12  # stands in for a weight of 0 of the head, to divide by
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class RuleNumbers:
     """A list of numbers, some of them parameters: ``fixed`` (k,) has the others, ``places`` (k,) the index of each
     parameter among all; ``learned`` (k,) marks which entries are parameters (None: all, or none of them). ``whole``:
     they are all parameters, in order."""
@@ -52,7 +52,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Sum:
+class ClampedSum:
     """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
     an end of an atom, or its complement where ``flipped``; ``sums`` are the other terms, with the same flag.
     ``numbers`` are the weights of the former, then the bias, then the weights of the latter. ``number`` tells the sums
@@ -60,9 +60,9 @@ class Sum:
 
     number: int
     conjunction: bool
-    numbers: Numbers
-    ends: tuple[tuple[End, bool], ...]
-    sums: tuple[tuple[Sum, bool], ...]
+    numbers: RuleNumbers
+    ends: tuple[tuple[RuleEnd, bool], ...]
+    sums: tuple[tuple[ClampedSum, bool], ...]
 
     @cached_property
     def _signs(self) -> tuple[Tensor, Tensor]:
@@ -82,26 +82,28 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Clause:
+class LukasiewiczRule:
     """One rule as it bounds one end of its head. ``top`` is the antecedent; ``flipped`` means that the head is negated.
     ``numbers`` are the rule's lower truth, and its implication's weights and bias. ``falls``: a head that cannot reach
     the demanded truth gets no proposal, as in the completion of a closed predicate."""
 
-    top: Sum
-    numbers: Numbers
+    top: ClampedSum
+    numbers: RuleNumbers
     flipped: bool
     falls: bool
 
     @cached_property
-    def ends(self) -> tuple[End, ...]:
-        """All ends that it reads."""
-        found: dict[End, None] = {}
-        stack = [self.top]
-        while stack:
-            own = stack.pop()
-            found |= dict.fromkeys(end for end, _ in own.ends)
-            stack.extend(each for each, _ in own.sums)
+    def sums(self) -> tuple[ClampedSum, ...]:
+        """All sums of the antecedent."""
+        found = [self.top]
+        for each in found:  # grows as it is read
+            found += [inner for inner, _ in each.sums]
         return tuple(found)
+
+    @cached_property
+    def ends(self) -> tuple[RuleEnd, ...]:
+        """All ends that it reads."""
+        return tuple(dict.fromkeys(end for each in self.sums for end, _ in each.ends))
 
     @cached_property
     def plain(self) -> bool:
@@ -127,7 +129,7 @@ class Clause:
 
     def _sum(
         self,
-        own: Sum,
+        own: ClampedSum,
         parameters: Tensor,
         read: ReadEnd,
         matrices: Mapping[int, Tensor],
@@ -144,7 +146,7 @@ class Clause:
         return clamp(total)
 
 
-def matrix(own: Sum, read: ReadEnd) -> Tensor:
+def matrix(own: ClampedSum, read: ReadEnd) -> Tensor:
     """(k + 1, n) the terms of a sum that are ends of atoms, then ones."""
     rows: list[Tensor] = []
     for end, flipped in own.ends:
@@ -157,18 +159,7 @@ def matrix(own: Sum, read: ReadEnd) -> Tensor:
     return torch.stack([*rows, torch.ones_like(rows[0])])
 
 
-def sums(clause: Clause) -> list[Sum]:
-    """All sums of a clause."""
-    found: list[Sum] = []
-    stack = [clause.top]
-    while stack:
-        own = stack.pop()
-        found.append(own)
-        stack.extend(each for each, _ in own.sums)
-    return found
-
-
-def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, completes: bool) -> Clause | None:
+def rule_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, completes: bool) -> LukasiewiczRule | None:
     """The rule as it bounds ``side`` of ``leaf``; None for a rule of another form. ``names`` are the parameters."""
     if leaf < 0 or len(formula.blocks) > 1 or formula.auxiliary is not None:
         return None
@@ -188,7 +179,7 @@ def clause_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, c
         return None
     learned = formula.root.learned[0] if formula.root is not None else None
     numbers = [(formula.lower, learned), *zip((*top.weights, top.bias), top.learned, strict=True)]
-    return Clause(antecedent, _numbers(numbers, places), flipped, falls=completes and side == 0)
+    return LukasiewiczRule(antecedent, _numbers(numbers, places), flipped, falls=completes and side == 0)
 
 
 def _holds(formula: Formula, top: int, leaf: int) -> bool:
@@ -202,14 +193,14 @@ def _holds(formula: Formula, top: int, leaf: int) -> bool:
     return False
 
 
-def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int]) -> Numbers:
+def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int]) -> RuleNumbers:
     fixed = torch.tensor([float(value) for value, _ in given], dtype=torch.float64)
     found = torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64)
     learned = found >= 0
     if not any_set(learned):
-        return Numbers(fixed, None, None)
+        return RuleNumbers(fixed, None, None)
     whole = torch.equal(found, torch.arange(len(places)))
-    return Numbers(fixed, found.clamp(min=0), None if all_set(learned) else learned, whole)
+    return RuleNumbers(fixed, found.clamp(min=0), None if all_set(learned) else learned, whole)
 
 
 class _Compiler:
@@ -220,7 +211,7 @@ class _Compiler:
         self._places = places
         self._count = 0
 
-    def sum_of(self, index: int, side: int) -> Sum | None:
+    def sum_of(self, index: int, side: int) -> ClampedSum | None:
         """One end of a neuron; the end of a single atom is a sum of one term."""
         neuron = self._formula.neurons[index]
         if neuron.kind in ("and", "or", "implies"):
@@ -231,17 +222,17 @@ class _Compiler:
         term, flipped = found
         ones = _numbers([(1.0, None), (1.0, None)], self._places)
         self._count += 1
-        if isinstance(term, Sum):
-            return Sum(self._count, False, ones, (), ((term, flipped),))
-        return Sum(self._count, False, ones, ((term, flipped),), ())
+        if isinstance(term, ClampedSum):
+            return ClampedSum(self._count, False, ones, (), ((term, flipped),))
+        return ClampedSum(self._count, False, ones, ((term, flipped),), ())
 
-    def _connective(self, index: int, side: int) -> Sum | None:
+    def _connective(self, index: int, side: int) -> ClampedSum | None:
         neuron = self._formula.neurons[index]
         if neuron.logic is None or not neuron.logic.sums:
             return None
         conjunction = neuron.kind == "and"
-        atoms: list[tuple[tuple[float, str | None], tuple[End, bool]]] = []
-        others: list[tuple[tuple[float, str | None], tuple[Sum, bool]]] = []
+        atoms: list[tuple[tuple[float, str | None], tuple[RuleEnd, bool]]] = []
+        others: list[tuple[tuple[float, str | None], tuple[ClampedSum, bool]]] = []
         *learned, bias = neuron.learned
         for place, (operand, weight) in enumerate(zip(neuron.operands, neuron.weights, strict=True)):
             falls = neuron.kind == "implies" and place == 0  # its complement is the term
@@ -250,12 +241,12 @@ class _Compiler:
                 return None
             term, flipped = found
             flipped ^= conjunction ^ falls
-            if isinstance(term, Sum):
+            if isinstance(term, ClampedSum):
                 others.append(((weight, learned[place]), (term, flipped)))
             else:
                 atoms.append(((weight, learned[place]), (term, flipped)))
         self._count += 1
-        return Sum(
+        return ClampedSum(
             self._count,
             conjunction,
             _numbers([*(each for each, _ in atoms), (neuron.bias, bias), *(each for each, _ in others)], self._places),
@@ -263,7 +254,7 @@ class _Compiler:
             tuple(inner for _, inner in others),
         )
 
-    def _term(self, index: int, side: int) -> tuple[End | Sum, bool] | None:
+    def _term(self, index: int, side: int) -> tuple[RuleEnd | ClampedSum, bool] | None:
         """One end of an operand, and whether the term is its complement."""
         flipped = False
         neuron = self._formula.neurons[index]

@@ -125,7 +125,7 @@ def bound_atoms(binding: Binding, found: Trace) -> Tensor:
 def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces | None:
     """The places where a replay reads a binding's output; None if it reads none. ``which`` are its `bound_atoms`."""
     width = max(1, len(binding.classes))
-    own = which.repeat_interleave(2) if replay.sources is None else which[replay.sources // 2]
+    own = which[replay.sources // 2]
     places = where_set(own >= 0)
     if not len(places):
         return None

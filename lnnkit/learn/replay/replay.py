@@ -1,9 +1,8 @@
 """Replay of derivations: re-evaluates the events on which some bounds depend, with gradients.
 
-The requested events and all that they depend on, back to the facts, are found once. They are evaluated level by level,
-where the level of an event is one more than the greatest level among its reads. All events of one level that come from
-one leaf of one formula are evaluated together. Values and derivatives pass between levels through one tensor; within a
-level torch differentiates the kernels.
+The requested events and all that they depend on, back to the facts, are found once. They are evaluated tick by
+tick; all events of one tick that come from one leaf of one formula are evaluated together. Values and derivatives pass
+between steps through one tensor; within a step torch differentiates the kernels.
 
 A replay keeps the winners of its inference: if parameters move so far that another instance would set a bound, it still
 evaluates the old one. Inference detects this (see `lnnkit.learn.fitting.fitting_problem`).
@@ -11,24 +10,24 @@ evaluates the old one. Inference detects this (see `lnnkit.learn.fitting.fitting
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import where_set
-from lnnkit.learn.replay.replay_steps import Reads, Step
+from lnnkit.learn.replay.replay_steps import ReplayStep, StepReads
 
 
 @dataclass(frozen=True)
 class Replay:
-    """``initial`` are the bounds that no event set; the values of the ``steps`` follow, level by level. ``places`` (n,)
-    has the position of each requested bound, ``sources`` the keys of the initial ones (None: every key, in order)."""
+    """``initial`` are the bounds that no event set; the values of the ``steps`` follow in order. ``places`` (n,)
+    has the position of each requested bound, ``sources`` (m,) the keys of the first of the initial ones."""
 
     initial: Tensor
-    sources: Tensor | None
-    steps: tuple[Step, ...]
+    sources: Tensor
+    steps: tuple[ReplayStep, ...]
     places: Tensor
 
     @property
@@ -38,16 +37,11 @@ class Replay:
     def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
         """(n,) the requested bounds at these parameters, which are in the order for which the replay was made.
         Differentiable in the parameters and in ``given``, which replaces the initial bounds."""
-        if given is None and len(self.steps) == 1 and self.copies:  # no step reads another
-            own = self.steps[0].evaluate(parameters, Reads(self.initial, len(self.initial)))
-            return own if self.copies == 1 else own.repeat(self.copies)
+        if given is None and len(self.steps) == 1 and self._all:  # no step reads another
+            return self.steps[0].evaluate(parameters, StepReads(self.initial, len(self.initial)))
         found = _Evaluated.apply(parameters, self.initial if given is None else given, self, given is None)
         assert isinstance(found, Tensor)
         return found
-
-    def once(self) -> Replay:
-        """The replay of the first of the ``copies`` only."""
-        return replace(self, places=self.places[: len(self.places) // self.copies])
 
     @cached_property
     def buffer(self) -> Tensor:
@@ -63,22 +57,19 @@ class Replay:
         return which, self.places[which] - len(self.initial)
 
     @cached_property
-    def copies(self) -> int:
-        """How often the sequence of all values set by steps is requested, in order; 0 for any other request."""
-        moving, count = self.moving[1], self.length - len(self.initial)
-        times = len(moving) // count if count else 0
-        whole = len(moving) == len(self.places)
-        return times if whole and torch.equal(moving, torch.arange(count).repeat(times)) else 0
+    def _all(self) -> bool:
+        """Whether the values that steps set are requested, all in order."""
+        return torch.equal(self.places, torch.arange(len(self.initial), self.length))
 
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
     """The autograd graph of one step: its inputs and its output."""
 
-    step: Step
+    step: ReplayStep
     parameters: Tensor
     found: Tensor
-    reads: Reads
+    reads: StepReads
 
 
 class _Evaluated(torch.autograd.Function):
@@ -96,7 +87,7 @@ class _Evaluated(torch.autograd.Function):
         with torch.set_grad_enabled(wanted):
             for step in replay.steps:
                 leaf = parameters.detach().requires_grad_(wanted)
-                reads = Reads(values, count if constant else 0)
+                reads = StepReads(values, count if constant else 0)
                 found = step.evaluate(leaf, reads)
                 values[step.start : step.start + step.count] = found.detach()
                 graphs.append(_Graph(step, leaf, found, reads))
@@ -116,10 +107,7 @@ class _Evaluated(torch.autograd.Function):
         first = len(replay.initial) if constant else 0  # no gradient flows to constants
         which, places = replay.moving if constant else (None, replay.places)
         asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
-        if constant and replay.copies:
-            flowing = asked.view(replay.copies, -1).sum(0)
-        else:
-            flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
+        flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
         total = torch.zeros(ctx.parameters, dtype=asked.dtype)  # pyright: ignore[reportAttributeAccessIssue]
         for graph in reversed(graphs):
             if not graph.found.requires_grad:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.arrays import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.learn.replay.instance_bounds import CROSSING
+from lnnkit.learn.replay.replay_steps import CROSSING
 from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 
 _NONE = torch.full((1,), -1)
@@ -80,7 +80,14 @@ class EventIndex:
         self.group = torch.cat([self.group, torch.full((count,), self.groups.index(group))])
         self.instance = torch.cat([self.instance, torch.arange(count)])
         self.value = torch.cat([self.value, torch.zeros(count, dtype=torch.float64)])
+        self.__dict__.pop("by_tick", None)
         return torch.arange(start, start + count)
+
+    @cached_property
+    def by_tick(self) -> tuple[Tensor, ...]:
+        """The events of each tick, ascending."""
+        ticks, order = self.tick.sort(stable=True)
+        return order.split(ticks.unique_consecutive(return_counts=True)[1].tolist())
 
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
         """(n,) the last event that set each bound before a tick; -1 if there is none. A restored value is traced to the

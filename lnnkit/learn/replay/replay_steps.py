@@ -1,174 +1,185 @@
-"""The steps of a replay: the events of one leaf of one batch, evaluated together from what they read."""
+"""The steps of a replay: the events of a tick through a leaf of a batch, evaluated together from what they read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import DOUBLE
-from lnnkit.engine.response.respond import constant
+from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
+from lnnkit.formula.passes import upward
 from lnnkit.formula.quantified_rows import Grouping
+from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.replay.instance_bounds import names, told
-from lnnkit.learn.replay.lukasiewicz_rules import Clause, End, matrix, sums
+from lnnkit.learn.replay.lukasiewicz_rules import LukasiewiczRule, RuleEnd, matrix
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
+from lnnkit.trail.events import ROOT
+
+CROSSING = -3  # pseudo-leaf: how far the bounds of unsatisfiable instances cross
+
+Pair = tuple[Tensor, Tensor]  # the positions of lower and of upper ends among the values of a replay
 
 
-class Reads:
-    """The reads of a step among the values of a replay. Each read is a leaf of the step's own autograd graph; its
+class StepReads:
+    """What a step reads among the ``values`` of a replay. Each read is a leaf of the step's own autograd graph; its
     positions are kept to route its gradient. The first ``constant`` values need none."""
 
     def __init__(self, values: Tensor, constant: int) -> None:
-        self._values = values
+        self.values = values
         self.constant = constant
         self.made: list[tuple[Tensor, Tensor]] = []  # positions, and the values there
 
     def read(self, places: Tensor) -> Tensor:
-        found = self._values.index_select(0, places)
+        found = self.values.index_select(0, places)
         if torch.is_grad_enabled() and len(places) and int(places.max()) >= self.constant:
             found.requires_grad_()
             self.made.append((places, found))
         return found
 
-    def read_constant(self, places: Tensor) -> Tensor:
-        return self._values.index_select(0, places)
+    def interval(self, ends: Pair) -> Interval:
+        return Interval(self.read(ends[0]), self.read(ends[1]))
 
 
-class Step(Protocol):
+Evaluate = Callable[[Tensor, StepReads], Tensor]
+"""Returns the bounds (count,) that events set, at some parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStep:
     """``count`` events; their values are written from ``start`` on."""
 
-    @property
-    def start(self) -> int: ...
-    @property
-    def count(self) -> int: ...
-
-    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        """(count,) the bounds that the events set, at these parameters."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceStep:
-    """Events of any formula, evaluated by its kernels. ``ends`` has for each leaf the positions of its lower and its
-    upper ends; ``lengths`` the rows of each block; ``out`` selects the events' rows among those of the leaf's block
-    (None: all, in order). ``order`` has the names of the parameters."""
-
-    batch: RuleShape
-    leaf: int
-    side: int
-    ends: Mapping[int, tuple[Tensor, Tensor]]
-    lengths: tuple[int, ...]
-    groupings: tuple[Grouping | None, ...]
-    out: Tensor | None
     start: int
     count: int
-    order: tuple[str, ...]
+    evaluate: Evaluate
 
-    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        formula = self.batch.formula
-        found = {index: Bounds(reads.read(low), reads.read(high)) for index, (low, high) in self.ends.items()}
 
-        def bounds(index: int) -> Bounds:
+def instance_values(
+    batch: RuleShape,
+    leaf: int,
+    side: int,
+    ends: Mapping[int, Pair],
+    rows: tuple[tuple[int, ...], Sequence[Grouping | None]],
+    out: Tensor | None,
+    order: Sequence[str],
+) -> Evaluate:
+    """Events of any formula, by its kernels. ``ends`` has what each leaf reads; ``rows`` are the lengths of the blocks
+    and their groupings; ``out`` selects the events' rows among those of the leaf's block (None: all, in order).
+    ``order`` has the names of the parameters. Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before
+    the first round; CROSSING, how far their bounds cross. At the parameters of inference the result equals that of
+    `lnnkit.engine.response.respond`."""
+    formula, (lengths, groupings) = batch.formula, rows
+    places = {name: place for place, name in enumerate(order) if name in _names(formula)}
+
+    def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
+        found = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
+
+        def read(index: int) -> Bounds:
             if index in found:
                 return found[index]
-            made = constant(self.batch.formula, index, self.lengths[formula.neurons[index].block], DOUBLE)
-            return Bounds(*map(torch.tensor, made))
+            return Bounds(*map(torch.tensor, constant(formula, index, lengths[formula.neurons[index].block], DOUBLE)))
 
-        mentioned = set(names(formula))
-        own = {name: parameters[place] for place, name in enumerate(self.order) if name in mentioned}
-        completes = self.batch.completes
-        value = told(formula, own, bounds, self.groupings, self.leaf, self.side, completes=completes)
-        return value if self.out is None else value.index_select(0, self.out)
+        learned = _with_parameters(formula, {name: parameters[place] for name, place in places.items()})
+        if leaf == ROOT:
+            value = upward(learned, entering(read, learned), groupings)[learned.top][side]
+        elif leaf == CROSSING:
+            lower, upper = ascend(learned, read, groupings).root
+            value = lower - upper
+        else:
+            value = leaf_bound(learned, read, groupings, leaf, side, completes=batch.completes)
+        return value if out is None else value.index_select(0, out)
 
-
-@dataclass(frozen=True, slots=True)
-class ComparisonStep:
-    """The truth of a comparison with parameters, from its numbers. ``numbers`` has the positions of their lower and
-    upper ends; ``softness`` is the scale that softens a crisp one."""
-
-    comparison: LearnedComparison
-    side: int
-    numbers: tuple[tuple[Tensor, Tensor], ...]
-    softness: float
-    start: int
-    count: int
-    order: tuple[str, ...]
-
-    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        named, numbers = _read(self, parameters, reads)
-        return self.comparison.truth(numbers, named, self.side, self.softness)
+    return evaluate
 
 
-@dataclass(frozen=True, slots=True)
-class ContractionStep:
-    """One of the ``numbers`` of a comparison with parameters, narrowed by the bounds of the comparison's truth."""
-
-    comparison: LearnedComparison
-    number: int
-    side: int
-    numbers: tuple[tuple[Tensor, Tensor], ...]
-    truth: tuple[Tensor, Tensor]
-    start: int
-    count: int
-    order: tuple[str, ...]
-
-    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        named, numbers = _read(self, parameters, reads)
-        truth = Interval(*(reads.read(end) for end in self.truth))
-        return self.comparison.narrowed(numbers, named, truth, self.number)[self.side]
-
-
-def _read(
-    step: ComparisonStep | ContractionStep, parameters: Tensor, reads: Reads
-) -> tuple[dict[str, Tensor], list[Interval]]:
-    """The parameters by name, and the intervals of the numbers."""
-    named = {name: parameters[place] for place, name in enumerate(step.order)}
-    return named, [Interval(reads.read(low), reads.read(high)) for low, high in step.numbers]
+def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:
+    """The formula with tensors for its parameters; the kernels accept both."""
+    if not parameters:
+        return formula
+    neurons = []
+    for neuron in formula.neurons:
+        if neuron.arithmetic is None and any(name in parameters for name in neuron.learned if name is not None):
+            *weights, bias = neuron.learned
+            placed = tuple(
+                parameters.get(name or "", weight) for name, weight in zip(weights, neuron.weights, strict=True)
+            )
+            own = parameters.get(bias or "", neuron.bias)
+            neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, own))
+        neurons.append(neuron)
+    ends = (formula.lower, formula.upper)
+    if formula.root is not None and formula.auxiliary is None:
+        ends = tuple(
+            cast(float, parameters.get(name or "", end)) for name, end in zip(formula.root.learned, ends, strict=True)
+        )
+    return replace(formula, neurons=tuple(neurons), lower=ends[0], upper=ends[1])
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseStep:
-    """A rule with an atomic head; ``rule`` is its batch and the head's leaf. ``through``: gradients pass clamps.
-    Constant values are gathered once."""
+def _names(formula: Formula) -> set[str | None]:
+    """The names of the parameters in a formula."""
+    own = formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
+    return {*own, *(name for neuron in formula.neurons for name in neuron.learned)}
 
-    clause: Clause
-    rule: tuple[int, int]
-    ends: Mapping[End, Tensor]
-    start: int
-    count: int
-    through: bool
-    _matrices: dict[int, Tensor] = field(default_factory=dict)
-    _gathered: list[bool] = field(default_factory=list)
 
-    def evaluate(self, parameters: Tensor, reads: Reads) -> Tensor:
-        known: Mapping[int, Tensor] = {}
-        if reads.constant:
-            if not self._gathered:
-                self._gather(reads)
-            known = self._matrices
-        return self.clause.told(parameters, lambda end: reads.read(self.ends[end]), known, through=self.through)
+def comparison_values(
+    comparison: LearnedComparison,
+    numbers: Sequence[Pair],
+    narrowed: tuple[int, Pair] | None,
+    side: int,
+    softness: float,
+    order: Sequence[str],
+) -> Evaluate:
+    """One end of the truth of a comparison with parameters, from its ``numbers``; or of one of these, ``narrowed`` by
+    the bounds of that truth. ``softness`` is the scale that softens a crisp comparison."""
 
-    def _gather(self, reads: Reads) -> None:
-        self._gathered.append(True)
-        for own in sums(self.clause):
-            if own.ends and all(self.count and int(self.ends[end].max()) < reads.constant for end, _ in own.ends):
-                self._matrices[own.number] = matrix(own, lambda end: reads.read_constant(self.ends[end]))
+    def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
+        named = dict(zip(order, parameters, strict=True))
+        given = [reads.interval(each) for each in numbers]
+        if narrowed is None:
+            return comparison.truth(given, named, side, softness)
+        number, truth = narrowed
+        return comparison.narrowed(given, named, reads.interval(truth), number)[side]
 
-    def alike(self, other: ClauseStep, initial: Tensor) -> bool:
-        """Whether another step of the same rule, for the other end of the same atoms, reads the same numbers."""
-        if self.rule != other.rule or self.clause.falls == other.clause.falls:
+    return evaluate
+
+
+class RuleValues:
+    """Events of a rule with an atomic head; ``place`` is its batch and the head's leaf. ``through``: gradients pass
+    clamps. Constant values are gathered once."""
+
+    def __init__(
+        self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
+    ) -> None:
+        self._rule, self._place, self._ends, self._through = rule, place, ends, through
+        self._matrices: dict[int, Tensor] | None = None
+
+    def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
+        if reads.constant and self._matrices is None:
+            self._matrices = {
+                own.number: matrix(own, lambda end: reads.values.index_select(0, self._ends[end]))
+                for own in self._rule.sums
+                if own.ends and all(_below(self._ends[end], reads.constant) for end, _ in own.ends)
+            }
+        known = self._matrices if reads.constant and self._matrices else {}
+        return self._rule.told(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
+
+    def alike(self, other: Evaluate, initial: Tensor) -> bool:
+        """Whether ``other`` are events of the same rule for the other end of the same atoms, and reads the same initial
+        bounds, as in completion of a closed predicate from exact facts."""
+        if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
             return False
-        if len(self.ends) != len(other.ends) or self.count != other.count:
-            return False
-        if any(
-            len(places) and int(places.max()) >= len(initial) for each in (self, other) for places in each.ends.values()
-        ):
-            return False
-        pairs = zip(self.ends.values(), other.ends.values(), strict=True)
-        return all(torch.equal(*(initial.index_select(0, end) for end in pair)) for pair in pairs)
+        pairs = list(zip(self._ends.values(), other._ends.values(), strict=False))
+        return len(self._ends) == len(other._ends) and all(
+            len(one) == len(two)
+            and (not len(one) or (_below(one, len(initial)) and _below(two, len(initial))))
+            and torch.equal(initial.index_select(0, one), initial.index_select(0, two))
+            for one, two in pairs
+        )
+
+
+def _below(places: Tensor, least: int) -> bool:
+    return len(places) > 0 and int(places.max()) < least
