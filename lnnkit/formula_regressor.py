@@ -16,9 +16,8 @@ from sklearn.base import BaseEstimator, RegressorMixin  # pyright: ignore[report
 from sklearn.utils.validation import check_is_fitted, validate_data  # pyright: ignore[reportMissingImports]  # an extra
 
 from lnnkit.discovery.expression import evaluate
-from lnnkit.discovery.formula_program import program_text
 from lnnkit.discovery.formula_search import Search, discover
-from lnnkit.discovery.formula_text import formula_latex, formula_text
+from lnnkit.discovery.formula_text import formula_latex, formula_text, program_text
 from lnnkit.syntax.printer import format_predicate
 
 

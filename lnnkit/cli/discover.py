@@ -157,7 +157,7 @@ def _program(
     """Declarations, loads of the columns that the formula reads, and the rule. There are no loads if no column names
     the rows."""
     from lnnkit.discovery.expression import columns as columns_of
-    from lnnkit.discovery.formula_program import program_text
+    from lnnkit.discovery.formula_text import program_text
     from lnnkit.draft.drafting import load_text
     from lnnkit.draft.keys import keys_of
     from lnnkit.syntax.relocate import relative

@@ -58,6 +58,20 @@ class Choice:
 Base = Variable | Sum | Absolute | Choice
 """What may stand under a power."""
 
+
+def operands(base: Base) -> tuple[Product, ...]:
+    """The formulas that stand directly inside a base."""
+    match base:
+        case Variable():
+            return ()
+        case Sum(terms):
+            return terms
+        case Absolute(operand):
+            return (operand,)
+        case Choice(left, right, above, below):
+            return left, right, above, below
+
+
 ZERO = Product(number(0.0))
 _PROBES = 20  # rows in which a formula is tried at zeros
 
@@ -159,8 +173,7 @@ def _factored(terms: list[Product]) -> Product:
         for base, exponent in term.factors:
             if exponent < 0 and base not in shared and exponent == int(exponent):
                 below[base] = min(below.get(base, 0.0), exponent)
-    for base, exponent in below.items():
-        shared[base] = exponent
+    shared |= below
     first = terms[0].coefficient
     lead = ONE
     if not (first.exact and abs(first.value) == 1):
@@ -255,9 +268,6 @@ def _positive(base: Base) -> bool:
     return isinstance(base, Absolute)
 
 
-# --- what a formula holds ---------------------------------------------------------------------------------------------
-
-
 def unsized(formula: Product, positive: frozenset[int]) -> Product:
     """The formula without ``abs`` around products of columns that are nowhere negative."""
     found = [constant(formula.coefficient)]
@@ -286,48 +296,40 @@ def size(formula: Product) -> int:
 
 
 def _base_size(base: Base) -> int:
-    match base:
-        case Variable():
-            return 1
-        case Sum(terms):
-            return sum(map(size, terms)) + len(terms) - 1
-        case Absolute(operand):
-            return 1 + size(operand)
-        case Choice(left, right, above, below):
-            return 2 + size(left) + size(right) + size(above) + size(below)
+    inner = operands(base)
+    own = len(inner) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice) else 1
+    return sum(map(size, inner)) + own
 
 
 def columns(formula: Product) -> frozenset[int]:
     """The indices of the columns that the formula reads."""
-    found = set[int]()
-    for base, _ in formula.factors:
-        match base:
-            case Variable(place):
-                found.add(place)
-            case Sum(terms):
-                found.update(*map(columns, terms))
-            case Absolute(operand):
-                found |= columns(operand)
-            case Choice(left, right, above, below):
-                found.update(*map(columns, (left, right, above, below)))
-    return frozenset(found)
+    read = {base.place for base, _ in formula.factors if isinstance(base, Variable)}
+    return frozenset(read.union(*(columns(each) for base, _ in formula.factors for each in operands(base))))
+
+
+def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Product:
+    """The formula with those bases replaced for which ``change`` gives a formula."""
+    found = [constant(formula.coefficient)]
+    for base, exponent in formula.factors:
+        made = change(base)
+        if made is None:
+            inner = (replaced(each, change) for each in operands(base))
+            match base:
+                case Variable():
+                    made = Product(ONE, ((base, 1.0),))
+                case Sum():
+                    made = total(*inner)
+                case Absolute():
+                    made = absolute(*inner)
+                case Choice():
+                    made = choice(*inner)
+        found.append(power(made, exponent))
+    return product(*found)
 
 
 def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
     """The formula with a formula substituted for each column."""
-    found = [constant(formula.coefficient)]
-    for base, exponent in formula.factors:
-        match base:
-            case Variable(place):
-                inner = inputs[place]
-            case Sum(terms):
-                inner = total(*(substituted(each, inputs) for each in terms))
-            case Absolute(operand):
-                inner = absolute(substituted(operand, inputs))
-            case Choice(left, right, above, below):
-                inner = choice(*(substituted(each, inputs) for each in (left, right, above, below)))
-        found.append(power(inner, exponent))
-    return product(*found)
+    return replaced(formula, lambda base: inputs[base.place] if isinstance(base, Variable) else None)
 
 
 def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
@@ -390,9 +392,6 @@ def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
     return base * base if exponent == 2 else base**exponent
 
 
-# --- its constants ----------------------------------------------------------------------------------------------------
-
-
 def free_constants(formula: Product) -> list[Constant]:
     """The coefficients, in the order that `with_constants` takes, without those of 1 or -1 that stand first in a sum:
     the coefficient of the whole makes up for them."""
@@ -430,11 +429,6 @@ def regauged(formula: Product) -> Iterator[Product]:
             yield Product(outer, tuple(factors))
 
 
-def _leads(term: Product) -> bool:
-    """Whether it is a constant to which the others of its sum are scaled."""
-    return not term.factors and term.coefficient in (ONE, MINUS_ONE)
-
-
 def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool) -> Product:
     plain = formula.factors and formula.coefficient in (ONE, MINUS_ONE) and not outer
     coefficient = formula.coefficient if plain else change(formula.coefficient)
@@ -444,8 +438,9 @@ def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bo
             case Variable():
                 made: Base = base
             case Sum(terms):
-                rest = (_rebuilt(each, change, True) for each in terms[1:])
-                made = Sum((terms[0] if _leads(terms[0]) else _rebuilt(terms[0], change, False), *rest))
+                leads = not terms[0].factors and terms[0].coefficient in (ONE, MINUS_ONE)  # the others are scaled to it
+                first = terms[0] if leads else _rebuilt(terms[0], change, False)
+                made = Sum((first, *(_rebuilt(each, change, True) for each in terms[1:])))
             case Absolute(operand):
                 made = Absolute(_rebuilt(operand, change, False))
             case Choice(left, right, above, below):

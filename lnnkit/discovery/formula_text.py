@@ -1,4 +1,4 @@
-"""Formulas as text: in the syntax of the language, and in LaTeX."""
+"""Formulas as text: in the syntax of the language, as the rules of a program, and in LaTeX."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ import math
 from collections.abc import Sequence
 
 from lnnkit.discovery.exact_constants import ONE, Constant
-from lnnkit.discovery.expression import Absolute, Base, Choice, Product, Sum, Variable, rooted
+from lnnkit.discovery.expression import (
+    Absolute,
+    Base,
+    Choice,
+    Product,
+    Sum,
+    Variable,
+    columns,
+    operands,
+    replaced,
+    rooted,
+)
+from lnnkit.syntax.printer import format_predicate
 
 _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a product, a power
 
@@ -26,6 +38,9 @@ def formula_latex(formula: Product, names: Sequence[str]) -> str:
 
 
 class _Plain:
+    ROOT, ABSOLUTE, POWER, AROUND = "sqrt({})", "abs({})", "{}^{}", "({})"
+    CHOICE = "if({0} > {1}, {2}, {3})"
+
     def __init__(self, names: Sequence[str], pi: str) -> None:
         self._names, self._pi = names, repr(math.pi) if pi in names else pi
 
@@ -54,12 +69,9 @@ class _Plain:
             return
         if all(exponent < 0 for _, exponent in root.factors):
             inner = Product(ONE, tuple((base, 1.0) for base, _ in root.factors))
-            below.append(self._root(self.product(inner, _LOOSE)))
+            below.append(self.ROOT.format(self.product(inner, _LOOSE)))
         else:
-            above.append(self._root(self.product(root, _LOOSE)))
-
-    def _root(self, inner: str) -> str:
-        return f"sqrt({inner})"
+            above.append(self.ROOT.format(self.product(root, _LOOSE)))
 
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
         """The parts of a constant's magnitude above and below the fraction line."""
@@ -76,26 +88,30 @@ class _Plain:
             inner = " * ".join(above) or "1"
             if below:
                 inner += f" / {below[0]}" if len(below) == 1 else f" / ({' * '.join(below)})"
-            return [f"sqrt({inner})"], []
+            return [self.ROOT.format(inner)], []
         return above, below
 
     def _power(self, base: Base, exponent: float, around: int) -> str:
-        if exponent == 1:
-            return self._base(base, around)
-        return f"{self._base(base, _TIGHT)}^{_digits(exponent)}"
+        return (
+            self._base(base, around)
+            if exponent == 1
+            else self.POWER.format(self._base(base, _TIGHT), _digits(exponent))
+        )
 
     def _base(self, base: Base, around: int) -> str:
         match base:
             case Variable(place):
-                return self._names[place]
+                return self._name(place, around)
             case Absolute(operand):
-                return f"abs({self.product(operand, _LOOSE)})"
+                return self.ABSOLUTE.format(self.product(operand, _LOOSE))
             case Sum(terms):
                 text = self._sum(terms)
-                return text if around == _LOOSE else f"({text})"
-            case Choice(left, right, above, below):
-                parts = [self.product(each, _LOOSE) for each in (left, right, above, below)]
-                return f"if({parts[0]} > {parts[1]}, {parts[2]}, {parts[3]})"
+                return text if around == _LOOSE else self.AROUND.format(text)
+            case Choice():
+                return self.CHOICE.format(*(self.product(each, _LOOSE) for each in operands(base)))
+
+    def _name(self, place: int, _around: int) -> str:
+        return self._names[place]
 
     def _sum(self, terms: Sequence[Product]) -> str:
         first = next((place for place, term in enumerate(terms) if term.coefficient.value > 0), 0)
@@ -108,13 +124,20 @@ class _Plain:
 
 
 class _Latex(_Plain):
+    ROOT, ABSOLUTE, POWER, AROUND = r"\sqrt{{{}}}", r"\left|{}\right|", "{}^{{{}}}", r"\left({}\right)"
+    CHOICE = (
+        r"\begin{{cases}} {2} & \text{{if }} {0} > {1} \\ "
+        r"{3} & \text{{otherwise}} \end{{cases}}"
+    )
+
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__([_latex_name(name) for name in names], r"\pi")
 
     def product(self, formula: Product, around: int) -> str:
         formula, root = rooted(formula)
         negative = formula.coefficient.value < 0
-        above, below = self._latex_constant(formula.coefficient, bool(formula.factors or root))
+        above, below = self._constant(formula.coefficient, bool(formula.factors or root))
+        above = [_latex_number(each) for each in above]
         for base, exponent in formula.factors:
             # A sum that stands alone above or below the line needs no parentheses
             beside = [each for each in formula.factors if each[1] * exponent > 0]
@@ -127,11 +150,7 @@ class _Latex(_Plain):
         if below:
             text = _fraction(text or "1", below)
         text = f"-{text or 1}" if negative else text or "1"
-        return rf"\left({text}\right)" if around > _LOOSE and negative else text
-
-    def _latex_constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
-        above, below = self._constant(value, more)
-        return [_latex_number(each) for each in above], below
+        return self.AROUND.format(text) if around > _LOOSE and negative else text
 
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
         above, below = super()._constant(value, more)
@@ -140,32 +159,10 @@ class _Latex(_Plain):
         inner = Constant(value.value**2, abs(value.numerator), value.denominator, value.pi)
         over, under = super()._constant(inner, False)
         text = r" \, ".join(over) or "1"
-        return [rf"\sqrt{{{_fraction(text, under) if under else text}}}"], []
+        return [self.ROOT.format(_fraction(text, under) if under else text)], []
 
-    def _power(self, base: Base, exponent: float, around: int) -> str:
-        if exponent == 1:
-            return self._base(base, around)
-        return f"{self._base(base, _TIGHT)}^{{{_digits(exponent)}}}"
-
-    def _root(self, inner: str) -> str:
-        return rf"\sqrt{{{inner}}}"
-
-    def _base(self, base: Base, around: int) -> str:
-        match base:
-            case Variable(place):
-                name = self._names[place]
-                return rf"{{{name}}}" if around == _TIGHT else name
-            case Absolute(operand):
-                return rf"\left|{self.product(operand, _LOOSE)}\right|"
-            case Sum(terms):
-                text = self._sum(terms)
-                return text if around == _LOOSE else rf"\left({text}\right)"
-            case Choice(left, right, above, below):
-                parts = [self.product(each, _LOOSE) for each in (left, right, above, below)]
-                return (
-                    rf"\begin{{cases}} {parts[2]} & \text{{if }} {parts[0]} > {parts[1]} \\ "
-                    rf"{parts[3]} & \text{{otherwise}} \end{{cases}}"
-                )
+    def _name(self, place: int, around: int) -> str:
+        return rf"{{{self._names[place]}}}" if around == _TIGHT else self._names[place]
 
 
 def _fraction(above: str, below: Sequence[str]) -> str:
@@ -203,3 +200,61 @@ def _upright(name: str) -> str:
         return name
     escaped = "".join(rf"\{each}" if each in "_%&#${}" else " " if each in r"\^~" else each for each in name)
     return rf"\mathrm{{{escaped}}}"
+
+
+_PI = "3.141592653589793"
+
+
+def program_text(formula: Product, names: Sequence[str], target: str) -> str:
+    """Declarations of ``target`` and of the columns that the formula reads, as numbers of a ``row``, and the rules."""
+    read = [names[place] for place in sorted(columns(formula))]
+    declared = "".join(f"number {format_predicate(name)}(row)\n" for name in [*read, target])
+    return declared + rule_text(formula, names, target)
+
+
+def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
+    """The rule ``target(X) = ...``. A formula with a choice becomes one rule for each case, under the case's
+    condition."""
+    terms = [f"{format_predicate(name)}(X)" for name in names]
+    head = f"{format_predicate(target)}(X)"
+    found = ""
+    for conditions, case in case_texts(formula, terms):
+        premise = f"{conditions} -> " if conditions else ""
+        found += f"rule {premise}{head} = {case}\n"
+    return found
+
+
+def case_texts(formula: Product, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The conditions of each case, joined by ``&``, and its choice-free formula, as texts of a program; no conditions
+    where there is one case."""
+
+    def text(part: Product) -> str:
+        return formula_text(part, names, pi=_PI)
+
+    return [
+        (" & ".join(f"{text(left)} {relation} {text(right)}" for left, relation, right in conditions), text(case))
+        for conditions, case in _cases(formula)
+    ]
+
+
+def _cases(formula: Product) -> list[tuple[tuple[tuple[Product, str, Product], ...], Product]]:
+    """The cases, each with its conditions: two sides and the relation between them."""
+    picked = _first_choice(formula)
+    if picked is None:
+        return [((), formula)]
+    return [
+        (((picked.left, relation, picked.right), *conditions), case)
+        for relation, chosen in ((">", picked.above), ("<=", picked.below))
+        for conditions, case in _cases(replaced(formula, lambda base, own=chosen: own if base == picked else None))
+    ]
+
+
+def _first_choice(formula: Product) -> Choice | None:
+    for base, _ in formula.factors:
+        if isinstance(base, Choice):
+            return base
+        for each in operands(base):
+            found = _first_choice(each)
+            if found is not None:
+                return found
+    return None

@@ -12,9 +12,8 @@ import numpy as np
 
 from lnnkit.check.program import Unknown
 from lnnkit.discovery.expression import evaluate
-from lnnkit.discovery.formula_program import case_texts
 from lnnkit.discovery.formula_search import Discovered, Search, discover
-from lnnkit.discovery.formula_text import formula_text
+from lnnkit.discovery.formula_text import case_texts, formula_text
 from lnnkit.errors import ProgramError
 from lnnkit.kb.function_rows import Rows, rows_of, taught
 from lnnkit.kb.session import Session

@@ -24,8 +24,7 @@ from lnnkit.discovery.expression import (
     total,
     variable,
 )
-from lnnkit.discovery.formula_program import program_text
-from lnnkit.discovery.formula_text import formula_latex, formula_text
+from lnnkit.discovery.formula_text import formula_latex, formula_text, program_text
 
 NAMES = ["a", "b", "c-d"]
 
