@@ -48,7 +48,6 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
 
-_ROW = "row"
 _SHOWN = 10  # values of a column, in a message
 
 
@@ -330,7 +329,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self.targets_ = [self.target]
         rules = self.rules or ""
         used = [each for each in columns if each.name in rules or format_string(each.name) in rules]
-        text = "".join(f"{format_statement(declaration(each, _ROW))}\n" for each in used) + rules + "\n"
+        text = "".join(f"{format_statement(declaration(each))}\n" for each in used) + rules + "\n"
         text = _with_values_quoted(text, used)
         kb = self._told(text, columns)
         truth = (codes == self._positive).astype(float)

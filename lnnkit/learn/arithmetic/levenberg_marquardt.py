@@ -1,7 +1,9 @@
-"""Levenberg-Marquardt for many small problems at once (Marquardt 1963; Nocedal and Wright 2006, chapter 10)."""
+"""Levenberg-Marquardt for many small problems at once (Marquardt 1963; Nocedal and Wright 2006, chapter 10); the scale
+of residuals, and how much worse than the best fit the true model may fit by chance."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -100,3 +102,24 @@ def minimise(
 def _loss(problem: Problem, parameters: Tensor) -> Tensor:
     """The mean squared residual; NaN becomes infinity, so that no step is accepted there."""
     return problem.residuals(parameters).square().mean(-1).nan_to_num(nan=torch.inf)
+
+
+EXACT = 1e-24
+"""The mean square of relative residuals up to which a model counts as exact."""
+
+
+def spread_of(target: Tensor) -> Tensor:
+    """The scale of residuals: the magnitude of each target, at least the median one. Otherwise quotients by numbers
+    near 0 would dominate the loss."""
+    size = target.abs()
+    return torch.maximum(size, size.median(-1, keepdim=True).values).clamp(min=1e-300)
+
+
+def by_chance(samples: int, unknowns: int) -> float:
+    """How far the mean square of the true model may exceed that of the best fit: a fit absorbs as many degrees of
+    freedom of the noise as it has unknowns; the rest scatters, here by four standard deviations. 0 for a fit without
+    residual degrees of freedom, which gives no estimate of the noise."""
+    free = samples - unknowns
+    if free <= 0:
+        return 1.0
+    return samples / free * (1 + 4 * math.sqrt(2 / free))

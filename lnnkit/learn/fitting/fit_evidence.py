@@ -28,7 +28,7 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
     comparisons = _comparisons(program)
     thresholds = [
         _threshold(name, comparisons.get(name, f"?{name}"), start, fitting.labels, truths)
-        for name, start in fitting.thresholds.items()
+        for name, start in fitting.starts.items()
         if len(start.turns)
     ]
     held = torch.zeros(len(truths), dtype=torch.bool)

@@ -3,17 +3,19 @@ majority class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import any_set, where_set
+from lnnkit.graph.lifting import build
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.fitting.gradient_descent import Fitted
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
 from lnnkit.learn.replay.soft_supports import supports
+from lnnkit.learn.starting.comparison_examples import nearest
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -102,7 +104,7 @@ def has_moved(parameter: Parameter, value: float) -> bool:
 
 def _hint(fitting: Fitting) -> str:
     soft = "" if fitting.settings.soft else "`soft=True` (`--soft`: every instance that could derive an atom learns), "
-    falls = truth_at(logic_named(fitting.logic), Numbers(), "and", (1.0, 1.0), 1.0, (0.25, 0.25)) <= 0
+    falls = truth_at(logic_named(fitting.program.logic), Numbers(), "and", (1.0, 1.0), 1.0, (0.25, 0.25)) <= 0
     logic = "`logic product` (a conjunction of small truths is not 0), " if falls else ""
     return f"try {soft}{logic}or other values to start from"
 
@@ -168,9 +170,10 @@ def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
         return
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [each for each, value in values if has_moved(each, value)]
+    told = _told_by(fitting, {each.rules for each in moved})
     groups: dict[frozenset[str], list[Parameter]] = {}
-    for each, names in zip(moved, fitting.told_by(moved), strict=True):
-        groups.setdefault(names, []).append(each)
+    for each in moved:
+        groups.setdefault(told[each.rules], []).append(each)
     for names, found in groups.items():
         if not names or not names <= said.keys():
             continue
@@ -178,6 +181,19 @@ def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
         truths = " and ".join(f"of `{name}` ({said[name][0]:,}) are all {said[name][1]}" for name in sorted(names))
         message = f"the training labels {truths}: they do not determine {what}"
         yield Diagnostic("alike-labels", message, "add labels with another truth", found[0].span, "warning")
+
+
+def _told_by(fitting: Fitting, rules: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], frozenset[str]]:
+    """For some sets of rules, the labelled predicates and numbers nearest to them."""
+    program = fitting.program
+    places = {name: place for place, name in rule_names(program).items()}
+    lifted = build(at(program, {each.name: each.start or 0.0 for each in fitting.parameters}))
+    nodes = {root.origin.span: root.reference.node for root in lifted.statements}
+    spans = {names: [program.assertions[places[name]].span for name in names] for names in rules}
+    return {
+        names: nearest(lifted, [nodes[span] for span in own if span in nodes], fitting.labels.names)
+        for names, own in spans.items()
+    }
 
 
 def _common(labels: Labels, number: int) -> tuple[int, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 
@@ -23,8 +23,6 @@ from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
 from lnnkit.learn.replay.recorded_inference import Trace, label_queries, mentioned, trace
-from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solved_for
-from lnnkit.learn.starting.comparison_examples import nearest
 from lnnkit.learn.starting.threshold_starts import Start, starts
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
@@ -37,7 +35,6 @@ _SHARE = 0.3
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How to fit. ``batch`` labels make a step (None: all); ``patience`` is in epochs (None: no early stopping);
-    ``spread`` is the standard deviation by which restarts after the first move the weights that they start from;
     ``soft`` replays all supports of a label (`lnnkit.learn.replay.soft_supports`)."""
 
     epochs: int = 200
@@ -47,7 +44,6 @@ class Settings:
     validation: float = 0.2
     patience: int | None = 50
     restarts: int = 1
-    spread: float = 0.3
     seed: int = 0
     balanced: bool = False
     soft: bool = False
@@ -106,6 +102,16 @@ class Inferred:
     losses: Losses
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The agreement of the answers with the labels at some values: the scores on the training and on the validation
+    labels, and the answers for all labels as single numbers (n,)."""
+
+    train: Scores
+    validation: Scores | None
+    truths: Tensor
+
+
 class Fitting:
     """One program and its labels. ``rules`` are the indices of the learning rules among its assertions."""
 
@@ -132,8 +138,9 @@ class Fitting:
         texts = mentioned(program, self._queries)
         self.labels: Labels = labels(program, texts)
         self._placed = frozenset(each.name for each in self.parameters if each.start is None)
-        self._mentioned = texts
-        self._starts = starts(program, self.parameters, self.labels, texts)
+        self.mentioned = texts
+        # By the name of a parameter that is a constant in a comparison: its start, from the data
+        self.starts: dict[str, Start] = starts(program, self.parameters, self.labels, texts)
         self.split: Split = split(self.labels, settings.validation, settings.seed)
         names = rule_names(program)
         self._rules = {place: names[place] for place in rules}
@@ -144,57 +151,24 @@ class Fitting:
             for name, which in (("train", self.split.train), ("validation", self.split.validation))
         }
 
-    def told_starts(self) -> dict[str, float]:
-        """The initial values that the program gives, or that follow from the data for a threshold in a comparison
-        without other unknowns."""
-        found = {name: start.value for name, start in self._starts.items()}
-        return found | {each.name: each.start for each in self.parameters if each.start is not None}
-
-    def offers(self, started: Mapping[str, float]) -> list[ComparisonCandidates]:
-        """The values that the training labels suggest for parameters that are not ``started``."""
-        program = bound(self._program, self.bindings)
-        own = self.labels.some(self.split.train)
-        return offers(program, self.parameters, started, own, self._mentioned, self.settings.seed)
-
-    def solved_for(self) -> frozenset[str]:
-        """The parameters that are constants of equations."""
-        return solved_for(bound(self._program, self.bindings), self.parameters)
-
-    def told_by(self, parameters: Sequence[Parameter]) -> list[frozenset[str]]:
-        """For each parameter, the labelled predicates and numbers nearest to its rules."""
-        program = bound(self._program, self.bindings)
-        places = {name: place for place, name in rule_names(program).items()}
-        lifted = build(at(program, {each.name: each.start or 0.0 for each in self.parameters}))
-        nodes = {root.origin.span: root.reference.node for root in lifted.statements}
-        found: dict[tuple[str, ...], frozenset[str]] = {}
-        for rules in {each.rules for each in parameters}:
-            spans = [program.assertions[places[name]].span for name in rules]
-            own = [nodes[span] for span in spans if span in nodes]
-            found[rules] = nearest(lifted, own, self.labels.names)
-        return [found[each.rules] for each in parameters]
-
-    def take_spread(self, name: str, start: Start) -> None:
-        """Record the ``start`` of a constant; its unit becomes a share of the start's spread."""
-        self._starts[name] = start
+    @property
+    def program(self) -> CheckedProgram:
+        """The program with the facts that its bindings supply now."""
+        return bound(self._program, self.bindings)
 
     @property
     def units(self) -> Tensor:
         """The scale of each parameter: 1, or a share of the spread of the values with which a threshold is compared."""
         spreads = [
-            _SHARE * self._starts[each.name].spread if each.name in self._starts else 1.0 for each in self.parameters
+            _SHARE * self.starts[each.name].spread if each.name in self.starts else 1.0 for each in self.parameters
         ]
         return torch.tensor([each if each > 0 else 1.0 for each in spreads], dtype=torch.float64)
-
-    @property
-    def logic(self) -> str:
-        """The program's logic."""
-        return self._program.logic
 
     def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> Trace:
         """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
         are materialised even without bounds, as the replay of all their supports requires."""
         return trace(
-            bound(self._program, self.bindings),
+            self.program,
             self._named(values),
             self._queries,
             budget=self._budget,
@@ -213,7 +187,7 @@ class Fitting:
     def constraints(self, values: Tensor) -> Constraints:
         """The constraints on the parameters; fixed numbers of a neuron are those of these values. Raises
         `lnnkit.learn.parameters.constraints.Infeasible`."""
-        program = at(bound(self._program, self.bindings), self._named(values))
+        program = at(self.program, self._named(values))
         lifted = build(replace(program, queries=tuple(self._queries)))
         return Constraints(
             self.parameters,
@@ -296,14 +270,9 @@ class Fitting:
         )
         return train, held
 
-    def truths(self, found: Inferred) -> Tensor:
-        """The answers for all labels, as single numbers."""
-        return truths(found.trace, self.labels, found.told)
-
-    @property
-    def thresholds(self) -> Mapping[str, Start]:
-        """The starts of the parameters that are constants in comparisons, from the data."""
-        return self._starts
+    def standing(self, found: Inferred) -> Standing:
+        """How the answers agree with the labels."""
+        return Standing(*self.scores(found), truths(found.trace, self.labels, found.told))
 
 
 def _ends(told: Told, which: Tensor) -> Tensor:

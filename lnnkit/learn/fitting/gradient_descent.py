@@ -18,15 +18,14 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import all_set, where_set
+from lnnkit.arrays import all_set
 from lnnkit.learn.fitting.checkpoint import Best, Checkpoint, Saved
-from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses
+from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Standing
 from lnnkit.learn.fitting.label_batches import LabelBatch
-from lnnkit.learn.fitting.unidentified_rules import restored, unreached
-from lnnkit.learn.fitting.whole_weights import no_worse, whole_weights
+from lnnkit.learn.fitting.simpler_values import simplified
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.replay.same_derivations import same_derivations
-from lnnkit.scores import Epoch, Scores
+from lnnkit.scores import Epoch
 
 _AGREE = 1e-6  # a replay is exact if its loss differs from that of inference by no more
 # Epochs between two inferences. CPU ms an epoch of ten weights over 100,000 rows, 200 epochs: 1.5 to 1.8 as they are,
@@ -41,24 +40,12 @@ _SOFTENED = 8  # epochs between two inferences; 1 takes 2.6 times the time, 32 t
 _SETTLED = 0.7  # share of the epochs before which there is no early stopping; 0 and 1 gave the same
 _SOFTEST = 0.02  # the scale in the last epoch, relative to the first; 0.2 and 0.002 tried
 _GAIN = 1e-9  # least gain of the loss
-_DIGITS = (0, 1, 2, 3, 4, 6, 9)
-_FEW = 8  # up to this many thresholds are rounded one by one
-_COSTS_NOTHING, _NOTHING = 1e-3, 1e-5  # rounding may raise the loss by this share of it, plus this much
+_SPREAD = 0.3  # standard deviation by which restarts after the first move the weights that they start from
 
 Listen = Callable[[Epoch], bool | None]
 """Called after every inference; fitting stops if it returns False."""
 
 Stop = Literal["epochs", "patience", "solved", "interrupted"]
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The agreement of the answers with the labels at some values: the scores on the training and on the validation
-    labels, and the answers for all labels as single numbers (n,)."""
-
-    train: Scores
-    validation: Scores | None
-    truths: Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +74,7 @@ def as_it_stands(fitting: Fitting) -> Fitted:
     """The agreement of a program without parameters with its labels."""
     values = torch.zeros(0, dtype=torch.float64)
     found = fitting.infer(values, fitting.constraints(values))
-    standing = Standing(*fitting.scores(found), fitting.truths(found))
+    standing = fitting.standing(found)
     met = all(each is None or each.exact for each in (standing.train, standing.validation))
     stopped: Stop = "solved" if met else "epochs"
     return Fitted(values, found.losses, standing, standing, (), None, stopped, torch.zeros(0, dtype=torch.bool))
@@ -116,7 +103,7 @@ class _Descent:
         saved = None if self._checkpoint is None else self._checkpoint.read()
         if saved is not None:
             self._best = saved.best
-            self._before = self._standing(self._fitting.infer(start, self._constraints))
+            self._before = self._fitting.standing(self._fitting.infer(start, self._constraints))
         for restart in range(0 if saved is None else saved.restart, self._fitting.settings.restarts):
             self._restart(restart, start, saved if saved is not None and restart == saved.restart else None)
             if self._stopped in ("interrupted", "solved"):
@@ -124,14 +111,9 @@ class _Descent:
         assert self._best is not None and self._before is not None
         for each, state in zip(self._fitting.bindings, self._modules, strict=True):
             each.module.load_state_dict(state)
-        idle = unreached(self._fitting, self._best.values, self._constraints)
-        values = restored(self._fitting, self._best.values, start, self._constraints, idle)
-        values, found = self._rounded(*self._hardened(values, start), idle)
-        after, history = self._standing(found), tuple(self._history)
+        values, found, idle = simplified(self._fitting, self._best.values, start, self._constraints)
+        after, history = self._fitting.standing(found), tuple(self._history)
         return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
-
-    def _standing(self, found: Inferred) -> Standing:
-        return Standing(*self._fitting.scores(found), self._fitting.truths(found))
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> None:
         fitting, settings = self._fitting, self._fitting.settings
@@ -195,7 +177,7 @@ class _Descent:
             return start.clone()
         settings = self._fitting.settings
         generator = torch.Generator().manual_seed(_mixed(settings.seed, restart, -1))
-        noise = torch.randn(len(start), generator=generator, dtype=start.dtype) * settings.spread
+        noise = torch.randn(len(start), generator=generator, dtype=start.dtype) * _SPREAD
         return self._constraints.project(start + noise * self._units, start).clone()
 
     def _epochs(
@@ -254,54 +236,11 @@ class _Descent:
         return total + others
 
     def _tell(self, restart: int, epoch: int, found: Inferred, values: Tensor) -> bool:
-        self._before = self._before or self._standing(found)
+        self._before = self._before or self._fitting.standing(found)
         losses, accuracy = found.losses, self._fitting.accuracies(found)[found.losses.validation is not None]
         named = {each.name: value for each, value in zip(self._fitting.parameters, values.tolist(), strict=True)}
         self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
         return self._listen is None or self._listen(self._history[-1]) is not False
-
-    def _hardened(self, values: Tensor, start: Tensor) -> tuple[Tensor, Inferred]:
-        """The values with the weights of units rounded, one comparison at a time, if that is no worse; and inference
-        there. An integral start is tried too."""
-        found = self._fitting.infer(values, self._constraints)
-        for _, comparison in sorted(found.trace.replayer.comparisons.items()):
-            for hard in whole_weights(values, start, self._fitting.parameters, comparison):
-                if self._constraints.holds(hard):
-                    tried = self._fitting.infer(hard, self._constraints)
-                    if no_worse(self._fitting, tried, found):
-                        values, found = hard, tried
-                        break
-        return values, found
-
-    def _rounded(self, values: Tensor, found: Inferred, idle: Tensor) -> tuple[Tensor, Inferred]:
-        """The values, except ``idle`` ones, with as few digits as possible at no cost: constraints hold, neither loss
-        grows measurably, and no fewer atoms are right; and inference there. Thresholds are rounded first, one by one if
-        they are few."""
-        exact = self._measures(found)
-        places = where_set(~idle).tolist()
-        thresholds = [place for place in places if self._fitting.parameters[place].kind == "value"]
-        others = [place for place in places if place not in thresholds]
-        groups = [[place] for place in thresholds] if len(thresholds) <= _FEW else [thresholds]
-        for group in [*groups, others] if others else groups:
-            for digits in _DIGITS:
-                step = 10.0**-digits * 10.0 ** torch.floor(torch.log10(self._units[group]))
-                fewer = values.clone()
-                fewer[group] = torch.round(torch.round(values[group] / step) * step, decimals=12)
-                if not self._constraints.holds(fewer):
-                    continue
-                tried = self._fitting.infer(fewer, self._constraints)
-                if all(
-                    now <= before * (1 + _COSTS_NOTHING) + _NOTHING
-                    for now, before in zip(self._measures(tried), exact, strict=True)
-                ):
-                    values, found = fewer, tried
-                    break
-        return values, found
-
-    def _measures(self, found: Inferred) -> list[float]:
-        losses = [found.losses.total, found.losses.validation]
-        wrong = [1 - each for each in self._fitting.accuracies(found) if each is not None]
-        return [*(each for each in losses if each is not None), *wrong]
 
 
 def _mixed(seed: int, restart: int, epoch: int) -> int:

@@ -14,17 +14,17 @@ from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Source, Span
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+ROW = "row"  # the sort of rows
 _NOWHERE = Span(Source("", ""), 0, 0)
 # Precision of a weight: those on the grid are whole hundredths for a span of 8, and no rule's span is near 800
 _DIGITS = 4
 
 
-def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort: str = "row") -> list[str]:
-    """The statements of a rule: declarations of the columns that it reads (a number, or a closed predicate of a row and
-    a value), the declaration of the ``target``, which is closed, and the rule itself. Rows are entities of ``sort``.
-    The truth of the target is one half at score 0 of a weighted rule, and linear in the score."""
-    found = [declaration(columns[place], sort) for place in rule.columns]
-    found.append(ast.PredicateStatement(target, (sort,), True, span=_NOWHERE))
+def statements(rule: Induced, columns: Sequence[TableColumn], target: str) -> list[str]:
+    """The statements of a rule: declarations of the columns that it reads and of the ``target``, which is closed, and
+    the rule itself. The truth of the target is one half at score 0 of a weighted rule, and linear in the score."""
+    found = [declaration(columns[place]) for place in rule.columns]
+    found.append(ast.PredicateStatement(target, (ROW,), True, span=_NOWHERE))
     body = _formula(rule, columns)
     if body is not None:
         head = ast.Atom(target, (_row(),), span=_NOWHERE)
@@ -32,14 +32,14 @@ def statements(rule: Induced, columns: Sequence[TableColumn], target: str, sort:
     return [format_statement(each) for each in found]
 
 
-def declaration(column: TableColumn, sort: str) -> ast.Statement:
+def declaration(column: TableColumn) -> ast.Statement:
     """The declaration of a column: a ``number`` of a row, a predicate of a row for truth values, or a predicate of a
     row and a value."""
     if column.kind == "truth":
-        return ast.PredicateStatement(column.name, (sort,), True, span=_NOWHERE)
+        return ast.PredicateStatement(column.name, (ROW,), True, span=_NOWHERE)
     if column.numeric:
-        return ast.NumberStatement(column.name, (sort,), span=_NOWHERE)
-    return ast.PredicateStatement(column.name, (sort, "entity"), True, span=_NOWHERE)
+        return ast.NumberStatement(column.name, (ROW,), span=_NOWHERE)
+    return ast.PredicateStatement(column.name, (ROW, "entity"), True, span=_NOWHERE)
 
 
 def _row() -> ast.Variable:

@@ -11,7 +11,6 @@ from lnnkit.analysis.analyses import Known
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
 from lnnkit.engine.inference import Budget, Fixpoint, infer
-from lnnkit.engine.stop.watch import Watch
 from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.parameters.rule_parameters import at
@@ -41,7 +40,6 @@ def trace(
     round_limit: int,
     known: Known | None = None,
     gathering: Gathering | None = None,
-    watch: Watch | None = None,
     through: bool = False,
     softness: Softness | None = None,
     supplied: Collection[str] = (),
@@ -65,7 +63,6 @@ def trace(
         given,
         budget=budget,
         round_limit=round_limit,
-        watch=watch,
         known=known,
         trace=Traced(),
         labelled=labelled,

@@ -2,7 +2,7 @@
 where that is better.
 
 Integer weights are tried first. From there Levenberg-Marquardt continues without rounding; its result is taken if
-integer weights are worse than chance explains (`lnnkit.learn.fitting.whole_weights.no_worse`).
+integer weights are worse than chance explains (`lnnkit.learn.fitting.simpler_values.no_worse`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set, any_set
 from lnnkit.learn.fitting.fitting_problem import Fitting, Unstarted
-from lnnkit.learn.fitting.whole_weights import no_worse
+from lnnkit.learn.fitting.simpler_values import no_worse
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import Parameter
-from lnnkit.learn.starting.candidates import ComparisonCandidates
+from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solved_for
 from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
 from lnnkit.learn.starting.threshold_starts import Start
 from lnnkit.learn.starting.variance_reduction import Candidate
@@ -75,12 +75,13 @@ _ORDERS = frozenset({">", ">=", "<", "<="})
 def fast_start(fitting: Fitting) -> Tensor:
     """The initial values of the parameters. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted` if there are
     none."""
-    known = fitting.told_starts()
+    known = {name: start.value for name, start in fitting.starts.items()}
+    known |= {each.name: each.start for each in fitting.parameters if each.start is not None}
     names = [each.name for each in fitting.parameters]
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
     if len(known) == len(names):
         return _solved(fitting, start)
-    offered = fitting.offers(known)
+    offered = _offers(fitting, known)
     reached = {name for each in offered for name in each.proposals[0].values} | known.keys()
     for each in fitting.parameters:
         if each.name not in reached:
@@ -90,7 +91,7 @@ def fast_start(fitting: Fitting) -> Tensor:
     start, best = chosen(fitting.parameters, start, [each.proposals for each in offered], judged)
     for proposal in best:
         for name, spread in proposal.spreads.items():
-            fitting.take_spread(name, Start(proposal.values[name], spread))
+            fitting.starts[name] = Start(proposal.values[name], spread)  # its unit is a share of the spread
     for each in offered:
         if not _told(each, start, judged, names):
             first = next(name for name in each.proposals[0].values)
@@ -103,6 +104,12 @@ def fast_start(fitting: Fitting) -> Tensor:
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
             start, hard = free, soft
     return start
+
+
+def _offers(fitting: Fitting, started: Mapping[str, float]) -> list[ComparisonCandidates]:
+    """The values that the training labels suggest for parameters that are not ``started``."""
+    labels = fitting.labels.some(fitting.split.train)
+    return offers(fitting.program, fitting.parameters, started, labels, fitting.mentioned, fitting.settings.seed)
 
 
 def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
@@ -122,12 +129,12 @@ def _solved(fitting: Fitting, start: Tensor) -> Tensor:
     """``start``, or the same with the constants of equations solved from the data, if that is better: far from a
     solution, gradients of products and powers seldom lead there."""
     constants = any(each.kind == "value" for each in fitting.parameters)
-    solvable = fitting.solved_for() if constants else frozenset[str]()
+    solvable = solved_for(fitting.program, fitting.parameters) if constants else frozenset[str]()
     if not solvable:
         return start
     names = [each.name for each in fitting.parameters]
     elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
-    offered = [each.proposals for each in fitting.offers(elsewhere) if each.comparison.sign == "="]
+    offered = [each.proposals for each in _offers(fitting, elsewhere) if each.comparison.sign == "="]
     if not offered:
         return start
     judge = _judge(fitting, fitting.constraints(start))

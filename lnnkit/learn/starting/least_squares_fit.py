@@ -2,7 +2,7 @@
 
 For an equation, every combination of integral weights is tried with its best constants. Levenberg-Marquardt continues,
 without rounding, from the best of them and from random weights. Integral weights are preferred if they are exact or fit
-no worse than noise explains (`lnnkit.learn.arithmetic.residuals.by_chance`).
+no worse than noise explains (`lnnkit.learn.arithmetic.levenberg_marquardt.by_chance`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set
-from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
-from lnnkit.learn.arithmetic.residuals import EXACT, by_chance, spread_of
+from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, by_chance, minimise, spread_of
 from lnnkit.learn.starting.comparison_examples import Examples
 from lnnkit.learn.starting.variance_reduction import Candidate
 from lnnkit.learn.starting.weight_grid import Grid

@@ -1,0 +1,183 @@
+"""Simpler values that serve as well as those of descent: rules that no label depends on start again, weights of units
+and all other values are rounded.
+
+The weights of units are rounded if the loss does not rise. If labels of truths are all true or false, the accuracy of
+each predicate, over training and validation labels together, may also fall by one standard error of the error rate of
+the unrounded weights. This is the one-standard-error rule (Breiman et al. 1984, section 3.4.3): the simplest of the
+models that do not differ significantly. The mean square error of a number may rise by what noise explains
+(`lnnkit.learn.arithmetic.levenberg_marquardt.by_chance`). If the unrounded weights make no error, none is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from lnnkit.arrays import any_set, where_set
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
+from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
+from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
+from lnnkit.learn.parameters.constraints import Constraints
+from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, Parameter
+from lnnkit.learn.starting.weight_grid import grid
+from lnnkit.scores import Scores
+
+_SAME = 1e-12  # tolerance of a loss
+_IDLE = ("decay", "slack")  # terms of the loss that do not depend on labels
+_NOTHING = 1e-9  # rounding of a loss or an accuracy
+_DIGITS = (0, 1, 2, 3, 4, 6, 9)
+_FEW = 8  # up to this many thresholds are rounded one by one
+_DEARER, _MORE = 1e-3, 1e-5  # rounding may raise the loss by this share of it, plus this much
+
+
+def simplified(
+    fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints
+) -> tuple[Tensor, Inferred, Tensor]:
+    """The values, as simple as costs nothing, inference there, and a mask of those in rules that no label depends on,
+    which are at their ``start``."""
+    idle = _unreached(fitting, values, constraints)
+    values = _restored(fitting, values, start, constraints, idle)
+    found = fitting.infer(values, constraints)
+    for _, comparison in sorted(found.trace.replayer.comparisons.items()):
+        for whole in _whole_weights(values, start, fitting.parameters, comparison):
+            tried = fitting.infer(whole, constraints) if constraints.holds(whole) else None
+            if tried is not None and no_worse(fitting, tried, found):
+                values, found = whole, tried
+                break
+    return *_rounded(fitting, values, found, constraints, idle), idle
+
+
+def _rounded(
+    fitting: Fitting, values: Tensor, found: Inferred, constraints: Constraints, idle: Tensor
+) -> tuple[Tensor, Inferred]:
+    """The values, except ``idle`` ones, with as few digits as possible at no cost: constraints hold, neither loss grows
+    measurably, and no fewer atoms are right; and inference there. Thresholds are rounded first, one by one if they are
+    few."""
+
+    def measures(found: Inferred) -> list[float]:
+        losses = [found.losses.total, found.losses.validation]
+        wrong = [1 - each for each in fitting.accuracies(found) if each is not None]
+        return [*(each for each in losses if each is not None), *wrong]
+
+    exact, places = measures(found), where_set(~idle).tolist()
+    thresholds = [place for place in places if fitting.parameters[place].kind == "value"]
+    others = [place for place in places if place not in thresholds]
+    groups = [[place] for place in thresholds] if len(thresholds) <= _FEW else [thresholds]
+    for group in [*groups, others] if others else groups:
+        for digits in _DIGITS:
+            step = 10.0**-digits * 10.0 ** torch.floor(torch.log10(fitting.units[group]))
+            fewer = values.clone()
+            fewer[group] = torch.round(torch.round(values[group] / step) * step, decimals=12)
+            if not constraints.holds(fewer):
+                continue
+            tried = fitting.infer(fewer, constraints)
+            pairs = zip(measures(tried), exact, strict=True)
+            if all(now <= before * (1 + _DEARER) + _MORE for now, before in pairs):
+                values, found = fewer, tried
+                break
+    return values, found
+
+
+def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
+    """(k,) a mask of the weights, biases and truths of rules that have no other parameters and on which no labelled
+    bound and no contradiction depends."""
+    reached = {
+        rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
+    }  # these start from the data
+    if all(not reached.isdisjoint(each.rules) for each in fitting.parameters):
+        return torch.zeros(len(values), dtype=torch.bool)
+    found = fitting.infer(values, constraints, softness=1.0)
+    open_values = values.clone().requires_grad_()
+    told = torch.zeros(len(values), dtype=torch.bool)
+    for batch in fitting.batches(found, torch.Generator().manual_seed(fitting.settings.seed)):
+        ends, crossed = batch.bounds(open_values)
+        # Separately, lest the gradients of two ends cancel
+        apart = torch.linspace(1.0, 2.0, len(ends), dtype=ends.dtype)
+        total = torch.dot(ends.nan_to_num(), apart) + crossed
+        if total.requires_grad:
+            (slope,) = torch.autograd.grad(total, open_values, allow_unused=True)
+            if slope is not None:
+                told |= slope != 0
+    for each, depended in zip(fitting.parameters, told.tolist(), strict=True):
+        if depended:
+            reached.update(each.rules)
+    return torch.tensor([reached.isdisjoint(each.rules) for each in fitting.parameters], dtype=torch.bool)
+
+
+def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints, which: Tensor) -> Tensor:
+    """The values with the marked ones at their ``start``, if that does not increase the loss of the labels."""
+    before = torch.where(which, start, values)
+    if not any_set(which) or not constraints.holds(before):
+        return values
+    now, then = (fitting.infer(each, constraints).losses for each in (values, before))
+    told = [sum(value for name, value in each.terms.items() if name not in _IDLE) for each in (now, then)]
+    same = told[1] <= told[0] + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
+    return before if same else values
+
+
+def _whole_weights(
+    values: Tensor, start: Tensor, parameters: Sequence[Parameter], comparison: LearnedComparison
+) -> list[Tensor]:
+    """The candidate values with the weights of one comparison's units rounded, and with all its parameters at the
+    start, if that was integral; none if the weights are integral already."""
+    place = {each.name: number for number, each in enumerate(parameters)}
+    weights = grid(comparison.units, [name for name in comparison.names if name in place])
+    rounded, begun = values.clone(), values.clone()
+    for name in comparison.names:
+        begun[place[name]] = start[place[name]]
+    started = True
+    for name, points in zip(weights.names, weights.values, strict=True):
+        now = float(values[place[name]])
+        rounded[place[name]] = min(points, key=lambda point: abs(point - now))
+        started &= float(start[place[name]]) in points
+    if torch.equal(rounded, values):
+        return []
+    return [rounded, begun] if started else [rounded]
+
+
+def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
+    """Whether rounded values may replace others, by the results of inference with each."""
+    losses = (hard.losses.total, soft.losses.total), (hard.losses.validation or 0.0, soft.losses.validation or 0.0)
+    if all(mine <= other + _NOTHING for mine, other in losses):
+        return True
+    if not fitting.labels.plain:
+        return False
+    mine, others = ([each for each in fitting.scores(one) if each is not None] for one in (hard, soft))
+    if mine[0].contradictions > others[0].contradictions:
+        return False
+    truths = {name for each in others for name in each.predicates}
+    values = {name for each in others for name in each.numbers}
+    return all(_as_right(name, mine, others) for name in truths) and all(
+        _as_near(name, mine, others, len(fitting.parameters)) for name in values
+    )
+
+
+def _as_right(name: str, hard: Sequence[Scores], soft: Sequence[Scores]) -> bool:
+    """Whether the accuracy of a predicate falls by at most one standard error."""
+
+    def accuracy(scores: Sequence[Scores]) -> tuple[float, int]:
+        own = [each.predicates[name] for each in scores if name in each.predicates]
+        count = sum(each.n for each in own)
+        return sum(each.accuracy * each.n for each in own) / count, count
+
+    (mine, _), (other, count) = accuracy(hard), accuracy(soft)
+    return mine >= other - math.sqrt(max(0.0, other * (1 - other)) / count) - _NOTHING
+
+
+def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns: int) -> bool:
+    """Whether the mean square error of a number rises by no more than noise, with no fewer values."""
+
+    def squares(scores: Sequence[Scores]) -> tuple[float, float]:
+        own = [each.numbers[name] for each in scores if name in each.numbers]
+        return sum(each.rmse**2 * each.n * each.coverage for each in own if each.rmse is not None), sum(
+            each.n * each.coverage for each in own
+        )
+
+    (mine, known), (other, count) = squares(hard), squares(soft)
+    if known < count - _NOTHING:
+        return False
+    most = other * by_chance(round(count), unknowns)
+    return mine <= most + _NOTHING * (1 + most)
