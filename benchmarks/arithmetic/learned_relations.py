@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from lnnkit.numeric.units.nsr import NSR, SHARPENING
+from benchmarks.arithmetic.schedules import SHARPENING
+from lnnkit.numeric.units.nsr import NSR
 
 RATE = 0.02
 """Of Adam's steps."""

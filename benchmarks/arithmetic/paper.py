@@ -13,11 +13,11 @@ from benchmarks.arithmetic.batch import RuleShape, keep, kept
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
+from benchmarks.arithmetic.schedules import NAU_PENALTY, NMU_PENALTY, Ramp, Stairs
 from lnnkit.numeric.units import inalu, nau, nmu
 from lnnkit.numeric.units.nac import NAC
 from lnnkit.numeric.units.nalu import NALU
 from lnnkit.numeric.units.npu import NPU, RealNPU
-from lnnkit.numeric.units.schedule import Ramp, Stairs
 from lnnkit.numeric.units.unit import Unit
 
 LOGGED, KEPT = 1000, 5000
@@ -69,10 +69,10 @@ def recipes(task: Regression) -> Iterator[tuple[str, Recipe]]:
 def _madsen(op: str) -> Iterator[tuple[str, Recipe]]:
     steps = 5_000_000
     if op in ("add", "sub"):
-        yield "NAU", Recipe((nau.NAU, nau.NAU), (2,), steps, nau.SCHEDULE)
+        yield "NAU", Recipe((nau.NAU, nau.NAU), (2,), steps, NAU_PENALTY)
         yield "NAC", Recipe((NAC, NAC), (2,), steps)
     else:
-        yield "NMU", Recipe((nau.NAU, nmu.NMU), (2,), steps, nmu.SCHEDULE)
+        yield "NMU", Recipe((nau.NAU, nmu.NMU), (2,), steps, NMU_PENALTY)
     if op in ("div", "sqrt"):
         yield "RealNPU", Recipe((nau.NAU, RealNPU), (2,), steps, Stairs(1e-9, 1e-7), rate=5e-3)
     yield "NALU", Recipe((NALU, NALU), (2,), steps)

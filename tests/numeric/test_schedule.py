@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lnnkit.numeric.units import nau, nmu
-from lnnkit.numeric.units.schedule import Glide, Ramp, Stairs
+from benchmarks.arithmetic.schedules import NAU_PENALTY, NMU_PENALTY, Glide, Ramp, Stairs
 
 
 def test_the_ramp_of_nau_and_nmu() -> None:
-    assert [nmu.SCHEDULE(step) for step in (0, 1_000_000, 1_500_000, 2_000_000, 5_000_000)] == [0, 0, 5, 10, 10]
-    assert [nau.SCHEDULE(step) for step in (5_000, 27_500, 50_000)] == pytest.approx([0, 0.005, 0.01])
+    assert [NMU_PENALTY(step) for step in (0, 1_000_000, 1_500_000, 2_000_000, 5_000_000)] == [0, 0, 5, 10, 10]
+    assert [NAU_PENALTY(step) for step in (5_000, 27_500, 50_000)] == pytest.approx([0, 0.005, 0.01])
     assert Ramp(1, 10, 20)(15) == 0.5
 
 

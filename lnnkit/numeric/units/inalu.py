@@ -8,13 +8,10 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
+from lnnkit.numeric.gated_sum import CEILING, INALU_EPSILON
 from lnnkit.numeric.units.nac import SATURATED, assign_weight, gated_weight, nac
-from lnnkit.numeric.units.unit import Unit, Weights, matrix, product, within
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, product
 
-EPSILON = 1e-7
-"""The least size whose logarithm is taken."""
-CEILING = 20.0
-"""Upper bound of the exponent: products end at ``exp(20)``."""
 FAR = 20.0
 """The magnitude of raw parameters beyond which the penalty is 0."""
 
@@ -27,7 +24,7 @@ def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
     """
     single = x.dim() == 1
     rows = x[None] if single else x
-    size = torch.exp((rows.abs().clamp(min=EPSILON).log() @ multiply.mT).clamp(max=CEILING))
+    size = torch.exp((rows.abs().clamp(min=INALU_EPSILON).log() @ multiply.mT).clamp(max=CEILING))
     share = multiply.abs()[..., None, :, :]
     sign = product(rows.sign()[..., None, :] * share + 1 - share).clamp(-1.0, 1.0)
     opened = gate[..., None, :]
@@ -52,6 +49,7 @@ class INALU(Unit):
     multiply_mask: nn.Parameter
     gate: nn.Parameter
     grids: ClassVar = {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
+    ranges: ClassVar = {"add": (-1.0, 1.0), "multiply": (-1.0, 1.0), "gate": (0.0, 1.0)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         weights = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
@@ -93,14 +91,8 @@ class INALU(Unit):
         self.gate.copy_(torch.logit(attributes["gate"]).clamp(-SATURATED, SATURATED))
 
     @classmethod
-    def given(
-        cls,
-        add: Weights,
-        multiply: Weights,
-        gate: Tensor | float | list[float],
-    ) -> Self:
+    def given(cls, add: Weights, multiply: Weights, gate: Tensor | float | list[float]) -> Self:
         """The unit with these W and g. Raises ValueError where W leaves [-1, 1] or g leaves [0, 1]."""
-        adding = within(matrix(add), -1.0, 1.0, "the weight of an iNALU")
-        multiplying = within(matrix(multiply), -1.0, 1.0, "the weight of an iNALU")
-        opened = within(torch.as_tensor(gate, dtype=adding.dtype), 0.0, 1.0, "the gate of an iNALU")
-        return cls._of(adding, {"add": adding, "multiply": multiplying, "gate": opened})
+        adding = matrix(add)
+        opened = torch.as_tensor(gate, dtype=adding.dtype)
+        return cls._of({"add": adding, "multiply": matrix(multiply), "gate": opened})

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.unit import Unit, Weights, matrix
 
 SATURATED = 800.0
 """From here on ``tanh`` and the sigmoid are exactly 1 in float64, and the sigmoid of the negative is exactly 0."""
@@ -51,16 +51,13 @@ def spread(in_features: int, out_features: int) -> float:
     return low
 
 
-class NAC(Unit):
-    """``y = W x`` with ``W = tanh(sign) sigmoid(mask)``.
-
-    ``sign`` and ``mask`` are drawn from ``U(-r, r)``, see `spread`. The paper has no clipping and no penalty.
-    Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1].
-    """
+class GatedWeight(Unit):
+    """A unit with ``W = tanh(sign) sigmoid(mask)``; ``sign`` and ``mask`` are drawn from ``U(-r, r)``, see `spread`."""
 
     sign: nn.Parameter
     mask: nn.Parameter
     grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
+    ranges: ClassVar = {"weight": (-1.0, 1.0)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return dict.fromkeys(("sign", "mask"), (self.out_features, self.in_features))
@@ -75,9 +72,6 @@ class NAC(Unit):
     def weight(self) -> Tensor:
         return gated_weight(self.sign, self.mask)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return nac(self._checked(x), self.weight)
-
     def attributes(self) -> dict[str, Tensor]:
         return {"weight": self.weight.detach()}
 
@@ -85,8 +79,17 @@ class NAC(Unit):
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
         assign_weight(self.sign, self.mask, attributes["weight"])
 
+
+class NAC(GatedWeight):
+    """``y = W x`` with the W of a `GatedWeight`. The paper has no clipping and no penalty.
+
+    Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1].
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nac(self._checked(x), self.weight)
+
     @classmethod
     def given(cls, weight: Weights) -> Self:
         """The unit with these W. Raises ValueError where they leave [-1, 1]."""
-        values = within(matrix(weight), -1.0, 1.0, "the weight of a NAC")
-        return cls._of(values, {"weight": values})
+        return cls._of({"weight": matrix(weight)})

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.units.nac import assign_weight, gated_weight, nac, spread
-from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
-
-EPSILON = 1e-7
-"""Added to magnitudes before their logarithm."""
+from lnnkit.numeric.gated_sum import NALU_EPSILON
+from lnnkit.numeric.units.nac import GatedWeight, nac
+from lnnkit.numeric.units.unit import Weights, matrix
 
 
 def nalu(x: Tensor, weight: Tensor, gate: Tensor) -> Tensor:
@@ -25,10 +23,10 @@ def nalu(x: Tensor, weight: Tensor, gate: Tensor) -> Tensor:
 
 def power_of_sizes(x: Tensor, weight: Tensor) -> Tensor:
     """``exp(W log(|x| + 1e-7))``: the multiplicative part, which loses all signs."""
-    return torch.exp((x.abs() + EPSILON).log() @ weight.mT)
+    return torch.exp((x.abs() + NALU_EPSILON).log() @ weight.mT)
 
 
-class NALU(Unit):
+class NALU(GatedWeight):
     """``y = g (W x) + (1 - g) exp(W log(|x| + 1e-7))``, ``W = tanh(sign) sigmoid(mask)`` shared by both halves, and the
     gate ``g = sigmoid(G x)`` chosen by the input, without a bias.
 
@@ -38,39 +36,29 @@ class NALU(Unit):
     in [-1, 1]; ``gate``, the G of each operand.
     """
 
-    sign: nn.Parameter
-    mask: nn.Parameter
     gate: nn.Parameter
-    grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        return dict.fromkeys(("sign", "mask", "gate"), (self.out_features, self.in_features))
+        return {**super().shapes(), "gate": (self.out_features, self.in_features)}
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        reach = spread(self.in_features, self.out_features)
-        self.sign.uniform_(-reach, reach, generator=generator)
-        self.mask.uniform_(-reach, reach, generator=generator)
+        super().reset_parameters(generator)
         xavier = math.sqrt(6.0 / (self.in_features + self.out_features))
         self.gate.uniform_(-xavier, xavier, generator=generator)
-
-    @property
-    def weight(self) -> Tensor:
-        return gated_weight(self.sign, self.mask)
 
     def forward(self, x: Tensor) -> Tensor:
         return nalu(self._checked(x), self.weight, self.gate)
 
     def attributes(self) -> dict[str, Tensor]:
-        return {"weight": self.weight.detach(), "gate": self.gate.detach().clone()}
+        return {**super().attributes(), "gate": self.gate.detach().clone()}
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        assign_weight(self.sign, self.mask, attributes["weight"])
+        super().assign(attributes)
         self.gate.copy_(attributes["gate"])
 
     @classmethod
     def given(cls, weight: Weights, gate: Weights) -> Self:
         """The unit with these W and G. Raises ValueError where W leaves [-1, 1]."""
-        values = within(matrix(weight), -1.0, 1.0, "the weight of a NALU")
-        return cls._of(values, {"weight": values, "gate": matrix(gate)})
+        return cls._of({"weight": matrix(weight), "gate": matrix(gate)})

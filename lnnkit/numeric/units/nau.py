@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.units.schedule import Ramp
-from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
-
-SCHEDULE = Ramp(0.01, 5e3, 5e4)
-"""Weight of the penalty, for additions and subtractions over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""
+from lnnkit.numeric.units.unit import Unit, Weights, matrix
 
 
 def nau(x: Tensor, weight: Tensor) -> Tensor:
@@ -24,12 +19,14 @@ def nau(x: Tensor, weight: Tensor) -> Tensor:
 class NAU(Unit):
     """``y = W x``, W clipped to [-1, 1], pulled towards -1, 0 and 1 by ``mean min(|W|, |1 - |W||)``.
 
-    Initially ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``. ``SCHEDULE`` is the penalty's weight.
+    Initially ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``.
     Grid: {-1, 0, 1}. Attribute: ``weight``, one in [-1, 1] for each operand; `given` refuses others.
     """
 
     weight: nn.Parameter
     grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
+    ranges: ClassVar = {"weight": (-1.0, 1.0)}
+    clipped: ClassVar = ("weight",)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"weight": (self.out_features, self.in_features)}
@@ -42,23 +39,11 @@ class NAU(Unit):
     def forward(self, x: Tensor) -> Tensor:
         return nau(self._checked(x), self.weight)
 
-    @torch.no_grad()
-    def project(self) -> None:
-        self.weight.clamp_(-1.0, 1.0)
-
     def regulariser(self) -> Tensor:
         size = self.weight.abs()
         return self._per_seed(torch.minimum(size, (1 - size).abs()))
 
-    def attributes(self) -> dict[str, Tensor]:
-        return {"weight": self.weight.detach().clamp(-1.0, 1.0)}
-
-    @torch.no_grad()
-    def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        self.weight.copy_(attributes["weight"])
-
     @classmethod
     def given(cls, weight: Weights) -> Self:
         """The unit with these weights. Raises ValueError where they leave [-1, 1]."""
-        values = within(matrix(weight), -1.0, 1.0, "the weight of a NAU")
-        return cls._of(values, {"weight": values})
+        return cls._of({"weight": matrix(weight)})

@@ -9,14 +9,10 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.units.schedule import Stairs
-from lnnkit.numeric.units.unit import Unit, Weights, matrix, within
+from lnnkit.numeric.units.unit import Unit, Weights, matrix
 
 EPSILON = 2.0**-23
 """Added to magnitudes while training, so that 0 has a logarithm: the spacing of single precision at 1, as published."""
-SCHEDULE = Stairs(1e-5, 1e-4)
-"""Weight of the penalty, from the paper's large additions; the paper has 1e-9 to 1e-7 for divisions, 1e-6 to 1e-4 for
-roots."""
 POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 """The grid of exponents."""
 
@@ -72,7 +68,7 @@ class NPU(Unit):
 
     The gate clamps to [0, 1] straight through and is one for each operand, shared by all outputs. Initially W is
     Xavier uniform, V 0 and g 1/2. Only the gate is clipped after steps. The penalty is the L1 norm of all
-    parameters; ``SCHEDULE`` is its weight. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
+    parameters. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
     `given` it is 0. Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each
     operand; ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
     """
@@ -83,6 +79,8 @@ class NPU(Unit):
     epsilon: Tensor
     grids: ClassVar = {"power": POWERS, "imaginary": (0.0,), "gate": (0.0, 1.0)}
 
+    ranges: ClassVar = {"gate": (0.0, 1.0)}
+    clipped: ClassVar = ("gate",)
     has_imaginary: ClassVar = True
     has_gate: ClassVar = True
 
@@ -112,36 +110,17 @@ class NPU(Unit):
         gate = straight_through(self.gate) if self.has_gate else None
         return npu(self._checked(x), self.power, imaginary, gate, self.epsilon)
 
-    @torch.no_grad()
-    def project(self) -> None:
-        if self.has_gate:
-            self.gate.clamp_(0.0, 1.0)
-
     def regulariser(self) -> Tensor:
         sizes = [values.abs().flatten(self._leading).sum(-1) for values in self.parameters()]
         return torch.stack(sizes).sum(0)
 
-    def attributes(self) -> dict[str, Tensor]:
-        found = {"power": self.power.detach().clone()}
-        if self.has_imaginary:
-            found["imaginary"] = self.imaginary.detach().clone()
-        if self.has_gate:
-            found["gate"] = self.gate.detach().clamp(0.0, 1.0)
-        return found
-
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        for key, values in attributes.items():
-            self.get_parameter(key).copy_(values)
+        super().assign(attributes)
         self.epsilon.zero_()
 
     @classmethod
-    def given(
-        cls,
-        power: Weights,
-        imaginary: Weights | None = None,
-        gate: Tensor | list[float] | None = None,
-    ) -> Self:
+    def given(cls, power: Weights, imaginary: Weights | None = None, gate: Tensor | list[float] | None = None) -> Self:
         """The unit with these parameters. Raises ValueError if a gate is outside [0, 1], or for a parameter that this
         variant does not have."""
         powers = matrix(power)
@@ -152,10 +131,10 @@ class NPU(Unit):
             raise ValueError(f"{cls.__name__} has no imaginary part")
         if cls.has_gate:
             opened = torch.ones_like(powers[..., 0, :]) if gate is None else torch.as_tensor(gate, dtype=powers.dtype)
-            found["gate"] = within(opened, 0.0, 1.0, "the gate of an NPU")
+            found["gate"] = opened
         elif gate is not None:
             raise ValueError(f"{cls.__name__} has no gate")
-        return cls._of(powers, found)
+        return cls._of(found)
 
 
 class RealNPU(NPU):
@@ -168,3 +147,5 @@ class NaiveNPU(NPU):
     """The `NPU` without the gate: every operand passes."""
 
     has_gate = False
+    ranges: ClassVar = {}
+    clipped: ClassVar = ()

@@ -10,13 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from lnnkit.numeric.units.nac import SATURATED
-from lnnkit.numeric.units.schedule import Glide
 from lnnkit.numeric.units.unit import Unit
 
 RelationName = Literal[">", "<", ">=", "<=", "=", "!="]
 RELATIONS: tuple[RelationName, ...] = get_args(RelationName)
-SHARPENING = Glide(1.0, 10.0, 600)
-"""Schedule of the sharpness while a relation between integers is learned; see `NSR.start_undecided`."""
 
 _NEVER = 1000.0  # a logit this far below the greatest has a softmax of 0
 READOUTS: dict[str, tuple[float, float, float]] = {
@@ -88,7 +85,7 @@ class NSR(Unit):
 
     As published ``first``, ``second`` and W are Xavier-normal, b is 0, l is 1, without clipping or penalty. That traps
     some seeds of ``=`` and ``!=``: where the two selections coincide the zero bit is constant. `start_undecided` starts
-    where no seed is trapped, with `SHARPENING` for l.
+    where no seed is trapped; let l rise while it learns.
     Rounded: every output takes its heaviest channel, one operand on each side, hard bits, and the large weights of the
     relation that its readout shows (see `relation_of`).
     Attributes: ``first`` and ``second``, ``[out, channels, in]``, the selections after their softmax; ``sign`` and
@@ -146,7 +143,7 @@ class NSR(Unit):
             values.normal_(0.0, 0.1, generator=generator).add_(3.0 * chosen)
         for values in (self.sign, self.zero, self.bias):
             values.zero_()
-        self.sharpness.fill_(SHARPENING.first)
+        self.sharpness.fill_(1.0)
 
     def differences(self, x: Tensor) -> Tensor:
         """The differences that the channels observe: ``[..., in] -> [..., out, channels]``."""

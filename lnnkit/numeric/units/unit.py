@@ -30,9 +30,8 @@ class Unit(nn.Module, ABC):
     ``[in]``, ``[batch, in]`` (the same for all) or ``[seeds, batch, in]``, outputs ``[seeds, (batch,) out]``.
 
     Each unit has the initialisation (`reset_parameters`), the clipping (`project`, after every optimiser step) and the
-    penalty (`regulariser`) of its paper; the weight of the penalty over time is one of the schedules in
-    `schedule.py`. `attributes` are the parameters as the language writes them, ``nau(a, b){weight: [1,
-    -1]}``; `assign` sets them, and the class method ``given`` of each unit makes a unit from them.
+    penalty (`regulariser`) of its paper. `attributes` are the parameters as the language writes them, ``nau(a,
+    b){weight: [1, -1]}``; `assign` sets them, and the class method ``given`` of each unit makes a unit from them.
 
     ``generator`` draws the initial weights; without one the default generator of torch does.
     """
@@ -62,6 +61,10 @@ class Unit(nn.Module, ABC):
 
     grids: ClassVar[Mapping[str, tuple[float, ...]]] = {}
     """The values that the attributes are rounded to; those without any stay as they are."""
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    """The least and the greatest value of attributes; those without are unbounded."""
+    clipped: ClassVar[tuple[str, ...]] = ()
+    """The parameters that `project` clips to their ranges."""
 
     # --- what a unit says of itself ---------------------------------------------------------------------------------
 
@@ -80,16 +83,24 @@ class Unit(nn.Module, ABC):
     @abstractmethod
     def forward(self, x: Tensor) -> Tensor: ...
 
-    @abstractmethod
     def attributes(self) -> dict[str, Tensor]:
         """The parameters by their keys in the language."""
+        found = {name: values.detach().clone() for name, values in self.named_parameters()}
+        return {
+            name: values.clamp(*self.ranges[name]) if name in self.clipped else values for name, values in found.items()
+        }
 
-    @abstractmethod
+    @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
         """Set all parameters that `attributes` returns, in place."""
+        for key, values in attributes.items():
+            self.get_parameter(key).copy_(values)
 
+    @torch.no_grad()
     def project(self) -> None:
         """Clip the parameters to their ranges, in place, after an optimiser step."""
+        for name in self.clipped:
+            self.get_parameter(name).clamp_(*self.ranges[name])
 
     def regulariser(self) -> Tensor:
         """The penalty of the unit's paper, ``[seeds]`` or ``[]``, unweighted; 0 where the paper has none."""
@@ -133,8 +144,13 @@ class Unit(nn.Module, ABC):
         return Hardening(before, after, accepted)
 
     @classmethod
-    def _of(cls, weight: Tensor, attributes: Mapping[str, Tensor]) -> Self:
-        """A unit of the shape of ``weight``, ``[out, in]`` or ``[seeds, out, in]``, with these attributes."""
+    def _of(cls, attributes: Mapping[str, Tensor]) -> Self:
+        """A unit with these attributes, of the shape of the first: ``[out, in]`` or ``[seeds, out, in]``. Raises
+        ValueError where one leaves its range."""
+        for key, (low, high) in cls.ranges.items():
+            if not all_set((attributes[key] >= low) & (attributes[key] <= high)):
+                raise ValueError(f"the {key} of {cls.__name__} must be in [{low:g}, {high:g}]")
+        weight = next(iter(attributes.values()))
         *seeds, out_features, in_features = weight.shape
         leading = seeds[0] if seeds else None
         unused = torch.Generator(weight.device)  # the start is overwritten; torch's own generator stays as it is
@@ -179,13 +195,6 @@ def matrix(values: Weights) -> Tensor:
     if found.dim() not in (2, 3):
         raise ValueError(f"weights are [in], [out, in] or [seeds, out, in], not {tuple(found.shape)}")
     return found
-
-
-def within(values: Tensor, low: float, high: float, name: str) -> Tensor:
-    """``values`` unchanged. Raises ValueError if any is outside of the unit's range."""
-    if not all_set((values >= low) & (values <= high)):
-        raise ValueError(f"{name} must be in [{low:g}, {high:g}]")
-    return values
 
 
 def product(factors: Tensor) -> Tensor:
