@@ -10,68 +10,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lnnkit.numeric.comparison import Comparison as Comparison
-from lnnkit.numeric.comparison import Response as Response
-from lnnkit.numeric.fixed_unit import FixedUnit as FixedUnit
-from lnnkit.numeric.frozen import frozen as frozen
-from lnnkit.numeric.frozen import gated_product as gated_product
-from lnnkit.numeric.frozen import gated_sum as gated_sum
-from lnnkit.numeric.frozen import linear as linear
-from lnnkit.numeric.frozen import power_product as power_product
-from lnnkit.numeric.frozen import signed_gated_sum as signed_gated_sum
-from lnnkit.numeric.informing import informing as informing
-from lnnkit.numeric.interval import Contraction as Contraction
-from lnnkit.numeric.interval import Interval as Interval
-from lnnkit.numeric.interval import point as point
-from lnnkit.numeric.interval import rises as rises
-from lnnkit.numeric.interval import same as same
-from lnnkit.numeric.interval import unknown as unknown
-from lnnkit.numeric.relation import Fixed as Fixed
-from lnnkit.numeric.relation import Learned as Learned
-from lnnkit.numeric.relation import Relation as Relation
-from lnnkit.numeric.relation import Sign as Sign
-from lnnkit.numeric.relation import relation as relation
-from lnnkit.numeric.step import Apply as Apply
-from lnnkit.numeric.step import Constant as Constant
-from lnnkit.numeric.step import Number as Number
-from lnnkit.numeric.step import Operation as Operation
-from lnnkit.numeric.step import Step as Step
-from lnnkit.numeric.term import Term as Term
-from lnnkit.numeric.term import apply as apply
-from lnnkit.numeric.term import constant as constant
-from lnnkit.numeric.term import number as number
-from lnnkit.numeric.term import undetermined as undetermined
+from lnnkit.numeric.comparison import Comparison
+from lnnkit.numeric.frozen import frozen
+from lnnkit.numeric.informing import informing
+from lnnkit.numeric.interval import Contraction, Interval, point, rises, same, unknown
+from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign, relation
+from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
+from lnnkit.numeric.term import Term, apply, constant, number, undetermined
 
 if TYPE_CHECKING:
-    from lnnkit.numeric.units.inalu import INALU as INALU
-    from lnnkit.numeric.units.nac import NAC as NAC
-    from lnnkit.numeric.units.nalu import NALU as NALU
-    from lnnkit.numeric.units.nau import NAU as NAU
-    from lnnkit.numeric.units.nmu import NMU as NMU
-    from lnnkit.numeric.units.npu import NPU as NPU
-    from lnnkit.numeric.units.npu import NaiveNPU as NaiveNPU
-    from lnnkit.numeric.units.npu import RealNPU as RealNPU
-    from lnnkit.numeric.units.nsr import NSR as NSR
-    from lnnkit.numeric.units.readout import Readout as Readout
-    from lnnkit.numeric.units.recurrence import Recurrent as Recurrent
-    from lnnkit.numeric.units.unit import Hardening as Hardening
-    from lnnkit.numeric.units.unit import Unit as Unit
+    from lnnkit.numeric.units.inalu import INALU
+    from lnnkit.numeric.units.nac import NAC
+    from lnnkit.numeric.units.nalu import NALU
+    from lnnkit.numeric.units.nau import NAU
+    from lnnkit.numeric.units.nmu import NMU
+    from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
+    from lnnkit.numeric.units.nsr import NSR
+    from lnnkit.numeric.units.readout import Readout
+    from lnnkit.numeric.units.recurrence import Recurrent
+    from lnnkit.numeric.units.unit import Hardening, Unit
 
+__all__ = (
+    "INALU", "NAC", "NALU", "NAU", "NMU", "NPU", "NSR", "Apply", "Comparison", "Constant", "Contraction", "Fixed",
+    "FixedUnit", "Hardening", "Interval", "Learned", "NaiveNPU", "Number", "Operation", "Readout", "RealNPU",
+    "Recurrent", "Relation", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing", "number",
+    "point", "relation", "rises", "same", "undetermined", "unknown",
+)  # fmt: skip
 _HOMES = {
-    "INALU": "inalu",
-    "NAC": "nac",
-    "NALU": "nalu",
-    "NAU": "nau",
-    "NMU": "nmu",
-    "NPU": "npu",
-    "NaiveNPU": "npu",
-    "RealNPU": "npu",
-    "NSR": "nsr",
-    "Readout": "readout",
-    "Recurrent": "recurrence",
-    "Hardening": "unit",
+    "INALU": "inalu", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu", "NPU": "npu", "NaiveNPU": "npu",
+    "RealNPU": "npu", "NSR": "nsr", "Readout": "readout", "Recurrent": "recurrence", "Hardening": "unit",
     "Unit": "unit",
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -102,13 +102,7 @@ def negate(one: Pieces) -> Pieces:
 
 def subtract(one: Pieces, other: Pieces) -> Pieces:
     """``x - y``."""
-    if one.point and other.point:
-        value = one.lower - other.lower
-        if finite(value):
-            return points(value)
-    one, other = crossed_with(one, other)
-    lower, upper = _sums(one, negate(other))
-    return tidied(bounded(lower, upper, gone(one, other)))
+    return add(one, negate(other))
 
 
 def difference_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:
@@ -138,7 +132,7 @@ def multiply(one: Pieces, other: Pieces) -> Pieces:
             return points(value)
     one, other = crossed_with(one, other)
     corners = [_product(x, y) for x in one[:2] for y in other[:2]]
-    lower, upper = _least(corners), _most(corners)
+    lower, upper = reduce(arrays.minimum, corners), reduce(arrays.maximum, corners)
     for x in (one, other):
         if beside_zero(x):  # An end next to zero stays so, however large the other factor is.
             above, below = (x.lower > 0) & (x.lower <= ZERO), (x.upper < 0) & (x.upper >= -ZERO)
@@ -210,7 +204,9 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
     lower = differentiable(truediv, one.lower, arrays.where(one.lower >= 0, high, low))
     upper = differentiable(truediv, one.upper, arrays.where(one.upper >= 0, low, high))
     # A quotient by an unbounded divisor is never zero, nor is one that underflowed.
-    lower, upper = (regained(_number(end), dividend) for end, dividend in ((lower, one.lower), (upper, one.upper)))
+    lower, upper = (
+        regained(arrays.nan_to_num(end, 0.0), dividend) for end, dividend in ((lower, one.lower), (upper, one.upper))
+    )
     if beside_zero(one):
         lower = arrays.where((one.lower > 0) & (one.lower <= ZERO), BESIDE_ZERO, lower)
         upper = arrays.where((one.upper < 0) & (one.upper >= -ZERO), -BESIDE_ZERO, upper)
@@ -219,18 +215,4 @@ def _quotient(one: Pieces, other: Pieces) -> Pieces:
 
 
 def _product(one: Array, other: Array) -> Array:
-    return regained(_number(differentiable(mul, one, other)), one, other)
-
-
-def _number(values: Array) -> Array:
-    """The values, with 0 for the only indeterminate form that occurs here: zero times, or zero over, an arbitrary
-    value."""
-    return arrays.nan_to_num(values, 0.0)
-
-
-def _least(values: list[Array]) -> Array:
-    return reduce(arrays.minimum, values)
-
-
-def _most(values: list[Array]) -> Array:
-    return reduce(arrays.maximum, values)
+    return regained(arrays.nan_to_num(differentiable(mul, one, other), 0.0), one, other)  # only 0 * inf is nan

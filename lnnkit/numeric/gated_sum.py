@@ -15,12 +15,12 @@ from functools import partial
 from typing import Literal, Protocol
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, all_set, clamp, namespace, where_set
+from lnnkit.arrays import Array, clamp, namespace, where_set
 from lnnkit.elementwise import sigmoid
-from lnnkit.numeric.fixed_unit import boxes, told
-from lnnkit.numeric.interval import Interval
+from lnnkit.numeric.interval import Interval, linear
 from lnnkit.numeric.pieces import Pieces, bounded
 from lnnkit.numeric.shaving import shaved
+from lnnkit.numeric.step import FixedUnit, boxes, told
 
 NALU_EPSILON = 1e-7
 """Added to sizes before their logarithm, as in `lnnkit.numeric.units.nalu`."""
@@ -49,68 +49,60 @@ class _Curve(Protocol):
 
 
 @dataclass(frozen=True)
-class GatedSum:
+class GatedSum(FixedUnit):
     """A NALU: ``sigmoid(G x) W x + (1 - sigmoid(G x)) prod (|x_i| + 1e-7)^W_i``."""
 
-    weights: Weights
+    weight: Weights
     gate: Weights
 
     @property
     def name(self) -> Literal["nalu"]:
         return "nalu"
 
-    @property
-    def attributes(self) -> Mapping[str, float | Weights]:
-        return {"weight": self.weights, "gate": self.gate}
-
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         return _image(self._hull, boxes(operands), _CELLS)
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        return _left(self._hull, value, operands)
+        return shaved(partial(_image, self._hull, cells=_COARSE), value, boxes(operands))
 
     def _hull(self, cells: Sequence[Interval]) -> Interval:
-        added = _linear(self.weights, cells)
-        size = _linear(self.weights, [_mapped(cell, lambda x: arrays.log(abs(x) + NALU_EPSILON)) for cell in cells])
+        added = _linear(self.weight, cells)
+        size = _linear(self.weight, [_mapped(cell, lambda x: arrays.log(abs(x) + NALU_EPSILON)) for cell in cells])
         opened = _linear(self.gate, cells)
         return _mixed(added, Interval(arrays.exp(size.lower), arrays.exp(size.upper)), opened)
 
 
 @dataclass(frozen=True)
-class SignedGatedSum:
+class SignedGatedSum(FixedUnit):
     """An iNALU: ``g A x + (1 - g) s exp(min(M log max(|x|, 1e-7), 20))``, its sign
     ``s = prod (sign(x_i) |M_i| + 1 - |M_i|)``."""
 
-    adding: Weights
-    multiplying: Weights
+    add: Weights
+    multiply: Weights
     gate: float
 
     @property
     def name(self) -> Literal["inalu"]:
         return "inalu"
 
-    @property
-    def attributes(self) -> Mapping[str, float | Weights]:
-        return {"add": self.adding, "multiply": self.multiplying, "gate": self.gate}
-
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         return _image(self._hull, boxes(operands), _CELLS if self.gate else {})
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        return _left(self._hull, value, operands)
+        return shaved(partial(_image, self._hull, cells=_COARSE), value, boxes(operands))
 
     def _hull(self, cells: Sequence[Interval]) -> Interval:
         logs = [_mapped(cell, lambda x: arrays.log(clamp(abs(x), least=INALU_EPSILON))) for cell in cells]
-        low, high = (arrays.exp(clamp(end, most=CEILING)) for end in _linear(self.multiplying, logs))
+        low, high = (arrays.exp(clamp(end, most=CEILING)) for end in _linear(self.multiply, logs))
         sign = arrays.ones_like(low)
-        for weight, (least, most) in zip(self.multiplying, cells, strict=True):
+        for weight, (least, most) in zip(self.multiply, cells, strict=True):
             if weight:  # Each cell has one sign, that of its interior.
                 sign = sign * (arrays.sign(arrays.sign(least) + arrays.sign(most)) * abs(weight) + 1 - abs(weight))
         ends = sign * low, sign * high
         product = Interval(arrays.minimum(*ends), arrays.maximum(*ends))
         if not self.gate:
             return product
-        added = _linear(self.adding, cells)
+        added = _linear(self.add, cells)
         return Interval(
             *(self.gate * a + (1 - self.gate) * m for a, m in zip(added, product, strict=True))  # The gate is fixed.
         )
@@ -162,18 +154,8 @@ def _cuts(start: Array, stop: Array, share: Array) -> Array:
     return arrays.where(share == 0, start, arrays.where(share == 1, stop, inner))
 
 
-def _left(curve: _Curve, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-    found = shaved(partial(_image, curve, cells=_COARSE), value, boxes(operands))
-    return [Pieces(low[None], high[None], all_set(low <= high)) for low, high in found]
-
-
 def _linear(weights: Weights, operands: Sequence[Interval]) -> Interval:
-    lower = upper = arrays.zeros_like(operands[0].lower)
-    for weight, (low, high) in zip(weights, operands, strict=True):
-        if weight:
-            lower = lower + weight * (low if weight > 0 else high)
-            upper = upper + weight * (high if weight > 0 else low)
-    return Interval(arrays.nan_to_num(lower, -math.inf), arrays.nan_to_num(upper, math.inf))
+    return linear(zip(weights, operands, strict=True), 0.0, operands[0].lower)
 
 
 def _mapped(cell: Interval, size: _Monotone) -> Interval:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,17 @@ def point(values: Array) -> Interval:
 def unknown(count: int) -> Interval:
     """``count`` rows ``[-inf, inf]``."""
     return Interval(np.full(count, -math.inf), np.full(count, math.inf))
+
+
+def linear(parts: Iterable[tuple[float, Interval]], start: float, like: Array) -> Interval:
+    """``start`` plus the intervals, each times its weight; operands of weight 0 are left out."""
+    lower = upper = arrays.full_like(like, float(start))
+    for weight, (low, high) in parts:
+        if weight:
+            lower = lower + weight * (low if weight > 0 else high)
+            upper = upper + weight * (high if weight > 0 else low)
+    # Infinite ends of opposite sign give an indeterminate sum.
+    return Interval(arrays.nan_to_num(lower, -math.inf), arrays.nan_to_num(upper, math.inf))
 
 
 @quietly

@@ -10,7 +10,7 @@ import math
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp
-from lnnkit.numeric.arithmetic import divide, multiply, negate, not_negative, reciprocal
+from lnnkit.numeric.arithmetic import divide, negate, not_negative, reciprocal
 from lnnkit.numeric.negative_base import of_negative
 from lnnkit.numeric.pieces import Pieces, bounded, from_zero, gone, joined, tidied
 from lnnkit.numeric.power import power_of_positive
@@ -19,16 +19,6 @@ from lnnkit.numeric.power import power_of_positive
 def factor(product: Pieces, other: Pieces) -> Pieces:
     """The ``x`` with ``x y`` in ``product``; all numbers if both ``y`` and the product can be zero."""
     return _or_any(divide(product, other), _holds(product, 0.0) & _holds(other, 0.0))
-
-
-def dividend(quotient: Pieces, divisor: Pieces) -> Pieces:
-    """The ``x`` with ``x / y`` in ``quotient``."""
-    return multiply(quotient, divisor)
-
-
-def divisor(quotient: Pieces, dividend: Pieces) -> Pieces:
-    """The ``y`` with ``x / y`` in ``quotient``; all numbers if both ``x`` and the quotient can be zero."""
-    return factor(dividend, quotient)
 
 
 def absolute_of(value: Pieces) -> Pieces:

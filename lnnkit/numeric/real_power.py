@@ -15,10 +15,10 @@ from typing import Literal
 from lnnkit.arrays import all_set, clamp
 from lnnkit.numeric import inverses
 from lnnkit.numeric.arithmetic import add, multiply, negate, not_negative, scale, subtract
-from lnnkit.numeric.fixed_unit import told
 from lnnkit.numeric.interval import GREATEST
 from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, single, without_zero
 from lnnkit.numeric.power import raise_to, root
+from lnnkit.numeric.step import FixedUnit, told
 
 # The most sums of phases that are kept apart; with more, the cosine may be anything. Four operands have 16: with 8
 # hulls are 3.6 times as wide, with 128 the same in the same time (benchmarks/numeric_constants.py).
@@ -29,19 +29,15 @@ Products = Mapping[Phase, Pieces]  # products of magnitudes, by the phase that t
 
 
 @dataclass(frozen=True)
-class RealPower:
-    """``powers`` are nonzero, ``gates`` are in (0, 1]; one of each for each operand."""
+class RealPower(FixedUnit):
+    """``power`` is nonzero, ``gate`` in (0, 1]; one of each for each operand."""
 
-    powers: tuple[float, ...]
-    gates: tuple[float, ...]
+    power: tuple[float, ...]
+    gate: tuple[float, ...]
 
     @property
     def name(self) -> Literal["realnpu"]:
         return "realnpu"
-
-    @property
-    def attributes(self) -> Mapping[str, float | tuple[float, ...]]:
-        return {"power": self.powers, "gate": self.gates}
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         """Exact."""
@@ -53,7 +49,7 @@ class RealPower:
         return [self._left(value, operands, place) for place in range(len(operands))]
 
     def _left(self, value: Pieces, operands: Sequence[Pieces], place: int) -> Pieces:
-        power, gate = self.powers[place], self.gates[place]
+        power, gate = self.power[place], self.gate[place]
         others = self._products(operands, [other for other in range(len(operands)) if other != place])
         parts: list[Pieces] = []
         for phase, product in others.items():
@@ -66,7 +62,7 @@ class RealPower:
     def _products(self, operands: Sequence[Pieces], places: Sequence[int]) -> Products:
         found: dict[Phase, Pieces] = {0.0: single(1.0, 1.0, operands[0].lower)}
         for place in places:
-            power, gate = self.powers[place], self.gates[place]
+            power, gate = self.power[place], self.gate[place]
             made: dict[Phase, list[Pieces]] = {}
             for negative in (False, True):
                 size = (

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, as_numpy, clamp, namespace, where_set
+from lnnkit.arrays import Array, all_set, as_numpy, clamp, namespace, where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval
 from lnnkit.numeric.pieces import Pieces
 
@@ -28,30 +28,25 @@ _SLACK = 1e-12  # slack for the rounding of a value, relative to it
 Image = Callable[[Sequence[Interval]], Pieces]
 
 
-def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[Interval]:
-    """The contracted bounds of each operand, given the original bounds of all others; ``inf, -inf`` where nothing is
-    left."""
+def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[Pieces]:
+    """The contracted bounds of each operand, given the original bounds of all others."""
     return [_narrowed(image, value, operands, place) for place in range(len(operands))]
 
 
-def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> Interval:
+def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> Pieces:
     library = namespace(operands[place].lower)
     operands = [Interval(*map(as_numpy, box)) for box in operands]
     value = Pieces(as_numpy(value.lower), as_numpy(value.upper), value.whole)
     low, high = (end.copy() for end in operands[place])
     rows = where_set(low < high)
-    if not len(rows):
-        return Interval(library.asarray(low), library.asarray(high))
     own = _Shaver(image, _at(value, rows, len(low)), [Interval(*(e[rows] for e in each)) for each in operands], place)
     least, most = _order(low[rows]), _order(high[rows])
     first = own.first(least, most)
     last = -own.first(-most, -first, mirrored=True)
     none = first > last
-    low[rows] = clamp(arrays.where(none, math.inf, _float(first)), most=GREATEST)
-    high[rows] = clamp(arrays.where(none, -math.inf, _float(last)), least=-GREATEST)
-    gone = rows[none]
-    low[gone], high[gone] = math.inf, -math.inf
-    return Interval(library.asarray(low), library.asarray(high))
+    low[rows] = arrays.where(none, math.inf, clamp(_float(first), most=GREATEST))
+    high[rows] = arrays.where(none, -math.inf, clamp(_float(last), least=-GREATEST))
+    return Pieces(library.asarray(low)[None], library.asarray(high)[None], all_set(low <= high))
 
 
 class _Shaver:

@@ -1,13 +1,37 @@
-"""The steps of which terms are composed."""
+"""The steps of which terms are composed: inputs, constants, operations, and neural units with fixed weights."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
-from lnnkit.numeric.fixed_unit import FixedUnit
+from lnnkit import arrays
+from lnnkit.numeric.interval import Interval
+from lnnkit.numeric.pieces import Pieces, closed, hull, points
 
 Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
+
+
+class FixedUnit(Protocol):
+    """A neural unit of one output with fixed weights, over intervals; equal objects are the same unit. ``name`` and
+    ``attributes`` are those of the language. Units that are sums or products of their operands are no unit here but
+    steps (`lnnkit.numeric.frozen`)."""
+
+    @property
+    def name(self) -> Literal["nalu", "inalu", "npu", "realnpu"]: ...
+
+    @property
+    def attributes(self) -> Mapping[str, float | tuple[float, ...]]:
+        return dict(vars(self))
+
+    def image(self, operands: Sequence[Pieces]) -> Pieces:
+        """The values that the unit can take."""
+        ...
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        """For each operand, the values that some values of the others complete to one of the unit's values."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +57,17 @@ class Apply(NamedTuple):
 
 
 Step = Number | Constant | Apply
+
+
+def boxes(operands: Sequence[Pieces]) -> list[Interval]:
+    """The hulls of the operands, broadcast to the same number of rows."""
+    hulls = [closed(hull(each)) for each in operands]
+    rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
+    return [Interval(arrays.broadcast_to(low, (rows,)), arrays.broadcast_to(high, (rows,))) for low, high in hulls]
+
+
+def told(union: Pieces) -> Pieces:
+    """The same union; if every row is a point, both ends are one array, which marks it as points."""
+    if not union.point and len(union.lower) == 1 and arrays.equal(union.lower, union.upper):
+        return points(union.lower)
+    return union

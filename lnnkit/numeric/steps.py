@@ -155,7 +155,10 @@ def _left(
             ]
         case "multiply":
             others = _others(own, arithmetic.multiply)
-            return [_over(node, each) if want else None for each, want in zip(others, wanted, strict=True)]
+            return [
+                None if not want else node if each is None else inverses.factor(node, each)
+                for each, want in zip(others, wanted, strict=True)
+            ]
         case "subtract":
             return (
                 arithmetic.sum_of(node, own[1], made_of[1]) if wanted[0] else None,
@@ -163,8 +166,8 @@ def _left(
             )
         case "divide":
             return (
-                inverses.dividend(node, own[1]) if wanted[0] else None,
-                inverses.divisor(node, own[0]) if wanted[1] else None,
+                arithmetic.multiply(node, own[1]) if wanted[0] else None,
+                inverses.factor(own[0], node) if wanted[1] else None,
             )
         case "power":
             exponent = known.get(step.operands[1])
@@ -208,7 +211,3 @@ def _others(own: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) 
         found.append(rest if before is None else before if rest is None else combine(before, rest))
         before = each if before is None else combine(before, each)
     return found
-
-
-def _over(node: Pieces, others: Pieces | None) -> Pieces:
-    return node if others is None else inverses.factor(node, others)

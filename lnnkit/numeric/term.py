@@ -10,11 +10,10 @@ from functools import cached_property
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, quietly
 from lnnkit.numeric.contraction import contracted
-from lnnkit.numeric.fixed_unit import FixedUnit
 from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, entered, hull, intersection
 from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
-from lnnkit.numeric.step import Apply, Constant, Number, Operation, Step
+from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
 from lnnkit.numeric.steps import constants, downward, extracted, folded, upward
 
 

@@ -19,13 +19,11 @@ from lnnkit.numeric import (
     Term,
     apply,
     constant,
-    gated_product,
-    linear,
     number,
     point,
-    power_product,
     same,
 )
+from lnnkit.numeric.frozen import gated_product, linear, power_product
 from tests.numeric.random_terms import Box, intervals
 
 INF = math.inf

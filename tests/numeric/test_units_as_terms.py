@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from lnnkit.numeric import Comparison, Fixed, Learned, gated_product, linear, number, point, power_product
+from lnnkit.numeric import Comparison, Fixed, Learned, number, point
+from lnnkit.numeric.frozen import gated_product, linear, power_product
 from lnnkit.numeric.term import Term
 from lnnkit.numeric.units.nau import NAU
 from lnnkit.numeric.units.nmu import NMU

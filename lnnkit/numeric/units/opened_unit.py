@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set
-from lnnkit.numeric.fixed_unit import boxes, told
 from lnnkit.numeric.frozen import frozen
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, bounded, closed, hull
+from lnnkit.numeric.step import boxes, told
 from lnnkit.numeric.term import Term, number
 from lnnkit.numeric.units.inalu import inalu
 from lnnkit.numeric.units.nalu import nalu
