@@ -47,20 +47,17 @@ def logit(values: Array) -> Array:
 
 def atanh(values: Array) -> Array:
     """The inverse of the hyperbolic tangent."""
-    return np.arctanh(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else _padded(_atanh, values)
+    return _applied("atanh", values)
 
 
 def cosh(values: Array) -> Array:
     """The hyperbolic cosine."""
-    return np.cosh(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else _padded(_cosh, values)
+    return _applied("cosh", values)
 
 
-def _atanh(values: Any) -> Any:
-    return values.atanh()
-
-
-def _cosh(values: Any) -> Any:
-    return values.cosh()
+def _applied(name: str, values: Array) -> Array:
+    function = getattr(namespace(values), name)
+    return function(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else _padded(function, values)
 
 
 def _padded(function: Callable[..., Array], *operands: Any) -> Array:

@@ -13,12 +13,11 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, quietly, replaced, set_at, take, where_set
 from lnnkit.numeric import crisp, soft
 from lnnkit.numeric.arithmetic import difference_of, subtract, sum_of
-from lnnkit.numeric.contraction import contracted
 from lnnkit.numeric.interval import Contraction, Interval, point
 from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
 from lnnkit.numeric.relation import Fixed, Relation
 from lnnkit.numeric.rounded_off import Errors
-from lnnkit.numeric.term import Term
+from lnnkit.numeric.term import Term, contracted
 
 
 class Response(NamedTuple):
