@@ -46,13 +46,13 @@ def distinct(rows: Sequence[Array]) -> Array:
 class State:
     """``lower`` and ``upper`` as they are read: an arrested atom reads as unknown, and its crossed bounds stand in
     ``crossed``. Constants, default rows and arrested atoms are ``frozen``: they receive nothing. Some rows are those of
-    ``numbers``, of which unknown is the whole line. ``trail`` records the changes, if they are wanted.
+    ``numbers``, of which unknown is the whole line. ``trail`` records the changes.
     Kernels compute on ``device``."""
 
     def __init__(self, dtype: np.dtype = DOUBLE, trail: Trail | None = None, device: str = "cpu") -> None:
         self.dtype = dtype
         self.device = device
-        self.trail = trail
+        self.trail = Trail(dtype, values=False) if trail is None else trail
         self.noise = noise(dtype)  # a smaller gain is rounding
         self.tolerance = tolerance(dtype)
         self.lower = Growing(dtype)
@@ -128,8 +128,7 @@ class State:
 
     def step(self) -> None:
         """Begin a new tick: later events read what has been written so far."""
-        if self.trail is not None:
-            self.trail.step()
+        self.trail.step()
 
     def put(
         self,
@@ -146,7 +145,7 @@ class State:
         here."""
         at = slice(rows.start, rows.stop) if isinstance(rows, range) else rows
         self.ends(side).values[at] = values
-        if self.trail is not None and kind is not None:
+        if kind is not None:
             self.trail.record(kind, side, rows, values, batch, leaf, instances)
 
     def restore(self, rows: Array, old: Bounds) -> None:

@@ -56,7 +56,7 @@ def contested(space: Workspace) -> Flags:
     setters = [
         _Setter(side, rows, number, leaf, instances)
         for side in (0, 1)
-        for rows, number, leaf, instances in space.winners.setters(side)
+        for rows, number, leaf, instances in state.trail.setters(side, count).groups()
     ]
     _suspect(grounding, setters, bad, suspect)
     _clear(space, setters, bad, suspect)

@@ -23,8 +23,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array
-from lnnkit.trail.events import NOBODY, Kind
-from lnnkit.trail.winners import UNSET
+from lnnkit.trail.events import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,6 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
             tighter = min(float(end[row[0]]), value) if side else max(float(end[row[0]]), value)
             if abs(tighter - float(end[row[0]])) > state.noise:
                 state.put(side, row, tighter, Kind.STATED)
-                space.winners.record(side, row, NOBODY, UNSET, np.zeros(1, np.int32))
                 moved[side].append(row)
     rows = [distinct(each) for each in moved]
     arrested = len(state.crossed), len(space.progress.arrested)

@@ -157,7 +157,7 @@ def infer(
 
 def _infer(prepared: Prepared, round_limit: int, watch: Watch | None) -> Fixpoint:
     space = workspace(prepared.grounding, prepared.state)
-    if prepared.state.trail is not None and prepared.state.trail.trace is not None:
+    if prepared.state.trail.trace is not None:
         ends = prepared.state.lower.values.copy(), prepared.state.upper.values.copy()
         prepared.state.trail.trace.start = ends
     progress = space.progress

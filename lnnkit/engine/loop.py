@@ -53,8 +53,7 @@ def _rounds(
         gain = largest_gain(state, now.inbox) if steady else 1.0
         if now.arrested:
             progress.arrested += now.arrested
-            if state.trail is not None:
-                state.trail.arrest(now.arrested)
+            state.trail.arrest(now.arrested)
         raised, lowered, crossed, delta = _meet(space, now.inbox)
         if not len(raised) and not len(lowered) and not now.arrested:
             progress.status = Status.CONVERGED

@@ -12,7 +12,6 @@ from lnnkit.engine.bounds_state import State, no_rows, one_value
 from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.row_arrays import Array, spelled_out, wide
 from lnnkit.trail.events import Kind
-from lnnkit.trail.winners import Winners
 
 
 class Pending(Protocol):
@@ -73,9 +72,8 @@ class Merge:
     """Inserts or tightens: the greatest lower and the least upper end that is proposed. The winner of each bound goes
     to the trail."""
 
-    def __init__(self, state: State, winners: Winners) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
-        self._winners = winners
         self._slots = Growing(np.int32)  # scratch, a place for each row
 
     def settle(self, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False) -> Array:
@@ -136,7 +134,7 @@ class Merge:
             if not proposal.distinct or proposal.pending is None or proposal.rows[0] != stop:
                 return None
             stop += len(proposal.rows)
-        sides, trail = (0, 1) if both else (side,), self._state.trail
+        sides = (0, 1) if both else (side,)
         for each in sides:
             self._state.ends(each).set(start, stop, value)
         first = start
@@ -146,9 +144,7 @@ class Merge:
             first = run.stop
             setter = proposal.batch, proposal.leaf, proposal.pending.store(proposal.instances)
             for each in sides:
-                self._winners.record(each, run, *setter)
-                if trail is not None:
-                    trail.record(Kind.SENT, each, run, value, *setter)
+                self._state.trail.record(Kind.SENT, each, run, value, *setter)
         return start, stop, value
 
     def _record(
@@ -157,13 +153,9 @@ class Merge:
         """Record the setters of the bounds that ``rows`` have now on ``sides``. The bounds are ``same``, or those on
         the last of ``sides``."""
         stored = instances if proposal.pending is None else proposal.pending.store(instances)
-        trail, values = self._state.trail, same
-        if trail is not None and values is None:
-            values = self._state.ends(sides[-1]).values.take(rows)
+        values = self._state.ends(sides[-1]).values.take(rows) if same is None else same
         for side in sides:
-            self._winners.record(side, rows, proposal.batch, proposal.leaf, stored)
-            if trail is not None and values is not None:
-                trail.record(Kind.SENT, side, rows, values, proposal.batch, proposal.leaf, stored)
+            self._state.trail.record(Kind.SENT, side, rows, values, proposal.batch, proposal.leaf, stored)
 
     def _first(self, row: Array) -> Array | None:
         """The positions at which each row first occurs; None if no row occurs twice."""

@@ -23,7 +23,6 @@ from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.time_limit import check_time
 from lnnkit.trail.events import Arrested
-from lnnkit.trail.winners import Winners
 
 
 class Status(Enum):
@@ -54,7 +53,6 @@ class Workspace:
     grounding: Grounding
     state: State
     encoded: EncodedBounds
-    winners: Winners
     merge: Merge
     responses: dict[int, RuleResponse | GroupResponse]
     progress: Progress
@@ -104,7 +102,6 @@ class Workspace:
 
 def workspace(grounding: Grounding, state: State) -> Workspace:
     """The workspace before the first round."""
-    winners = Winners()
     tables: dict[int, ResponseTable] = {}
     responses: dict[int, RuleResponse | GroupResponse] = {}
     for member, rule in enumerate(grounding.members):
@@ -120,5 +117,5 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
             tables[number] = ResponseTable(batch, leaves, say, state.dtype)
         responses[member] = RuleResponse(number, batch, member, rule, tables[number])
     encoded = EncodedBounds(state, grounding.atoms)
-    merge, drift = Merge(state, winners), Drift(state)
-    return Workspace(grounding, state, encoded, winners, merge, responses, Progress(), drift)
+    merge, drift = Merge(state), Drift(state)
+    return Workspace(grounding, state, encoded, merge, responses, Progress(), drift)

@@ -75,7 +75,7 @@ class Rested:
         from lnnkit.explain.explainer import Explainer
 
         history = self.fixpoint.prepared.state.trail
-        if history is None:
+        if not history.has_values:
             message = "inference ran without recording, so its bounds cannot be explained"
             raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
         return Explainer(self.fixpoint, history, self.names, self.program)

@@ -200,13 +200,13 @@ def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: Setters) -> tup
     reference, negated = below_negations(graph, root.reference)
     if graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
         return None
-    grounding = run.fixpoint.space.grounding
+    grounding, trail = run.fixpoint.space.grounding, run.fixpoint.space.state.trail
     table = grounding.atoms.tables[reference.node]
     rows = grounding.atoms.find(table, [run.ids], len(run.ids))
     found: list[Array] = []
     for side in (0, 1):
         numbers = np.full(len(rows), -1, np.int32)
-        batches, leaves, instances = run.fixpoint.space.winners.winner(side, rows)
+        batches, leaves, instances = (column.take(rows) for column in trail.setters(side, len(grounding.atoms)))
         batches = np.where(rows == table.default_row, -1, batches)
         for number, leaf in np.unique(np.stack([batches, leaves])[:, batches >= 0], axis=1).T.tolist():
             batch = grounding.batches[number]

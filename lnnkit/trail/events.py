@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -120,11 +120,30 @@ class Trace:
         return -1 - len(self.scratch)
 
 
-class Trail:
-    """The growing record of events. At scale an event takes 16 bytes or fewer."""
+class Setters(NamedTuple):
+    """By atom row, what set one of its ends last: the ``batch``, the ``leaf`` and the ``instance`` there. ``batch`` is
+    `NOBODY` where no instance did."""
 
-    def __init__(self, dtype: np.dtype, trace: Trace | None = None) -> None:
+    batch: Array
+    leaf: Array
+    instance: Array
+
+    def groups(self) -> Iterator[tuple[Array, int, int, Array]]:
+        """The rows, the batch, the leaf and the instances, for each batch and leaf."""
+        known = np.flatnonzero(self.batch != NOBODY)
+        pairs = np.stack([self.batch.take(known), self.leaf.take(known)])
+        for batch, leaf in np.unique(pairs, axis=1).T.tolist():
+            rows = known[(pairs[0] == batch) & (pairs[1] == leaf)]
+            yield rows, batch, leaf, self.instance.take(rows)
+
+
+class Trail:
+    """The growing record of events. At scale an event takes 16 bytes or fewer. Without the ``values`` of bounds it
+    tells who set them, but not what was read."""
+
+    def __init__(self, dtype: np.dtype, trace: Trace | None = None, *, values: bool = True) -> None:
         self.tick = 0
+        self.has_values = values
         self.completions: list[Completion] = []
         self.arrests: list[int] = []  # the tick of each entry among the arrested instances
         self.trace = trace
@@ -177,9 +196,27 @@ class Trail:
         if not len(rows):
             return
         self._row.add(rows)
-        self._value.add(values)
+        self._value.add(values if self.has_values else 0.0)
         self._instance.add(instances)
         self._chunks.extend((len(rows), self.tick, kind, side, batch, leaf))
+
+    def setters(self, side: int, count: int) -> Setters:
+        """The last setters of the lower (0) or the upper (1) ends of ``count`` rows. Of what a completion restored it
+        is what had set it."""
+        found = self.events()
+        sets = (found.side == side) & ((found.kind == Kind.SENT) | (found.kind == Kind.STATED))
+        chunk = np.arange(len(sets)).repeat(np.diff(found.start, append=len(found.row)))
+        mine = np.flatnonzero(sets.take(chunk))
+        last = np.full(count, -1, np.int64)
+        last[found.row.take(mine)] = mine  # of equal rows the last is kept
+        rows = np.flatnonzero(last >= 0)
+        last = last.take(rows)
+        setters = Setters(np.full(count, NOBODY, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64))
+        chunk = chunk.take(last)
+        for own, column in ((setters.batch, found.batch), (setters.leaf, found.leaf)):
+            own[rows] = column.take(chunk)
+        setters.instance[rows] = found.instance.take(last)
+        return setters
 
     def events(self) -> Events:
         """All events recorded so far."""

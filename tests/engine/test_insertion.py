@@ -108,9 +108,9 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
         "classes": space.encoded.codes.values[: len(atoms)],
         "crossed": state.crossed.rows.values,
     }
-    rows = np.arange(len(atoms), dtype=np.int32)
     for side in (0, 1):
-        for name, column in zip(("batch", "leaf", "instance"), space.winners.winner(side, rows), strict=True):
+        setters = state.trail.setters(side, len(atoms))
+        for name, column in zip(setters._fields, setters, strict=True):
             found[f"{name} {side}"] = column
     for name, table in atoms.tables.items():
         found[f"{name} rows"] = table.rows

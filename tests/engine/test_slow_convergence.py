@@ -307,10 +307,10 @@ def test_the_setters_are_known_where_it_creeps() -> None:
     kb = lnnkit.loads("fact A in [0.5, 1]\naxiom (A@0.99999999 -> B)\naxiom (B@0.99999999 -> A)\naxiom B -> C\n")
     assert kb.infer().status == "creeping"
     (rested,) = kb._session.fixpoints.values()
-    grounding, derivations = rested.fixpoint.prepared.grounding, rested.fixpoint.space.winners
-    rows = grounding.atoms.tables["C"].rows
-    batch, _, instance = derivations.winner(0, rows)
-    ((formula, _, _),) = grounding.assignments(int(batch[0]), instance)
+    grounding, trail = rested.fixpoint.prepared.grounding, rested.fixpoint.space.state.trail
+    (row,) = grounding.atoms.tables["C"].rows
+    batch, _, instance = trail.setters(0, len(grounding.atoms))
+    ((formula, _, _),) = grounding.assignments(int(batch[row]), instance[[row]])
     assert formula.key == "axiom B -> C"
 
 

@@ -60,8 +60,7 @@ def complete(
                 restore(prepared, predicates, before, old)
             space.encoded.renew(atoms.numbered)
             raise Unfinished(stopped)
-        if state.trail is not None:
-            state.trail.completed(predicates, start)
+        state.trail.completed(predicates, start)
         if not first:
             state.restore(before, old)
             atoms.enlist(state.arrest(before))
@@ -86,7 +85,7 @@ def _restart(rows: Array, space: Workspace) -> int:
         state.put(side, rows, 0.0, Kind.RESTARTED)
     space.encoded.extend()
     space.encoded.refresh(rows)
-    return 0 if state.trail is None else state.trail.tick
+    return state.trail.tick
 
 
 def _least_fixpoint(

@@ -62,7 +62,7 @@ def prepare(
     """
     world = domain(lifted, index, given, labelled, unnamed)
     atoms = predicate_tables(lifted, world.stranger + 1)
-    state = State(dtype, Trail(dtype, trace) if record else None, device)
+    state = State(dtype, Trail(dtype, trace, values=record), device)
     grounding = Grounding(atoms, world, guard, recorder)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     empty = frozenset(sort for sort, ids in world.sorts.items() if not len(ids))

@@ -113,7 +113,7 @@ def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Gr
     )
     worked_out = (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed
     state.step()
-    trace = None if state.trail is None else state.trail.trace
+    trace = state.trail.trace
     number = NOBODY
     if trace is not None:
         view.rows[AUXILIARY][:] = rows

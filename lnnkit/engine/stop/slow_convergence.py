@@ -108,7 +108,8 @@ def _setters(space: Workspace, rows: Sequence[Array]) -> Iterator[tuple[int, End
     """Formulas that have set these bounds, each with the ends that it set and the ends that it read."""
     grounding = space.grounding
     for side, moved in enumerate(rows):
-        columns = np.stack([each.astype(np.int64) for each in space.winners.winner(side, moved)])
+        setters = space.state.trail.setters(side, len(grounding.atoms))
+        columns = np.stack([column.take(moved) for column in setters])
         for number, leaf in np.unique(columns[:2], axis=1).T.tolist():
             batch = grounding.batches[number]
             if number < 0 or leaf in batch.observed:  # a given bound, or one of a neuron that a query observes

@@ -69,7 +69,6 @@ def trace(
         unnamed=asked,
     )
     history = fixpoint.prepared.state.trail
-    assert history is not None
     grounding = fixpoint.prepared.grounding
     for name, columns in listed:
         ids = [column.numpy() for column in columns]
