@@ -15,9 +15,9 @@ import numpy as np
 
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.engine.bounds_state import distinct
-from lnnkit.engine.delta import note
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.loop import run
+from lnnkit.engine.moves import note
+from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.demanded_start import catch_up
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
@@ -62,8 +62,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
     if len(crossed):
         return None
     catch_up(space, delta)
-    space.progress.status = Status.CONVERGED
-    run(space, prepared.inference, round_limit, distinct(rows))
+    infer_rounds(space, prepared.inference, round_limit, distinct(rows))
     if (len(state.crossed), len(space.progress.arrested)) != arrested:
         return None
     return Fixpoint(prepared, space)

@@ -15,8 +15,8 @@ from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.completing.completion import complete
 from lnnkit.engine.completing.unfinished import Unfinished
 from lnnkit.engine.contested import Flags, contested
-from lnnkit.engine.delta import changes
-from lnnkit.engine.loop import run
+from lnnkit.engine.moves import changes
+from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.demanded_start import catch_up, initialise_comparisons, initialise_neuron
 from lnnkit.engine.start.prepare import initialise_shared, loosen_comparisons, prepare
 from lnnkit.engine.start.prepared import Prepared
@@ -183,7 +183,7 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
     pace = Pace()  # gains of rounds and completions together: their alternation may converge slowly too
     while True:
         before = space.progress.rounds
-        run(space, prepared.inference, round_limit, changed, watch, pace)
+        infer_rounds(space, prepared.inference, round_limit, changed, watch, pace)
         if not prepared.strata or space.progress.status is not Status.CONVERGED or space.progress.rounds == before:
             return
         changed = complete(prepared, space, first=False, watch=watch, pace=pace)

@@ -9,9 +9,9 @@ from lnnkit.analysis.relevance import LISTED
 from lnnkit.arrays import where_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.merge import Proposals
+from lnnkit.engine.moves import Round
 from lnnkit.engine.response.on_device import on_device
 from lnnkit.engine.response.respond import Read, Response, Target, completing, constant, respond
-from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.arrested_assignments import Arrests

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.engine.merge import Proposals
+from lnnkit.engine.moves import Round
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_instances import Made
-from lnnkit.engine.round import Round
 from lnnkit.join.bindings import Bindings, Known
 from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.instances.rule_shape import RuleShape

@@ -8,9 +8,9 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
+from lnnkit.engine.moves import Round
 from lnnkit.engine.response.respond import Read, constant
 from lnnkit.engine.response.response_table import Column, one_class
-from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule

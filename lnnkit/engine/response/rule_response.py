@@ -12,11 +12,11 @@ import numpy as np
 from lnnkit.analysis.relevance import LISTED
 from lnnkit.engine.bounds_state import State, no_rows
 from lnnkit.engine.merge import Proposals
+from lnnkit.engine.moves import Round
 from lnnkit.engine.response.head_insertion import HeadInsertion
 from lnnkit.engine.response.respond import Target
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
-from lnnkit.engine.round import Round
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule

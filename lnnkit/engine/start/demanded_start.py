@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lnnkit.engine.delta import Delta, note
+from lnnkit.engine.moves import Delta, Round, note
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.engine.round import Round
 from lnnkit.engine.workspace import Workspace
 from lnnkit.join.bindings import Bindings
 

@@ -1,4 +1,5 @@
-"""The delta: the bounds that changed in a round, entered into the lists and indexes that the next round reads."""
+"""The delta: the bounds that changed in a round, entered into the lists and indexes that the next round reads; and
+what the rules of a round share."""
 
 from __future__ import annotations
 
@@ -8,10 +9,12 @@ import numpy as np
 
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.bounds_state import State, distinct, no_rows
-from lnnkit.engine.encoded_bounds import EncodedBounds, Pair
+from lnnkit.engine.encoded_bounds import EncodedBounds
+from lnnkit.engine.merge import Inbox
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import Atoms, AtomTable
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.trail.events import Arrested
 
 
 class Delta:
@@ -56,17 +59,19 @@ def _by_table(rows: Array, atoms: Atoms) -> Iterator[tuple[AtomTable, Array]]:
         yield table, rows if mine is None else rows.take(mine)
 
 
-def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> tuple[Delta, Array]:
+def note(
+    raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: EncodedBounds, *, rising: bool = False
+) -> tuple[Delta, Array]:
     """Arrest rows among those raised or lowered whose bounds crossed, and enter all of them into the lists of deviating
     rows, the others into the delta: from atoms that read as unknown nothing new follows. Returns the delta and the
-    arrested rows."""
+    arrested rows. In a completion both ends are ``rising``: until it is done they may cross."""
     delta = Delta()
     single = not len(lowered)
     changed = raised if single else distinct([raised, lowered])
     arrested: list[Array] = []
     for table, rows in _by_table(changed, atoms):
         bounds = state.read(rows)
-        crossed = state.arrest(rows, bounds)
+        crossed = no_rows() if rising else state.arrest(rows, bounds)
         if len(crossed):
             arrested.append(crossed)
             bounds = state.read(rows)
@@ -82,46 +87,23 @@ def note(raised: Array, lowered: Array, atoms: Atoms, state: State, encoded: Enc
     return delta, crossed
 
 
-def note_new(rows: range, side: int, value: float, atoms: Atoms, encoded: EncodedBounds, eps: float) -> Delta | None:
-    """As ``note``, for new atoms that now have the bound ``value`` on one side. None where they cross, or are of
-    several tables."""
+def note_new(
+    rows: range, sides: Sequence[int], value: float, atoms: Atoms, encoded: EncodedBounds, eps: float
+) -> Delta | None:
+    """As ``note``, for new atoms that now have the bound ``value`` on one side or on both; moves are those of the last
+    of ``sides``. None where they cross, or are of several tables."""
     own = atoms.run_of(rows)
     if own is None:
         return None
     table, first = own
-    low, high = table.default
-    pair = (low, value) if side else (value, high)
-    return None if pair[0] > pair[1] + eps else _told_new(table, first, rows, (side,), pair, atoms, encoded)
-
-
-def rise_new(rows: range, value: float, atoms: Atoms, encoded: EncodedBounds) -> Delta | None:
-    """Like ``rise``, for new atoms, both ends of which are now ``value``; moves are those of the upper ends. None if
-    they are of several tables."""
-    own = atoms.run_of(rows)
-    return None if own is None else _told_new(*own, rows, (0, 1), (value, value), atoms, encoded)
-
-
-def _told_new(
-    table: AtomTable, first: int, rows: range, sides: Sequence[int], pair: Pair, atoms: Atoms, encoded: EncodedBounds
-) -> Delta:
-    """Enter new rows of one table, which begin at its row ``first``, with their bounds. Returns the delta of their
-    moves on the last of ``sides``."""
+    low, high = (value if side in sides else end for side, end in enumerate(table.default))
+    if low > high + eps:
+        return None
     local = range(first, first + len(rows))
     for side in sides:
         atoms.deviate_new(table, SIDES[side], rows.start, local)
-    own_class = encoded.tell_new(table.number, rows.start, rows.stop, pair)
     delta = Delta()
-    delta.add(table, sides[-1], local, own_class)
-    return delta
-
-
-def rise(raised: Array, lifted: Array, atoms: Atoms, state: State, encoded: EncodedBounds) -> Delta:
-    """As ``note``, for a completion, whose ends both rise: until it is done they may cross."""
-    delta = Delta()
-    for table, rows in _by_table(distinct([raised, lifted]), atoms):
-        enter(table, rows, state.read(rows), atoms, encoded)
-    delta.add_all(raised, (0,), atoms)
-    delta.add_all(lifted, (1,), atoms)
+    delta.add(table, sides[-1], local, encoded.tell_new(table.number, rows.start, rows.stop, (low, high)))
     return delta
 
 
@@ -136,3 +118,37 @@ def changes(rows: Array, atoms: Atoms) -> Delta:
     delta = Delta()
     delta.add_all(rows, (0, 1), atoms)
     return delta
+
+
+class Round:
+    """What the members of a round share: the state that all read, the ``delta`` of the last round, and the proposals
+    for its end. ``made`` has, by table, the side and the bound that new atoms receive at least."""
+
+    __slots__ = ("_moved", "arrested", "atoms", "delta", "encoded", "inbox", "instances", "made", "state")
+
+    def __init__(self, atoms: Atoms, state: State, encoded: EncodedBounds, delta: Delta | None = None) -> None:
+        self.atoms = atoms
+        self.state = state
+        self.encoded = encoded
+        self.delta = delta
+        self.inbox = Inbox(([], []))
+        self.arrested: list[Arrested] = []
+        self.instances = 0
+        self.made: dict[int, tuple[tuple[int, float], int]] = {}
+        self._moved: dict[tuple[str, int], int | None] = {}
+
+    def extend(self) -> None:
+        """Give the rows that the round has added their default bounds."""
+        self.state.extend(self.atoms)
+        self.encoded.extend()
+
+    def class_of_moved(self, table: AtomTable, side: int) -> int | None:
+        """The class of all rows of a table that moved on a side; None where they have several."""
+        where = table.name, side
+        if self.delta is None:
+            return None
+        known = self.delta.own_class(*where)
+        if known is None and where not in self._moved:
+            rows = self.delta.rows(*where)
+            self._moved[where] = None if rows is None else self.encoded.common(table.row(spelled_out(rows)))
+        return self._moved[where] if known is None else known

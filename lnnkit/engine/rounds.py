@@ -1,0 +1,201 @@
+"""Synchronous rounds to a fixpoint. In each, the rules that are due join the delta and respond to what the last round
+left; their proposals are merged at its end. A completion is the same over one stratum, with both ends rising."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.engine.bounds_state import State, no_rows
+from lnnkit.engine.merge import Inbox
+from lnnkit.engine.moves import Delta, Round, changes, note, note_new
+from lnnkit.engine.response.group_response import GroupResponse
+from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.start.demanded_start import catch_up
+from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
+from lnnkit.engine.stop.watch import Watch, goes_on
+from lnnkit.engine.workspace import Status, Workspace
+from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.time_limit import TimedOut, check_time
+
+Rule = RuleResponse | GroupResponse
+
+
+class Worklist:
+    """The rules of a schedule, which are due when they are new or read what moved in the last round: indexed by the
+    tables and sides that they read."""
+
+    def __init__(self, responses: Mapping[int, Rule]) -> None:
+        self._responses = responses
+        self._listening: dict[tuple[str, int], list[int]] = {}
+        self._fresh = {member for member, each in responses.items() if each.rule.fresh}
+        self._demanded = [member for member, each in responses.items() if each.rule.on_demand]
+        self._due: dict[tuple[tuple[str, int], ...], list[Rule]] = {}  # by the tables and sides that moved
+        for member, each in responses.items():
+            for where in each.rule.triggers:
+                self._listening.setdefault(where, []).append(member)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether a rule is due regardless of moves."""
+        if not self._demanded:
+            return bool(self._fresh)
+        return bool(self._fresh) or any(self._responses[member].rule.fresh for member in self._demanded)
+
+    def due(self, delta: Delta) -> list[Rule]:
+        """The rules that are due, in canonical order."""
+        if self.fresh:
+            members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
+            self._fresh = set()
+            members.update(member for member in self._demanded if self._responses[member].rule.fresh)
+            return [self._responses[member] for member in sorted(members)]
+        where = tuple(delta.where)
+        due = self._due.get(where)
+        if due is None:
+            members = {member for each in where for member in self._listening.get(each, ())}
+            due = self._due[where] = [self._responses[member] for member in sorted(members)]
+        return due
+
+
+@dataclass(slots=True, eq=False)
+class Moves:
+    """What a round moved: the rows raised and lowered (in a completion the rows whose lower and whose upper end rose),
+    those arrested, and the ``delta`` that the next round reads."""
+
+    raised: Array | range
+    lowered: Array | range
+    crossed: Array
+    delta: Delta
+
+
+@dataclass(slots=True, eq=False)
+class Rising:
+    """A completion: both ends rise. ``exact``: proposals are for upper ends, and raise both. ``lower`` ends may rest
+    while upper ones are widened."""
+
+    exact: bool
+    lower: bool = True
+
+
+def infer_rounds(
+    space: Workspace,
+    members: Sequence[int],
+    limit: int,
+    moved_before: Array,
+    watch: Watch | None = None,
+    pace: Pace | None = None,
+) -> None:
+    """Rounds over ``members`` until nothing changes, convergence is too slow, the limit is reached, or ``watch`` stops
+    them. ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the
+    gains of earlier calls, where rounds alternate with something else."""
+    own, progress = pace or Pace(), space.progress
+
+    def after(_moves: Moves) -> Status | None:
+        progress.rounds += 1
+        if own.creeps:
+            progress.creeping |= on_cycles(space, own.slow)
+            return Status.CREEPING
+        return None if goes_on(watch, space, "inference", progress.rounds) else Status.INTERRUPTED
+
+    delta = changes(moved_before, space.grounding.atoms)
+    progress.status = to_fixpoint(space, members, delta, own, after, limit=limit)
+    space.extend()
+
+
+def to_fixpoint(
+    space: Workspace,
+    members: Sequence[int],
+    delta: Delta,
+    pace: Pace,
+    after: Callable[[Moves], Status | None],
+    *,
+    rising: Rising | None = None,
+    limit: float = math.inf,
+) -> Status:
+    """Rounds over ``members`` until nothing moves, the limit is reached, the time is up, or ``after``, which is called
+    at the end of each round and may change its delta, gives a status. Returns why it stopped."""
+    state, atoms, progress = space.state, space.grounding.atoms, space.progress
+    worklist = Worklist(space.responding(members))
+    while True:
+        known = atoms.length
+        try:
+            now = _gather(space, worklist, delta)
+        except TimedOut:  # what this round has proposed is dropped
+            return Status.INTERRUPTED
+        if progress.rounds >= limit and (now.inbox or now.arrested):
+            return Status.ROUND_LIMIT
+        if rising is not None and not rising.lower:
+            now.inbox.sides[0].clear()
+        steady = known == atoms.length and not now.arrested
+        gain = _largest_gain(state, now.inbox) if steady else 1.0
+        progress.arrested += now.arrested
+        state.trail.arrest(now.arrested)
+        moves = _merged(space, now.inbox, rising)
+        if not len(moves.raised) and not len(moves.lowered) and not now.arrested:
+            return Status.CONVERGED
+        pace.note(gain, (moves.raised, moves.lowered), settled=steady and not len(moves.crossed))
+        if space.demanded:
+            space.extend()
+            catch_up(space, moves.delta)
+        status = after(moves)
+        if status is not None:
+            return status
+        delta = moves.delta
+
+
+def _gather(space: Workspace, worklist: Worklist, delta: Delta) -> Round:
+    """The proposals of the rules that are due."""
+    space.state.step()
+    now = Round(space.grounding.atoms, space.state, space.encoded, delta)
+    for response in worklist.due(delta):
+        check_time()
+        for found in response.rule.assignments(delta):
+            now.instances += found.length
+            response.propose(found, now)
+    space.progress.instances += now.instances
+    return now
+
+
+def _merged(space: Workspace, inbox: Inbox, rising: Rising | None) -> Moves:
+    """Merge a round's proposals."""
+    atoms, state, merge = space.grounding.atoms, space.state, space.merge
+    (lower, upper), none, both = inbox.sides, no_rows(), rising is not None and rising.exact
+    if rising is None:
+        space.drift.hold(inbox)
+    side, new = int(not lower), None
+    if bool(lower) != bool(upper):
+        if (upper or lower)[0].rows[0] > len(state.ends(side)):
+            space.extend()
+        new = merge.settle_new(side, upper or lower, both=both)
+    if new is not None:
+        start, stop, value = new
+        rows = range(start, stop)
+        delta = note_new(rows, (0, 1) if both else (side,), value, atoms, space.encoded, state.tolerance)
+        if delta is not None:  # other bounds of the new atoms are written when something reads them
+            return Moves(none if side else rows, rows if side else none, none, delta)
+        space.extend()
+        raised, lowered = (none, spelled_out(rows)) if side else (spelled_out(rows), none)
+    else:
+        space.extend()
+        raised, lowered = (
+            none if both and not end else merge.settle(end, inbox.sides[end], rising=rising is not None, both=both)
+            for end in (0, 1)
+        )
+        if rising is None:
+            for end, rows in enumerate((raised, lowered)):
+                space.drift.note(end, rows)
+    delta, crossed = note(raised, lowered, atoms, state, space.encoded, rising=rising is not None)
+    return Moves(raised, lowered, crossed, delta)
+
+
+def _largest_gain(state: State, inbox: Inbox) -> float:
+    """The greatest gain of any bound from the inbox."""
+    most = 0.0
+    for side in (0, 1):
+        for proposal in inbox.sides[side]:
+            gains = np.abs(proposal.values - state.ends(side).values.take(proposal.row))
+            most = max(most, float(gains.max()))
+    return most
