@@ -13,8 +13,7 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Merge
 from lnnkit.engine.response.group_response import GroupResponse
-from lnnkit.engine.response.on_device import on_device
-from lnnkit.engine.response.respond import completing, respond
+from lnnkit.engine.response.respond import completing, on_device, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.stop.drift import Drift

@@ -12,7 +12,7 @@ import torch
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.computing import computing
-from lnnkit.engine.response import on_device
+from lnnkit.engine.response import respond
 from tests.blocks import at_length, in_blocks
 from tests.oracle import robust, run
 from tests.programs import MODES, generate, to_text
@@ -168,7 +168,7 @@ def test_kernels_elsewhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What kernels read and find is carried to a device and back: here to the same one."""
     plain = lnnkit.load(path)
     plain.infer()
-    monkeypatch.setattr(on_device, "CPU", "")  # the machine: no device but this one can be counted on
+    monkeypatch.setattr(respond, "CPU", "")  # the machine: no device but this one can be counted on
     carried = lnnkit.load(path)
     carried.infer()
     for one, other in zip(plain.answers(), carried.answers(), strict=True):

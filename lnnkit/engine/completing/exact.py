@@ -10,8 +10,7 @@ import numpy as np
 from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.response.group_response import GroupResponse
-from lnnkit.engine.response.on_device import on_device
-from lnnkit.engine.response.respond import Read, Response, completing
+from lnnkit.engine.response.respond import Read, Response, completing, on_device
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.workspace import Workspace

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, any_set
+from lnnkit.arrays import Array, any_set, as_numpy
 from lnnkit.check.stated import negated_ends
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
@@ -197,3 +197,30 @@ def constant(formula: Formula, index: int, length: int, dtype: np.dtype) -> Boun
     kind = neuron.kind
     lower = np.full((length,), float(kind == "true"), dtype=dtype)
     return Bounds(lower, arrays.ones_like(lower)) if kind == LEAF else Bounds(lower, lower)
+
+
+Evaluate = Callable[[RuleShape, Read, Sequence[Grouping | None]], Response]
+
+CPU = "cpu"
+
+
+def reading(read: Read, device: str) -> Read:
+    """A reader whose results are tensors on the device."""
+    if device == CPU:
+        return read
+    from torch import as_tensor
+
+    return lambda index: Bounds(*(as_tensor(end, device=device) for end in read(index)))
+
+
+def on_device(evaluate: Evaluate, device: str) -> Evaluate:
+    """The evaluation of instances on the device."""
+    return evaluate if device == CPU else lambda *args: _there(evaluate, device, *args)
+
+
+def _there(
+    evaluate: Evaluate, device: str, batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]
+) -> Response:
+    found = evaluate(batch, reading(read, device), groupings)
+    proposed = {target: (as_numpy(news), as_numpy(value)) for target, (news, value) in found.proposed.items()}
+    return Response(as_numpy(found.bad), Bounds(*map(as_numpy, found.root)), proposed)

@@ -16,7 +16,7 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 
 STRIP = 2**15  # instances evaluated at once: their data fit the cache
@@ -63,8 +63,9 @@ class RuleInstances:
         self._classes = encoded
         self._rows: dict[int, Array] = {}
 
-    def table(self, leaf: int) -> AtomTable:
-        return self._atoms.tables[self._rule.table(leaf)]
+    def default_row(self, leaf: int) -> int:
+        """The default row of a leaf's table."""
+        return self._atoms.tables[self._rule.table(leaf)].default_row
 
     def column(self, leaf: int) -> Column:
         """A leaf's rows, or their class if all are known to have the same."""
@@ -98,6 +99,8 @@ class RuleInstances:
 
     def some_rows(self, positions: Array, leaf: int) -> Array:
         """As ``rows``, of the instances at some positions."""
+        if len(positions) == self.found.length and (positions[1:] > positions[:-1]).all():
+            return self.rows(leaf)
         own = None if leaf in self._rows else self._rule.leaf(leaf)
         if own is None or own.atom not in self.found.known.matched:
             return self.rows(leaf).take(positions)
@@ -110,11 +113,6 @@ class RuleInstances:
             given = self._atoms.flags("given").take(rows)
             return np.where(given, rows, np.int32(UNKNOWN))
         return rows
-
-    def own_arrested(self, state: State) -> Array:
-        """(n,) whether a comparison's own atom is arrested: then it proposes nothing for its numbers."""
-        own = self.rows(AUXILIARY)
-        return state.frozen.take(own) & (own != self.table(AUXILIARY).default_row)
 
     def reader(self, start: int, stop: int, state: State) -> Read:
         """Reads the leaves of some of the instances."""
@@ -143,11 +141,7 @@ class RuleInstances:
     def store(self, positions: Array | range) -> range:
         """Give instances rows in their batch."""
         positions = spelled_out(positions)
-        every = len(positions) == self.found.length
-        columns = {
-            leaf: self.rows(leaf) if every else self.some_rows(positions, leaf)
-            for leaf in self._batch.blocks[0].columns
-        }
+        columns = {leaf: self.some_rows(positions, leaf) for leaf in self._batch.blocks[0].columns}
         local = -1
         if self._rule.enumerates:
             local = len(self._rule.kept[0]) if self._rule.kept else 0

@@ -9,23 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.relevance import LISTED
 from lnnkit.engine.bounds_state import State, no_rows
-from lnnkit.engine.merge import Proposals
 from lnnkit.engine.moves import Round
 from lnnkit.engine.response.head_insertion import HeadInsertion
+from lnnkit.engine.response.proposing import Proposing, picked
 from lnnkit.engine.response.respond import Target
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.instances.arrested_assignments import Arrests
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import UNKNOWN
-from lnnkit.store.columns.row_arrays import Array, spelled_out
-from lnnkit.trail.events import Arrested
+from lnnkit.store.columns.row_arrays import Array
 
 
 class _Proposed(NamedTuple):
@@ -37,17 +33,13 @@ class _Proposed(NamedTuple):
     roots: Bounds
 
 
-class RuleResponse:
-    """Leaves what the instances of one rule propose. ``number`` is that of its shape, ``batch``."""
+class RuleResponse(Proposing):
+    """The response of a rule without inner blocks."""
 
     def __init__(self, number: int, batch: RuleShape, member: int, rule: DeltaRule, table: ResponseTable) -> None:
-        self.rule = rule
-        self.number = number
-        self.batch = batch
-        self.member = member
+        super().__init__(number, batch, member, rule)
         self.table = table
         self.exact = False  # whether it completes heads by their upper ends alone
-        self.arrests = Arrests(rule)
         self._insertion = HeadInsertion(number, batch, member, rule, table, exact=False)
 
     def respond_by(self, table: ResponseTable, *, exact: bool) -> None:
@@ -68,15 +60,19 @@ class RuleResponse:
         if proposed is None:
             return
         if len(proposed.bad):
-            self._arrest(instances, proposed, now)
+            bad, roots = proposed.bad, proposed.roots
+            if self.rule.formula.prenex_of is not None:  # the worst row of its quantifiers stands for an instance
+                worst = np.argsort(roots.upper - roots.lower, kind="stable")
+                bad, roots = bad.take(worst), Bounds(roots.lower.take(worst), roots.upper.take(worst))
+            self.arrest(instances, found, bad, roots, now)
         for (leaf, side), (at, value) in proposed.targets.items():
             if self.arrests.any:
                 silent = self.arrests.flags(found.at(at), partial(instances.some_rows, at))
                 if silent.any():
                     heard = np.flatnonzero(~silent)
-                    at, value = at.take(heard), _picked(value, heard)
+                    at, value = at.take(heard), picked(value, heard)
             if len(at):
-                self._queue(instances, leaf, side, at, value, now)
+                self.queue(instances, leaf, side, at, value, now)
 
     def begin(self, found: Bindings, now: Round) -> None:
         """Look at instances of a comparison before the first round: queue the truth that their numbers give them, and
@@ -99,7 +95,7 @@ class RuleResponse:
                     given.setdefault(target, []).append((at + start, value.take(at)))
         for (leaf, side), parts in given.items():
             at, value = (np.concatenate(each) for each in zip(*parts, strict=True))
-            self._queue(instances, leaf, side, at, value, now)
+            self.queue(instances, leaf, side, at, value, now)
         positions = np.flatnonzero(later)
         if len(positions):
             self.rule.postpone(found.at(positions))
@@ -149,57 +145,6 @@ class RuleResponse:
                 targets[target] = at + start if start else at, value.take(at)
         roots = Bounds(found.root.lower.take(bad), found.root.upper.take(bad))
         return _Proposed(targets, bad + start, roots)
-
-    def _arrest(self, instances: RuleInstances, proposed: _Proposed, now: Round) -> None:
-        if self.rule.formula.prenex_of is not None:  # the worst row of its quantifiers stands for an instance
-            worst = np.argsort(proposed.roots.upper - proposed.roots.lower, kind="stable")
-            roots = Bounds(proposed.roots.lower.take(worst), proposed.roots.upper.take(worst))
-            proposed = proposed._replace(bad=proposed.bad.take(worst), roots=roots)
-        naming = self.arrests.naming
-        default_row = UNKNOWN if naming is None else instances.table(naming).default_row
-        some = self.arrests.add(instances.found, proposed.bad, partial(instances.some_rows, proposed.bad), default_row)
-        if len(some):
-            rows = spelled_out(instances.store(proposed.bad.take(some)))
-            self.batch.arrested[rows] = True
-            roots = Bounds(proposed.roots.lower.take(some), proposed.roots.upper.take(some))
-            now.arrested.append(Arrested(self.number, rows, roots))
-
-    def _queue(
-        self, instances: RuleInstances, leaf: int, side: int, at: Array, value: Array | float, now: Round
-    ) -> None:
-        """Queue bounds for the atoms behind a leaf that can take them."""
-        completed = leaf in self.batch.formula.heads
-        every = len(at) == instances.found.length
-        rows = instances.rows(leaf) if every else instances.some_rows(at, leaf)
-        hears: Array | None = None
-        fresh = False  # whether all rows are new, so that none occurs twice
-        if not completed and self.batch.modes[leaf][side] == LISTED:
-            hears = now.atoms.flags("listed").take(rows)
-        else:
-            absent = np.flatnonzero(rows == instances.table(leaf).default_row)
-            if len(absent):
-                known = len(now.atoms)
-                rows = instances.materialise(leaf, at, absent)
-                fresh = len(now.atoms) - known == len(rows)
-                now.extend()
-        if len(now.state.crossed):
-            awake = ~now.state.frozen.take(rows)
-            if self.batch.formula.compares:
-                awake &= ~instances.own_arrested(now.state).take(at)
-            hears = awake if hears is None else hears & awake
-        if completed and not fresh:
-            free = ~now.atoms.flags("given").take(rows)
-            free &= value > now.state.ends(side).values.take(rows) + now.state.noise
-            hears = free if hears is None else hears & free
-        if hears is not None and not hears.all():
-            hearing = np.flatnonzero(hears)
-            at, rows, value = at.take(hearing), rows.take(hearing), _picked(value, hearing)
-        if len(at):
-            now.inbox.sides[side].append(Proposals(rows, value, at, self.number, leaf, instances, fresh))
-
-
-def _picked(value: Array | float, positions: Array) -> Array | float:
-    return value.take(positions) if isinstance(value, np.ndarray) else value
 
 
 def _together(strips: list[_Proposed]) -> _Proposed:

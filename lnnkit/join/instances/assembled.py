@@ -145,16 +145,18 @@ class Assembler:
         rows = {index: self._rows(index, ids[block], lengths[block]) for index, block in self._read()}
         return Instances(self.formula, tuple(ids), tuple(lengths), rows, tuple(groupings))
 
-    def made(self, found: Instances, leaf: int, places: Array) -> Array:
-        """The atom rows of a leaf at some places; atoms that are not there are made."""
+    def make(self, found: Instances, leaf: int, places: Array) -> None:
+        """Make the atoms behind a leaf at some places, where they are not there."""
         table, _ = self._atom(leaf)
-        rows = found.rows[leaf].take(places)
-        absent = np.flatnonzero(rows == table.default_row) if table is not None else ()
-        if table is not None and len(absent):
-            columns = [column.take(places.take(absent)) for column in found.arguments(leaf, self.domain)]
-            rows[absent] = self.atoms.materialise(table, columns, len(absent))
-            found.rows[leaf][places] = rows
-        return rows
+        assert table is not None
+        columns = [column.take(places) for column in found.arguments(leaf, self.domain)]
+        found.rows[leaf][places] = self.atoms.materialise(table, columns, len(places))
+
+    def default_row(self, leaf: int) -> int:
+        """The default row of a leaf's table."""
+        table, _ = self._atom(leaf)
+        assert table is not None
+        return table.default_row
 
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 

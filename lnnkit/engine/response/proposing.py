@@ -1,0 +1,100 @@
+"""What instances say goes to the inbox of their round: the atoms behind their leaves are found, made where they are not
+there, and asked whether they take a bound; instances that cannot be satisfied are arrested."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from lnnkit.analysis.relevance import ALL, LISTED
+from lnnkit.engine.merge import Proposals
+from lnnkit.engine.moves import Round
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.join.bindings import Bindings
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.instances.arrested_assignments import Arrests
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.atoms import UNKNOWN
+from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.trail.events import Arrested
+
+
+class Instances(Protocol):
+    """Instances, or rows of a block of theirs, by position; they are stored only if a proposal of theirs wins."""
+
+    def some_rows(self, positions: Array, leaf: int) -> Array:
+        """The atom rows behind a leaf; its table's default row where an atom is not there."""
+        ...
+
+    def default_row(self, leaf: int) -> int:
+        """The default row of a leaf's table."""
+        ...
+
+    def materialise(self, leaf: int, at: Array, absent: Array) -> Array:
+        """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
+        ...
+
+    def store(self, positions: Array | range) -> Array | range:
+        """Give the instances at these positions rows in their batch; returns those."""
+        ...
+
+
+class Proposing:
+    """Leaves what the instances of one formula propose. ``number`` is that of its shape, ``batch``."""
+
+    def __init__(self, number: int, batch: RuleShape, member: int, rule: DeltaRule) -> None:
+        self.rule = rule
+        self.number = number
+        self.batch = batch
+        self.member = member
+        self.arrests = Arrests(rule)
+
+    def arrest(self, instances: Instances, found: Bindings, bad: Array, roots: Bounds, now: Round) -> None:
+        """Arrest the instances at the positions ``bad``, whose roots have these bounds."""
+        naming = self.arrests.naming
+        default_row = UNKNOWN if naming is None else instances.default_row(naming)
+        some = self.arrests.add(found, bad, partial(instances.some_rows, bad), default_row)
+        if len(some):
+            rows = spelled_out(instances.store(bad.take(some)))
+            self.batch.arrested[rows] = True
+            now.arrested.append(Arrested(self.number, rows, Bounds(*(end.take(some) for end in roots))))
+
+    def queue(self, instances: Instances, leaf: int, side: int, at: Array, value: Array | float, now: Round) -> None:
+        """Queue bounds for the atoms behind a leaf that can take them: ``value`` (n,) or one for all, of the instances
+        at positions ``at`` (n,)."""
+        atoms, state, completed = now.atoms, now.state, leaf in self.batch.formula.heads
+        rows = instances.some_rows(at, leaf)
+        hears: Array | None = None
+        fresh = False  # whether all rows are new, so that none occurs twice
+        if not completed and self.batch.modes.get(leaf, (ALL, ALL))[side] == LISTED:
+            hears = atoms.flags("listed").take(rows)
+        else:
+            absent = np.flatnonzero(rows == instances.default_row(leaf))
+            if len(absent):
+                known = len(atoms)
+                rows = instances.materialise(leaf, at, absent)
+                fresh = len(atoms) - known == len(rows)
+                now.extend()
+        if len(state.crossed):
+            awake = ~state.frozen.take(rows)
+            if self.batch.formula.compares:  # one that is arrested proposes nothing for its numbers
+                own = instances.some_rows(at, AUXILIARY)
+                awake &= ~state.frozen.take(own) | (own == instances.default_row(AUXILIARY))
+            hears = awake if hears is None else hears & awake
+        if completed and not fresh:
+            free = ~atoms.flags("given").take(rows)
+            free &= value > state.ends(side).values.take(rows) + state.noise
+            hears = free if hears is None else hears & free
+        if hears is not None and not hears.all():
+            hearing = np.flatnonzero(hears)
+            at, rows, value = at.take(hearing), rows.take(hearing), picked(value, hearing)
+        if len(at):
+            now.inbox.sides[side].append(Proposals(rows, value, at, self.number, leaf, instances, fresh))
+
+
+def picked(value: Array | float, positions: Array) -> Array | float:
+    """Some values, or the one that all have."""
+    return value.take(positions) if isinstance(value, np.ndarray) else value
