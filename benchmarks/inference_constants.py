@@ -19,10 +19,10 @@ from unittest import mock
 
 import lnnkit
 from lnnkit.analysis import causes, families, upward_supports
-from lnnkit.join import join_index, literal_join, pointwise, triggers
+from lnnkit.join import join_index, literal_join, triggers
 from lnnkit.join.instances import assembled
 from lnnkit.rows.dense import distinct_rows
-from lnnkit.store import canonical_rows, key_index, layout
+from lnnkit.store import layout, stated_facts, tuple_set
 
 _HUGE = 1 << 40
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
@@ -32,12 +32,12 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (literal_join, "CHUNK"): ("triangles", (2**13, 2**15, 2**17, 2**18, 2**19, 2**21)),
     (literal_join, "_TRIED"): ("triangles", (2, 3, 6, 12)),
     (assembled, "_FEWER"): ("hub", (1, 8, 64)),
-    (pointwise, "_PART"): ("columns", (1, 4, 16)),
+    (triggers, "_PART"): ("columns", (1, 4, 16)),
     (triggers, "_COMPARED"): ("wide", (0, 8, 32, 128)),
     (join_index, "_DENSE"): ("triangles", (2**10, 2**13, 2**16, 2**19, 2**22)),
-    (canonical_rows, "_BLOCK"): ("triangles", (2**12, 2**14, 2**16, 2**18, 2**20)),
-    (key_index, "_PART"): ("paths", (2**13, 2**15, 2**17, 2**19, 2**21)),
-    (key_index, "_WORTHWHILE"): ("paths", ((), ((2**12, 0), (2**20, 2**10), (2**24, 2**14)), ((_HUGE, 0),))),
+    (stated_facts, "_BLOCK"): ("triangles", (2**12, 2**14, 2**16, 2**18, 2**20)),
+    (tuple_set, "_PART"): ("paths", (2**13, 2**15, 2**17, 2**19, 2**21)),
+    (tuple_set, "_WORTHWHILE"): ("paths", ((), ((2**12, 0), (2**20, 2**10), (2**24, 2**14)), ((_HUGE, 0),))),
     (layout, "_PART"): ("triangles", (2**13, 2**15, 2**17, 2**19, 2**21)),
     (distinct_rows, "_MOST"): ("columns", (0, 256, 1024, 4096, 16384, 65536)),
     (distinct_rows, "_LEAST"): ("columns", (1, 2, 4, 16, 64)),

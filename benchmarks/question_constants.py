@@ -21,7 +21,7 @@ import lnnkit
 from lnnkit.explain.missing import missing_premises, nearest_instances, premise_improvement
 from lnnkit.explain.proof import completion_proof, quickxplain, universal_proofs
 from lnnkit.explain.provenance import fact_sources
-from lnnkit.kb import covering_fixpoints, proving, trying
+from lnnkit.kb import asking, proving, trying
 from lnnkit.prove.decision import minimal_core, question
 from lnnkit.prove.lazy import lazy_decision, violation_ways
 
@@ -32,7 +32,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (minimal_core, "_MOST_STEPS"): ("proofs", (500, 5000, 50_000)),
     (lazy_decision, "_TURNS"): ("unnamed", (0, 10, 100, 1000)),
     (violation_ways, "_MOST"): ("proofs", (4, 16, 64, 256)),
-    (covering_fixpoints, "_FEW"): ("asked", (0, 2, 8, 32, 128)),
+    (asking, "_FEW"): ("asked", (0, 2, 8, 32, 128)),
     (missing_premises, "_LOOKED_AT"): ("missing", (2, 5, 10, 20, 40, 80)),
     (missing_premises, "_ALTERNATIVES"): ("missing", (1, 3, 6, 12)),
     (missing_premises, "_NEAREST"): ("missing", (1, 3, 6, 12, 24)),

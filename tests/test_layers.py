@@ -134,7 +134,6 @@ KNOWLEDGE_BASE = (
     *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session"),
     "row_scoring",
     *(
-        "covering_fixpoints",
         "asking",
         "assuming",
         "trying",

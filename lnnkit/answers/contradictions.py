@@ -1,29 +1,100 @@
-"""The contradictions of a fixpoint, in the user's terms; each is formatted only when it is read."""
+"""The contradictions of a fixpoint, in the user's terms; each is formatted only when it is read. And the statements
+whose instances still set bounds when inference gave up."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
-from lnnkit.answers.symmetric_instances import first_of_each
 from lnnkit.check.program import Assertion
+from lnnkit.check.walk import transform
 from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.start.first_bounds import neuron_root
 from lnnkit.engine.start.impossible_comparisons import everywhere
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.formula.as_syntax import as_expression, as_text
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.logic.bounds import Bounds
-from lnnkit.outcome import Contradiction, Contradictions
+from lnnkit.outcome import Contradiction, Contradictions, Creeping
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
+
+
+def creeping(fixpoint: Fixpoint) -> tuple[Creeping, ...]:
+    """The statements on slowly converging cycles, in the order of their positions."""
+    found = [
+        Creeping(each.kind, each.name, each.span.line, each.span.source.path, _text(each))
+        for each in _statements(fixpoint)
+        if each.kind != "law"
+    ]
+    return tuple(sorted(found, key=lambda each: (each.file, each.line)))
+
+
+def _text(statement: Assertion) -> str:
+    """The statement on one line, without its keyword."""
+    return statement.text.removeprefix(f"{statement.kind} ")
+
+
+def _statements(fixpoint: Fixpoint) -> list[Assertion]:
+    """The statements of the slowly converging members; if these are shared neurons only, the statements that contain
+    them."""
+    prepared = fixpoint.prepared
+    graph = prepared.lifted.graph
+    roots = {id(root.origin): root for root in prepared.lifted.statements}
+    formulas = [prepared.grounding.members[member].formula for member in fixpoint.progress.creeping]
+    neurons = {formula.auxiliary for formula in formulas if formula.auxiliary is not None}
+    named = {id(formula.root.origin) for formula in formulas if formula.auxiliary is None and formula.root is not None}
+    named |= {key for key, root in roots.items() if root.reference.node in neurons}
+    if not named:
+        named = {key for key, root in roots.items() if not neurons.isdisjoint(graph.below(root.reference.node))}
+    return [root.origin for key, root in roots.items() if key in named and isinstance(root.origin, Assertion)]
+
+
+_MOST = 5  # variables: 120 permutations
+
+
+def first_of_each(formula: Formula, columns: Callable[[], Sequence[Array]]) -> Array | None:
+    """The places of the instances that repeat no earlier one; None if the formula has no symmetry, or too many
+    variables for one to be looked for. ``columns`` gives the entity ids of its free variables."""
+    count = len(formula.blocks[0].variables)
+    if not 1 < count <= _MOST:
+        return None
+    own = _reordered(formula, range(count))
+    orders = [order for order in itertools.permutations(range(count)) if _reordered(formula, order) == own][1:]
+    if not orders:
+        return None
+    rows = np.stack(list(columns()), axis=1)
+    least = rows.copy()
+    for order in orders:
+        other = rows[:, order]
+        apart = other != least
+        at = np.arange(len(rows)), apart.argmax(1)
+        least = np.where((apart.any(1) & (other[at] < least[at]))[:, None], other, least)
+    turned = np.argsort((least != rows).any(1), kind="stable")  # the least of each comes before the others
+    return np.sort(turned[np.unique(least[turned], axis=0, return_index=True)[1]])
+
+
+def _reordered(formula: Formula, order: Sequence[int]) -> str:
+    """The formula with its variables numbered in this order, and operands whose order does not matter sorted."""
+    return format_expression(transform(as_expression(formula, {v: f"v{n}" for v, n in enumerate(order)}), _sorted))
+
+
+def _sorted(node: ast.Expression) -> ast.Expression:
+    if isinstance(node, ast.And | ast.Or) or (isinstance(node, ast.Comparison) and node.operators in (("=",), ("!=",))):
+        return replace(node, operands=tuple(sorted(node.operands, key=format_expression)))
+    if isinstance(node, ast.Iff | ast.Xor):
+        left, right = sorted((node.left, node.right), key=format_expression)
+        return replace(node, left=left, right=right)
+    return node
+
 
 _NOWHERE = Span(Source("", ""), 0, 0)
 

@@ -8,7 +8,7 @@ from lnnkit.analysis.needs import EQUAL, Literal
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES, Relevance
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.start.shared_neurons import neuron_root
+from lnnkit.engine.start.first_bounds import neuron_root
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph

@@ -18,22 +18,20 @@ from lnnkit.engine.contested import Flags, defaulted, doubted, in_doubt
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
 from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import Read, constant, entering
+from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.start.query_needs import heard_by, met, query_needs
-from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations
-from lnnkit.graph.relatives import Kin
+from lnnkit.graph.match import Kin, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.atoms import UNKNOWN, Atoms
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import arranged
-from lnnkit.store.domain import Domain
-from lnnkit.store.layout import asked_constants
+from lnnkit.store.layout import Domain, asked_constants
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ import numpy as np
 from lnnkit.check.walk import nodes
 from lnnkit.engine.contested import Flags
 from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.start.first_bounds import neuron_root
 from lnnkit.engine.start.impossible_comparisons import everywhere
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.group_rule import GroupRule

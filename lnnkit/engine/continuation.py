@@ -18,7 +18,7 @@ from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.moves import note
 from lnnkit.engine.rounds import infer_rounds
-from lnnkit.engine.start.demanded_start import catch_up
+from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.atoms import AtomTable

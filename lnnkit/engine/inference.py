@@ -9,19 +9,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from lnnkit.analysis.analyses import Known
+from lnnkit.analysis.supports import Known
 from lnnkit.arrays import DOUBLE, quietly
 from lnnkit.engine.bounds_state import no_rows
-from lnnkit.engine.completing.completion import complete
-from lnnkit.engine.completing.unfinished import Unfinished
+from lnnkit.engine.completion import Unfinished, complete
 from lnnkit.engine.contested import Flags, contested
 from lnnkit.engine.moves import changes
 from lnnkit.engine.rounds import infer_rounds
-from lnnkit.engine.start.demanded_start import catch_up, initialise_comparisons, initialise_neuron
+from lnnkit.engine.start.first_bounds import catch_up, initialise_comparisons, initialise_neuron
 from lnnkit.engine.start.prepare import initialise_shared, loosen_comparisons, prepare
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
-from lnnkit.engine.stop.watch import Watch
+from lnnkit.engine.termination import Pace, Watch, on_cycles
 from lnnkit.engine.workspace import Progress, Status, Workspace, workspace
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifted import LiftedGraph

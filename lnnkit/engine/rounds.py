@@ -14,9 +14,8 @@ from lnnkit.engine.merge import Inbox
 from lnnkit.engine.moves import Delta, Round, changes, note, note_new
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.engine.start.demanded_start import catch_up
-from lnnkit.engine.stop.slow_convergence import Pace, on_cycles
-from lnnkit.engine.stop.watch import Watch, goes_on
+from lnnkit.engine.start.first_bounds import catch_up
+from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut, check_time

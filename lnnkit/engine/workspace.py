@@ -11,12 +11,11 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.merge import Merge
+from lnnkit.engine.merge import Drift, Merge
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.engine.stop.drift import Drift
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.columns.row_arrays import Array

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lnnkit.check.units import UNIT_ATTRIBUTES
-from lnnkit.graph.lifted import NUMBER, OPERATIONS
-from lnnkit.graph.neuron_graph import Arguments, NeuronGraph, operands_about
+from lnnkit.graph.lifted import NUMBER, OPERATIONS, Arguments, NeuronGraph, operands_about
 from lnnkit.numeric import (
     Comparison,
     Operation,

@@ -14,9 +14,8 @@ from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_pred
 from lnnkit.graph.describe import Description, describe
 from lnnkit.graph.initial_parameters import Parameters, starts
 from lnnkit.graph.laws import laws
-from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances
-from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time

@@ -15,16 +15,14 @@ import numpy as np
 
 from lnnkit.analysis.needs import EQUAL, Literal, Need, Needs
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.join.bindings import NOTHING, Bindings, Matched
+from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.join.pattern import Pattern
-from lnnkit.join.pointwise import at_once
-from lnnkit.join.triggers import Trigger, find_triggers, found_anyway
+from lnnkit.join.triggers import Trigger, at_once, find_triggers, found_anyway
 from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.row_arrays import Array, spelled_out
-from lnnkit.store.domain import Domain
+from lnnkit.store.layout import Domain
 from lnnkit.store.tuple_set import TupleSet
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy

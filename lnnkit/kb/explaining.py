@@ -15,7 +15,7 @@ from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.graph.lifted import LiftedGraph, Root
-from lnnkit.kb.covering_fixpoints import covering_widely
+from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
 from lnnkit.kb.trying import adding
@@ -25,7 +25,7 @@ _COUNTED = 100_000  # contradictions whose kinds are looked for
 _AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
 
 if TYPE_CHECKING:
-    from lnnkit.engine.stop.watch import Watch
+    from lnnkit.engine.termination import Watch
     from lnnkit.kb.rested import Rested
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import torch
 
     from lnnkit.data.table import FactTable
-    from lnnkit.engine.stop.watch import Watch
+    from lnnkit.engine.termination import Watch
     from lnnkit.explain.conflict.conflict import Conflict
     from lnnkit.explain.conflict.repair_sets import RepairSet
     from lnnkit.explain.missing.why_not import WhyNot

@@ -20,8 +20,7 @@ from lnnkit.explain.conflict.conflict_search import alone
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
-from lnnkit.kb.asking import answers
-from lnnkit.kb.covering_fixpoints import covering, covering_widely
+from lnnkit.kb.asking import answers, covering, covering_widely
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
@@ -46,7 +45,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 if TYPE_CHECKING:
-    from lnnkit.engine.stop.watch import Watch
+    from lnnkit.engine.termination import Watch
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb.rested import Rested
 

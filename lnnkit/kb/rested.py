@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lnnkit.analysis.analyses import Known
-from lnnkit.answers.contradictions import contradictions
-from lnnkit.answers.creeping_rules import creeping
+from lnnkit.analysis.supports import Known
+from lnnkit.answers.contradictions import contradictions, creeping
 from lnnkit.budget import too_large, too_many_entities
 from lnnkit.check.program import CheckedProgram
 from lnnkit.computing import Computing
@@ -25,7 +24,7 @@ from lnnkit.store.stated_facts import Gathered, Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.engine.stop.watch import Watch
+    from lnnkit.engine.termination import Watch
     from lnnkit.explain.explainer import Explainer
     from lnnkit.join.join_plan import Recorder
     from lnnkit.rows.column_fixpoint import ColumnFixpoint

@@ -18,8 +18,8 @@ from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.theory import Theory
 
 if TYPE_CHECKING:
-    from lnnkit.analysis.analyses import Known
-    from lnnkit.engine.stop.watch import Watch
+    from lnnkit.analysis.supports import Known
+    from lnnkit.engine.termination import Watch
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.join.join_plan import Recorder
     from lnnkit.kb.rested import Rested
@@ -148,7 +148,7 @@ class Session:
         """The fixpoint for these queries, made now if there is none; ``narrow`` allows that only their answers are read
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
         with collection_paused():
-            from lnnkit.analysis.analyses import Known
+            from lnnkit.analysis.supports import Known
             from lnnkit.store.stated_facts import Gathering
 
         self._known = self._known or Known()

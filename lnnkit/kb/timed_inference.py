@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lnnkit.time_limit import Deadline, TimedOut
 
 if TYPE_CHECKING:
-    from lnnkit.engine.stop.watch import RoundReport, Watch
+    from lnnkit.engine.termination import RoundReport, Watch
 
 
 class Timed:

@@ -16,7 +16,7 @@ from lnnkit.errors import BudgetError
 from lnnkit.explain.missing.hypothetical_facts import ASSUMED
 from lnnkit.explain.missing.verified_ways import Added, Came
 from lnnkit.explain.missing.why_not import Missing, Way
-from lnnkit.kb.covering_fixpoints import covering_widely
+from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session, Source
 from lnnkit.syntax import ast

@@ -13,12 +13,12 @@ from itertools import zip_longest
 
 import numpy as np
 
-from lnnkit.analysis.analyses import Known
+from lnnkit.analysis.supports import Known
 from lnnkit.answers.query_rows import Rows
 from lnnkit.arrays import DOUBLE, replaced, set_at, where_set
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.start.fact_entry import DistinctTuples
-from lnnkit.engine.stop.watch import RoundReport, Watch
+from lnnkit.engine.start.first_bounds import DistinctTuples
+from lnnkit.engine.termination import RoundReport, Watch
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.logic.bounds import Bounds
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseQuery, DenseTable, dense_program

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lnnkit.analysis.analyses import Analyses, Known
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
+from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.start.asked import consequents, informed_sides, positive_queries, reading
-from lnnkit.engine.start.shared_neurons import SharedNeurons, add_observer_tables, add_shared_tables
-from lnnkit.engine.start.speaking import comparing, speaking
+from lnnkit.engine.start.asked import comparing, consequents, informed_sides, positive_queries, reading, speaking
+from lnnkit.engine.start.first_bounds import SharedNeurons, add_observer_tables, add_shared_tables
 from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, of_strata, unfold
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.join.instances.grounding import Grounding, Use
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.domain import Domain
-from lnnkit.store.layout import asked_constants, constants, domain, predicate_tables
+from lnnkit.store.layout import Domain, asked_constants, constants, domain, predicate_tables
 
 
 @dataclass(frozen=True)

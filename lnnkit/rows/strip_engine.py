@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.analyses import Known
+from lnnkit.analysis.supports import Known
 from lnnkit.answers.query_rows import answer
 from lnnkit.answers.spoken_atoms import marked
 from lnnkit.budget import allowed, too_large
@@ -24,10 +24,9 @@ from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.engine.inference import Fixpoint, TooLarge, infer
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.graph.match import below_negations
-from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.rows.dense.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
 from lnnkit.rows.row_bounds import RowBounds, Setters

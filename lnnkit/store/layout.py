@@ -1,4 +1,4 @@
-"""The initial store of a program: tables of predicates and numbers, entities by sort, facts."""
+"""The initial store of a program: entities by sort, tables of predicates and numbers, facts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.arrays import Array, all_set, where_set
+from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import ENTITY
-from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
-from lnnkit.graph.neuron_graph import NeuronGraph
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.row_arrays import wide
-from lnnkit.store.domain import Domain
+from lnnkit.store.columns.row_arrays import Array, wide
 from lnnkit.time_limit import check_time
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The entities of the program. ``sorts`` has the ids of each sort; ``index`` the id of each entity, including those
+    that only queries mention and that belong to no sort. ``generic`` is the id that stands for every entity whose row
+    is not materialised, ``stranger`` the id of an unnamed individual of an open sort."""
+
+    sorts: Mapping[str, Array]
+    index: Mapping[str, int]
+    generic: int
+    open_sorts: frozenset[str]
+
+    @property
+    def stranger(self) -> int:
+        return self.generic + 1
+
+    def has(self, sort: str, entity: str) -> bool:
+        """Whether an entity belongs to a sort."""
+        ids = self.sorts[sort]  # ids ascend
+        place = int(np.searchsorted(ids, self.index[entity]))
+        return place < len(ids) and int(ids[place]) == self.index[entity]
+
+    def lacks(self, sorts: Sequence[str], arguments: Sequence[object]) -> bool:
+        """Whether any argument is an entity outside the sort of its position. Only queries can mention such entities,
+        and no atom about them has a row."""
+        return any(
+            isinstance(each, str) and not self.has(sort, each) for sort, each in zip(sorts, arguments, strict=True)
+        )
+
+    def members(self, sort: str) -> Array:
+        """(entities + 2,) flags: the ids that belong to the sort; never the generic ones."""
+        flags = np.zeros(self.generic + 2, dtype=bool)
+        flags[self.sorts[sort]] = True
+        return flags
+
 
 _PART = (
     2**17

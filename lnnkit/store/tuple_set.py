@@ -1,4 +1,5 @@
-"""Growing sets of entity tuples, numbered in order of insertion."""
+"""Growing sets of entity tuples, numbered in order of insertion: by direct addressing where their keys are dense,
+otherwise by hashing."""
 
 from __future__ import annotations
 
@@ -8,7 +9,264 @@ import numpy as np
 
 from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.row_arrays import Array
-from lnnkit.store.key_index import KeyIndex
+
+_LIMIT = 2**62  # mixed-radix keys stay below this
+_SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplicative (Fibonacci) hashing
+# A table with this many possible keys pays once it holds this many. The closure of 900 links takes 26 ms by hashing
+# alone, 18 ms with tables (`python -m benchmarks.inference_constants paths`)
+_WORTHWHILE = ((2**12, 0), (2**20, 2**10), (2**24, 2**14), (2**28, 2**21))
+_CLAIM = 2**30  # a key that claims a slot writes its position minus this
+_PART = 2**17  # number of keys entered at a time; 2 ** 13 to 2 ** 21 differ by noise (inference_constants.py)
+
+
+class _Hashed:
+    """Open addressing with linear probing, at most half full. A slot holds a number plus one, or 0 if it is free;
+    ``_keys`` has the key of each number. Keys are not negative."""
+
+    def __init__(self) -> None:
+        self._keys = Growing(np.int64)
+        self._resize(8)
+
+    def _resize(self, bits: int) -> None:
+        self._shift = 64 - bits
+        self._mask = (1 << bits) - 1
+        self._slots = np.zeros(1 << bits, np.int32)
+
+    def _first_slots(self, keys: Array) -> Array:
+        return (keys * np.int64(_SPREAD) >> self._shift) & self._mask
+
+    def find(self, keys: Array) -> Array:
+        """The number of each key; -1 if it is absent."""
+        if not len(self._keys):
+            return np.full(len(keys), -1, dtype=np.int32)
+        slots = self._first_slots(keys)
+        found = self._slots.take(slots) - 1
+        waiting = np.flatnonzero(found >= 0)
+        other = self._keys.values.take(found.take(waiting)) != keys.take(waiting)
+        waiting = waiting[other]
+        if waiting.size:
+            keys, slots = keys.take(waiting), slots.take(waiting)
+        while waiting.size:
+            slots = (slots + 1) & self._mask
+            there = self._slots.take(slots) - 1
+            found[waiting] = there
+            pending = (self._keys.values.take(np.maximum(there, 0)) != keys) & (there >= 0)
+            left = np.flatnonzero(pending)
+            waiting, keys, slots = (each.take(left) for each in (waiting, keys, slots))
+        return found
+
+    def add(self, keys: Array) -> tuple[Array, Array]:
+        """Number keys; returns the numbers, and the positions at which new keys first occur."""
+        numbers = self.find(keys)
+        missing = np.flatnonzero(numbers < 0)
+        if not missing.size:
+            return numbers, missing
+        new = keys if missing.size == len(keys) else keys.take(missing)
+        self._room(len(self._keys) + new.size)
+        slots, first = self._claim(new)
+        fresh = np.flatnonzero(first)
+        start, count = len(self._keys), fresh.size
+        own = slots if count == new.size else slots.take(fresh)
+        self._slots[own] = np.arange(start + 1, start + 1 + count, dtype=np.int32)
+        self._keys.append(new if count == new.size else new.take(fresh))
+        numbers[missing] = self._slots.take(slots) - 1
+        return numbers, missing.take(fresh)
+
+    def load(self, keys: Array) -> None:
+        """Number distinct keys that are absent."""
+        start = len(self._keys)
+        self._room(start + len(keys))
+        self._enter(keys, start)
+        self._keys.append(keys)
+
+    @property
+    def keys(self) -> Array:
+        """All keys, by number."""
+        return self._keys.values
+
+    def _enter(self, keys: Array, start: int) -> None:
+        for part in range(0, len(keys), _PART):
+            wanted = self._first_slots(keys[part : part + _PART])
+            numbers = np.arange(start + part + 1, start + part + 1 + wanted.size, dtype=np.int32)
+            while wanted.size:
+                self._take(wanted, numbers)
+                left = np.flatnonzero(self._slots.take(wanted) != numbers)
+                wanted, numbers = (wanted.take(left) + 1) & self._mask, numbers.take(left)
+
+    def _take(self, wanted: Array, values: Array) -> None:
+        """Write each value into the slot that it wants, if that is free; of several values for one slot any is
+        written."""
+        free = np.flatnonzero(self._slots.take(wanted) == 0)
+        if free.size < wanted.size:
+            wanted, values = wanted.take(free), values.take(free)
+        self._slots[wanted] = values
+
+    def _claim(self, keys: Array) -> tuple[Array, Array]:
+        """A slot for each of ``keys``, equal keys sharing one, and which of them occur first. None of the keys is in
+        the table yet. Equal keys always probe the same slots, so one of them acts for all."""
+        count = len(keys)
+        order = np.arange(count, dtype=np.int32)
+        owners, pending, own = order, order, keys
+        slots = wanted = self._first_slots(keys)
+        while pending.size:
+            self._take(wanted, pending - _CLAIM)  # claims are negative
+            claim = self._slots.take(wanted)
+            owner = np.clip(claim + _CLAIM, 0, count - 1)
+            lost = np.flatnonzero((claim >= 0) | (keys.take(owner) != own))
+            if pending is order:
+                owners = owner
+            else:
+                owners[pending] = owner
+                slots[pending] = wanted
+            pending, own = pending.take(lost), own.take(lost)
+            wanted = (wanted.take(lost) + 1) & self._mask
+        if np.array_equal(owners, order):
+            return slots, np.ones(count, dtype=bool)
+        leaders = np.full(count, count, dtype=np.int32)
+        np.minimum.at(leaders, owners, order)
+        return slots, leaders.take(owners) == order
+
+    def _room(self, count: int) -> None:
+        """Grow to at least twice as many slots as ``count`` keys."""
+        if 2 * count <= self._mask + 1:
+            return
+        self._resize((4 * count - 1).bit_length())
+        self._enter(self._keys.values, 0)
+
+
+class _Table:
+    """Direct addressing: an entry for every possible key, its number plus one, or 0 if the key is absent."""
+
+    def __init__(self, size: int) -> None:
+        self._numbers = np.zeros(size, np.int32)  # numpy allocates this array in huge pages
+
+    def find(self, keys: Array) -> Array:
+        return self._numbers.take(keys) - 1
+
+    def add(self, keys: Array, start: int) -> tuple[Array, Array]:
+        fresh = self.new(keys, start)
+        if fresh is None:
+            every = np.arange(len(keys), dtype=np.int32)
+            return every + np.int32(start), every
+        return self._numbers.take(keys) - 1, fresh
+
+    def new(self, keys: Array, start: int) -> Array | None:
+        """As ``add``, without the numbers: the positions at which new keys first occur (None: all are new and
+        distinct)."""
+        table = self._numbers
+        there, missing = table.take(keys), None
+        if np.count_nonzero(there):
+            (missing,) = (there == 0).nonzero()
+            keys = keys.take(missing)
+        count = keys.size
+        numbers = np.arange(start + 1, start + 1 + count, dtype=np.int32)
+        table[keys] = numbers
+        if np.count_nonzero(table.take(keys) == numbers) == count:
+            return missing
+        table[keys[::-1]] = numbers[::-1]  # written in reverse, so that the first of equal keys remains
+        (first,) = (table.take(keys) == numbers).nonzero()
+        table[keys.take(first)] = numbers[: first.size]
+        return first if missing is None else missing.take(first)
+
+    def load(self, keys: Array, start: int = 0) -> None:
+        """Number distinct keys that are absent, from ``start`` on."""
+        self._numbers[keys] = np.arange(start + 1, start + len(keys) + 1, dtype=np.int32)
+
+
+class KeyIndex:
+    """Numbers tuples of ids below ``radix`` by a mixed-radix key. Tuples wider than 62 bits are reduced in steps."""
+
+    __slots__ = ("_factor", "_inner", "_length", "_numbers", "_radix", "_size", "_take")
+
+    def __init__(self, width: int, radix: int) -> None:
+        self._radix = max(radix, 2)
+        self._factor = np.array(self._radix, np.int64)
+        self._take = 0
+        while self._take < width and self._radix ** (self._take + 1) <= _LIMIT:
+            self._take += 1
+        # For wide tuples: the first columns are replaced by one dense number, which becomes the leading digit.
+        self._inner = KeyIndex(width - self._take + 1, 2**31) if self._take < width else None
+        self._size = self._radix**self._take
+        self._length = 0
+        self._numbers: _Hashed | _Table = _Table(self._size) if self._worthwhile() else _Hashed()
+
+    def find(self, columns: Sequence[Array], length: int) -> Array:
+        """The number of each tuple; -1 if it is absent."""
+        number = self._numbers.find(self.key(columns, length))
+        if self._inner is None:
+            return number
+        found = self._inner.find([np.maximum(number, 0), *columns[self._take :]], length)
+        return np.where(number >= 0, found, -1)
+
+    def add(self, columns: Sequence[Array], length: int) -> tuple[Array, Array]:
+        """Number every tuple. Returns the numbers, and the positions at which new tuples first occur."""
+        key = self.key(columns, length)
+        if isinstance(self._numbers, _Hashed):
+            number, fresh = self._numbers.add(key)
+        else:
+            number, fresh = self._numbers.add(key, self._length)
+        self.grow(fresh.size)
+        if self._inner is None:
+            return number, fresh
+        return self._inner.add([number, *columns[self._take :]], length)
+
+    def new(self, columns: Sequence[Array], length: int) -> Array | None:
+        """Number every tuple; returns the positions at which new ones first occur (None: all are new and distinct)."""
+        numbers = self._numbers
+        if self._inner is not None or isinstance(numbers, _Hashed):
+            fresh = self.add(columns, length)[1]
+            return None if len(fresh) == length else fresh
+        fresh = numbers.new(self.key(columns, length), self._length)
+        self._length += length if fresh is None else fresh.size
+        return fresh
+
+    def grow(self, count: int) -> None:
+        """Note that ``count`` keys were added; switch to direct addressing once that pays."""
+        self._length += count
+        self._tabled()
+
+    def _tabled(self) -> None:
+        if isinstance(self._numbers, _Hashed) and self._worthwhile():
+            table = _Table(self._size)
+            table.load(self._numbers.keys)
+            self._numbers = table
+
+    @property
+    def size(self) -> int | None:
+        """An upper bound on all keys; None where tuples are too wide for one."""
+        return self._size if self._inner is None else None
+
+    def load(self, columns: Sequence[Array], length: int) -> None:
+        """Number distinct tuples that are absent."""
+        if self._inner is not None:
+            self.add(columns, length)
+            return
+        start = self._length
+        self._length += length
+        if isinstance(self._numbers, _Hashed):
+            if start or not self._worthwhile():
+                self._numbers.load(self.key(columns, length))
+                self._tabled()
+                return
+            self._numbers = _Table(self._size)
+        self._numbers.load(self.key(columns, length), start)
+
+    def _worthwhile(self) -> bool:
+        """Whether direct addressing pays."""
+        return any(self._size <= size and self._length >= least for size, least in _WORTHWHILE)
+
+    def key(self, columns: Sequence[Array], length: int) -> Array:
+        """The key of each tuple, of as many columns as are given."""
+        if not self._take:
+            return np.zeros(length, np.int64)
+        if self._take == 1:
+            return columns[0].astype(np.int64)
+        key = np.multiply(columns[0], self._factor, dtype=np.int64)
+        key += columns[1]
+        for column in columns[2 : self._take]:
+            key *= self._factor
+            key += column
+        return key
 
 
 class TupleSet:

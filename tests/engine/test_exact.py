@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import lnnkit
-from lnnkit.engine.completing import completion, exact
+from lnnkit.engine import completion
 from tests.agreement import disagreements
 from tests.blocks import in_blocks
 from tests.oracle.program import ProgramError
@@ -73,7 +73,7 @@ def answered(text: str) -> list[dict[tuple[str, ...], tuple[float, float]]]:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each stratum that is completed from now on, whether its inputs were exact."""
     found: list[bool] = []
-    asked = exact.exact_inputs
+    asked = completion.exact_inputs
 
     def counting(*arguments: object) -> bool:
         found.append(asked(*arguments))  # pyright: ignore[reportArgumentType]: passed on as it came

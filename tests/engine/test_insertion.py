@@ -12,7 +12,7 @@ import pytest
 import lnnkit
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.stop.watch import RoundReport
+from lnnkit.engine.termination import RoundReport
 from lnnkit.join.delta_rule import DeltaRule
 from tests.blocks import at_length, in_blocks
 from tests.programs import MODES, generate, to_text

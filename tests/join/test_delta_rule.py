@@ -11,7 +11,7 @@ import lnnkit
 from lnnkit.engine.response import rule_instances as visit
 from lnnkit.engine.response import rule_response as visits
 from lnnkit.join import literal_join as joining
-from lnnkit.store.key_index import KeyIndex
+from lnnkit.store.tuple_set import KeyIndex
 from tests.agreement import disagreements
 from tests.blocks import at_length
 from tests.programs import MODES, generate

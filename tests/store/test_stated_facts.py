@@ -11,9 +11,8 @@ import pytest
 
 import lnnkit
 from lnnkit.check.program import CheckedProgram
-from lnnkit.store.canonical_rows import Order, merged
 from lnnkit.store.layout import Given
-from lnnkit.store.stated_facts import given_facts
+from lnnkit.store.stated_facts import Order, given_facts, merged
 from tests.data.in_bulk import reading
 from tests.data.reading import in_order
 

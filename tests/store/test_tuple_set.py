@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from lnnkit.store.key_index import KeyIndex
-from lnnkit.store.tuple_set import TupleSet
+from lnnkit.store.tuple_set import KeyIndex, TupleSet
 
 
 @pytest.mark.parametrize(("width", "radix"), [(0, 5), (1, 5), (2, 7), (3, 2**31), (5, 2**20), (9, 2**31), (4, 3)])

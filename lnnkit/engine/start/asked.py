@@ -1,4 +1,5 @@
-"""What queries ask for and formulas read, and so which sides of which tables must be derived."""
+"""What queries ask for and formulas read, and so which sides of which tables must be derived. A query is an instance of
+some of the program's neurons."""
 
 from __future__ import annotations
 
@@ -7,16 +8,31 @@ from dataclasses import replace
 
 import numpy as np
 
-from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
+from lnnkit.analysis.supports import Analyses
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations
+from lnnkit.graph.match import Kin, below_negations, instances, relatives
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.domain import Domain
+from lnnkit.store.layout import Domain
+
+
+def speaking(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
+    """The program's neurons of which a query is an instance, without those that statements assert of other entities
+    only."""
+    return [each for each in instances(lifted.graph, query) if _speaks(lifted, world, each)]
+
+
+def comparing(lifted: LiftedGraph, world: Domain, query: Reference) -> Kin:
+    """Likewise, the program's comparisons of the terms that a query compares."""
+    kin = relatives(lifted.graph, query)
+    return replace(kin, relatives=tuple(each for each in kin.relatives if _speaks(lifted, world, each.reference)))
+
+
+def _speaks(lifted: LiftedGraph, world: Domain, neuron: Reference) -> bool:
+    return not world.lacks(lifted.graph.nodes[neuron.node]["sorts"], neuron.arguments)
 
 
 def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[str]:

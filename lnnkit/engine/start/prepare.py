@@ -6,24 +6,23 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from lnnkit.analysis.analyses import Analyses, Known
 from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, sides
 from lnnkit.analysis.shared_demand import restricted, wanted
+from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.start.asked import asked_alone, list_asked, positive_queries, reading, relevance
+from lnnkit.engine.start.asked import asked_alone, comparing, list_asked, positive_queries, reading, relevance
 from lnnkit.engine.start.demanded import narrowed
-from lnnkit.engine.start.fact_entry import enter_facts
-from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.query_needs import heard_by, query_needs
-from lnnkit.engine.start.shared_neurons import (
+from lnnkit.engine.start.first_bounds import (
     add_observer_tables,
     add_shared_tables,
     arrest_impossible,
+    enter_facts,
     initialise,
 )
-from lnnkit.engine.start.speaking import comparing
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.query_needs import heard_by, query_needs
 from lnnkit.formula.prenex import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, of_strata, unfold
 from lnnkit.garbage import collection_paused

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.needs import NeedFinder
 from lnnkit.analysis.relevance import Reading, Relevance
+from lnnkit.analysis.supports import Analyses
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.start.shared_neurons import SharedNeurons
+from lnnkit.engine.start.first_bounds import SharedNeurons
 from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Grounding

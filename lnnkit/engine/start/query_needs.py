@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from lnnkit.analysis.needs import Literal, Need, Needs
+from lnnkit.engine.start.asked import speaking
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.speaking import speaking
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.laws import EVERY
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.relatives import Kin
+from lnnkit.graph.match import Kin
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.atoms import Atoms
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import cast
 
-from lnnkit.answers.symmetric_instances import first_of_each
+from lnnkit.answers.contradictions import first_of_each
 from lnnkit.check.program import Assertion, CheckedProgram, Fact
 from lnnkit.check.walk import nodes
 from lnnkit.engine.inference import Fixpoint

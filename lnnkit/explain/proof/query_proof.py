@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.speaking import comparing, speaking
 from lnnkit.explain.proof.proof import Premise, Proof, Step
 from lnnkit.explain.proof.proof_steps import Steps
 from lnnkit.explain.proof.prover import SIDES, Prover
@@ -19,8 +19,7 @@ from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations
-from lnnkit.graph.relatives import Kin
+from lnnkit.graph.match import Kin, below_negations
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 

@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 
 from lnnkit.check.program import Assertion
+from lnnkit.engine.start.first_bounds import neuron_root
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.shared_neurons import neuron_root
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.formula.as_syntax import as_expression, bound_names
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold

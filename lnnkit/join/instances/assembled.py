@@ -19,7 +19,7 @@ from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import first_rows, matches
-from lnnkit.store.domain import Domain
+from lnnkit.store.layout import Domain
 from lnnkit.store.tuple_set import TupleSet
 
 Columns = Mapping[int, Array]  # entity ids by variable

@@ -21,7 +21,7 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array
-from lnnkit.store.domain import Domain
+from lnnkit.store.layout import Domain
 from lnnkit.time_limit import check_time
 
 Use = Literal["joined", "evaluated"]  # how instances are evaluated: determines their memory

@@ -17,7 +17,7 @@ from lnnkit.join.join_plan import Recorder
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.row_arrays import Array, spelled_out
-from lnnkit.store.domain import Domain
+from lnnkit.store.layout import Domain
 
 
 class GroupRule:

@@ -17,8 +17,7 @@ from torch import Tensor
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.number_terms import parameters as parameters_of
 from lnnkit.formula.unfolding import Formula
-from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.graph.neuron_graph import NeuronGraph
+from lnnkit.graph.lifted import LiftedGraph, NeuronGraph
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.learn.arithmetic.learned_terms import LearnedUnit, opened_terms
 from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term

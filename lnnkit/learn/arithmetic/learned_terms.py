@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from lnnkit.check.units import UNIT_ATTRIBUTES
-from lnnkit.graph.lifted import NUMBER, UNITS
-from lnnkit.graph.neuron_graph import NeuronGraph
+from lnnkit.graph.lifted import NUMBER, UNITS, NeuronGraph
 from lnnkit.numeric.units.opened_unit import OpenedUnit, UnitName
 
 _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}

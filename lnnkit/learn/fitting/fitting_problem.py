@@ -10,7 +10,7 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
-from lnnkit.analysis.analyses import Known
+from lnnkit.analysis.supports import Known
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import Budget
 from lnnkit.graph.lifting import build

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from lnnkit.analysis.analyses import Known
+from lnnkit.analysis.supports import Known
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
 from lnnkit.engine.inference import Budget, Fixpoint, infer

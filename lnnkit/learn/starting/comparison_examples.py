@@ -14,8 +14,7 @@ from torch import Tensor
 
 from lnnkit.arrays import any_set, where_set
 from lnnkit.formula.number_terms import comparison
-from lnnkit.graph.lifted import TERMS, LiftedGraph
-from lnnkit.graph.neuron_graph import NeuronGraph
+from lnnkit.graph.lifted import TERMS, LiftedGraph, NeuronGraph
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
 from lnnkit.learn.labels import Labels
 from lnnkit.numeric import Interval, same

@@ -17,9 +17,8 @@ from torch import Tensor
 from lnnkit.arrays import any_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.formula.number_terms import comparison
-from lnnkit.graph.lifted import COMPARISON, LiftedGraph
+from lnnkit.graph.lifted import COMPARISON, LiftedGraph, NeuronGraph
 from lnnkit.graph.lifting import build
-from lnnkit.graph.neuron_graph import NeuronGraph
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at

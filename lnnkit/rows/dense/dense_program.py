@@ -14,12 +14,11 @@ from lnnkit.analysis.relevance import SIDES
 from lnnkit.arrays import DOUBLE
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.response.respond import constant
-from lnnkit.engine.start.speaking import comparing, speaking
+from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
-from lnnkit.graph.match import below_negations
-from lnnkit.graph.relatives import Kin
+from lnnkit.graph.match import Kin, below_negations
 from lnnkit.join.instances.grounding import leaf_modes
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement

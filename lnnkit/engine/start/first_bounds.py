@@ -1,30 +1,93 @@
-"""Tables for neurons: shared ones, which keep bounds of their own, and observed ones, which a query listens to."""
+"""The first bounds: facts enter the state; shared neurons get what their operands imply, before completion and rounds
+or, where only some are needed, as soon as they are. Queried neurons get tables that listen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.analyses import Analyses
 from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.analysis.relevance import ALL
+from lnnkit.analysis.supports import Analyses
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
+from lnnkit.engine.moves import Delta, Round, note
 from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import entering
-from lnnkit.engine.start.speaking import speaking
+from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.start.asked import speaking
+from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
+from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
-from lnnkit.logic.bounds import tolerance
+from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.store.atoms import Atoms
+from lnnkit.store.columns.row_arrays import Array, alike, spelled_out
+from lnnkit.store.layout import Given
 from lnnkit.trail.events import NOBODY, ROOT, Kind
+
+
+def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
+    """Materialise the facts: facts about one atom meet; where they cross, the atom is arrested from the start."""
+    state.extend(atoms)
+    tuples = DistinctTuples(())
+    for facts in given:
+        if len(facts):
+            columns = list(facts.columns)
+            tuples = tuples.or_of(columns)
+            columns, bounds = tuples.met(facts, state.dtype)
+            rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
+            state.load(atoms, bounds)
+            if (bounds.lower > bounds.upper).any():
+                atoms.enlist(state.arrest(spelled_out(rows), bounds))
+
+
+class DistinctTuples:
+    """The tuples of facts, equal ones next to each other. Many tables may have the same tuples."""
+
+    def __init__(self, columns: Sequence[Array]) -> None:
+        self.columns = columns
+        self._first: Array | None = None  # first occurrences; None if all are distinct
+        self._new = np.empty(0, dtype=bool)  # flags of first occurrences
+        if columns:
+            new = np.ones(len(columns[0]), dtype=bool)
+            rest = new[1:]
+            np.not_equal(columns[0][1:], columns[0][:-1], out=rest)
+            for column in columns[1:]:
+                rest |= column[1:] != column[:-1]
+            if not new.all():
+                self._first, self._new = np.flatnonzero(new), new
+
+    def or_of(self, columns: Sequence[Array]) -> DistinctTuples:
+        """These, if the tuples of the columns are the same."""
+        same = len(columns) == len(self.columns) and all(map(alike, columns, self.columns))
+        return self if same else DistinctTuples(columns)
+
+    def met(self, facts: Given, dtype: np.dtype) -> tuple[Sequence[Array], Bounds]:
+        """Distinct tuples, each with the meet of its facts."""
+        lower, upper = (end.astype(dtype, copy=False) for end in (facts.lower, facts.upper))
+        if not self.columns:
+            return self.columns, Bounds(lower.max(keepdims=True), upper.min(keepdims=True))
+        first = self._first
+        if first is None:
+            return self.columns, Bounds(lower, upper)
+        columns = [column.take(first) for column in self.columns]
+        if lower.strides == upper.strides == (0,):  # all facts are equal
+            return columns, Bounds(lower[: len(first)], upper[: len(first)])
+        group = self._new.cumsum(0) - 1  # the number of each distinct tuple
+        least, most = lower.take(first), upper.take(first)
+        np.maximum.at(least, group, lower)
+        np.minimum.at(most, group, upper)
+        return columns, Bounds(least, most)
+
 
 Pair = tuple[float, float]
 
@@ -140,3 +203,36 @@ def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, 
                 observers[reference.node] = f"?{reference.node}"
                 grounding.atoms.add_table(observers[reference.node], data["sorts"], (0.0, 1.0))
     return observers
+
+
+def initialise_comparisons(space: Workspace) -> None:
+    """Give comparisons their truth; bounds for their numbers, and contradictions with a given truth, wait for a
+    round."""
+    compared = [response for response in space.demanded if response.rule.formula.compares]
+    _begin(space, [(response, response.rule.assignments(Delta())) for response in compared])
+
+
+def initialise_neuron(space: Workspace, name: str) -> None:
+    """The same for another shared neuron."""
+    for response in space.demanded:
+        if response.rule.formula.auxiliary == name:
+            _begin(space, [(response, response.rule.assignments(Delta()))])
+
+
+def catch_up(space: Workspace, delta: Delta) -> None:
+    """The same for shared neurons that became needed by what has moved."""
+    compared = [response for response in space.demanded if response.rule.formula.compares]
+    _begin(space, [(response, response.rule.demanded(delta)) for response in compared])
+    for response in space.demanded[len(compared) :]:
+        _begin(space, [(response, response.rule.demanded(delta))])
+
+
+def _begin(space: Workspace, found: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
+    now = Round(space.grounding.atoms, space.state, space.encoded)
+    for response, assignments in found:
+        for some in assignments:
+            response.begin(some, now)
+    if now.inbox:
+        space.state.step()
+        raised, lowered = (space.merge.settle(side, now.inbox.sides[side]) for side in (0, 1))
+        note(raised, lowered, space.grounding.atoms, space.state, space.encoded)

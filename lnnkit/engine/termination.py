@@ -1,4 +1,4 @@
-"""Slow convergence: when inference stops on cycles with diminishing gains, and which formulas are on such cycles.
+"""Termination: a watch that is told of each round, and slow convergence.
 
 A round is *slow* if it adds no atoms, arrests nothing, moves only bounds that have moved before, and each of them by
 less than ``_STEP``. What goes down a chain moves each bound once; only a cycle moves the same bounds again and again.
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -16,6 +18,35 @@ from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.store.columns.growing import Growing
 from lnnkit.store.columns.row_arrays import Array, spelled_out
+
+Stage = Literal["completion", "inference"]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundReport:
+    """The progress after a round: the rounds of its ``stage`` so far (of one stratum, in completion), the number of
+    materialised atoms, and of evaluated instances."""
+
+    stage: Stage
+    rounds: int
+    atoms: int
+    instances: int
+
+
+class Watch(Protocol):
+    """Is called after every round, while the state is consistent."""
+
+    def after_round(self, report: RoundReport, /) -> bool:
+        """Whether to continue. If not, inference ends as interrupted, with sound bounds."""
+        ...
+
+
+def goes_on(watch: Watch | None, space: Workspace, stage: Stage, rounds: int) -> bool:
+    """Report a round and return whether to continue; without a watch, nothing is counted."""
+    if watch is None:
+        return True
+    return watch.after_round(RoundReport(stage, rounds, len(space.grounding.atoms), space.progress.instances))
+
 
 _STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
 # Gains are compared over so many rounds: a multiple of the lengths of most short cycles, so in the same phase. Those

@@ -1,1 +1,0 @@
-"""Closed derived predicates, completed stratum by stratum."""

@@ -1,1 +1,0 @@
-"""Termination: slow convergence, drifting numbers, interruption by a watch."""
