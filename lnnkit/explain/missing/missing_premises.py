@@ -18,7 +18,7 @@ from lnnkit.explain.missing.quantifier_rows import unsettled
 from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises
 from lnnkit.explain.missing.verified_ways import Added, chosen
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
-from lnnkit.explain.proof.proof import Side
+from lnnkit.explain.proof.proof import SIDES
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.instance_view import InstanceViews
 from lnnkit.explain.render.proof_text import set_apart
@@ -30,7 +30,6 @@ from lnnkit.syntax.printer import format_expression
 
 Row = tuple[int, ...]  # entities
 Pattern = tuple[str, tuple[int | None, ...]]  # a predicate, and entities, None for any
-SIDES: tuple[Side, Side] = ("lower", "upper")
 # Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
 # Instances of one statement. For two atoms of a rule with five premises 2, 5, 10 and 20 take 1.2, 2.9, 5.7 and 9.9 s,
 # and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)

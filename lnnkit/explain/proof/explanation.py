@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from lnnkit.answer_table import finite
 from lnnkit.explain.checker.proof_checker import World, faults
-from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.proof.proof_data import ProofData, uses
-from lnnkit.explain.render.proof_graph import proof_graph
-from lnnkit.explain.render.proof_page import fragment, page
+from lnnkit.explain.proof.proof import Proof, ProofData, Step
+from lnnkit.explain.render.proof_page import fragment, proof_graph
 from lnnkit.explain.render.proof_text import lines
+from lnnkit.markup.templating import document
 from lnnkit.picture.dot_writer import dot
 from lnnkit.syntax.printer import format_expression
 
@@ -51,7 +50,7 @@ class Explanation(ProofData):
 
     def to_html(self, depth: int | None = None) -> str:
         """A self-contained HTML page."""
-        return page(self, depth)
+        return document(self.atom, fragment(self, depth))
 
     def text(self, depth: int | None = None) -> str:
         """The tree, as ``lnnkit explain`` prints it."""
@@ -72,7 +71,7 @@ class _Nested:
     def __init__(self, proof: Proof, depth: int | None) -> None:
         self._proof = proof
         self._depth = depth
-        self._uses = uses(proof)
+        self._repeated = proof.repeated()
         self._met: set[int] = set()
 
     def as_dict(self) -> dict[str, object]:
@@ -105,7 +104,7 @@ class _Nested:
                     waiting.append((number, at))
                 continue
             self._met.add(number)
-            if self._uses[number] > 1:
+            if number in self._repeated:
                 node["id"] = number
             node.update(_own(step))
             if step.given is not None:

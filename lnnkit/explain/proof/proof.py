@@ -7,15 +7,19 @@ that upper bounds of completed predicates may rest on each other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from lnnkit.answer_table import TruthState, number_state, truth_state
 from lnnkit.check.program import Assertion
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 Side = Literal["lower", "upper"]
+SIDES: tuple[Side, Side] = ("lower", "upper")
 Reason = Literal[
     "fact",  # a fact of the program or of a table
     "closed",  # the default of a closed predicate: no fact gives more
@@ -27,6 +31,7 @@ Reason = Literal[
     "exact",  # all premises together imply it, by the solver (`lnnkit.prove`)
     "contradiction",  # an instance is unsatisfiable: no truth of its atoms satisfies it
 ]
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,10 @@ class Given:
     row: int
     text: str
     trust: float = 1.0
+
+    def end(self, side: int) -> float:
+        """Its lower (0) or upper (1) bound."""
+        return self.upper if side else self.lower
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,19 @@ class Step:
         return format_expression(self.conclusion)
 
 
+class Visit(NamedTuple):
+    """A step where a walk through a proof meets it: its ``level`` below an end, the ``weight`` of the operand that it
+    bounds, and whether it is the ``last`` premise. Its premises follow if it ``opens``: not where it was met ``again``,
+    nor where the walk ends."""
+
+    number: int
+    level: int
+    weight: float
+    last: bool
+    again: bool
+    opens: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """``steps`` that prove the ``lower`` and the ``upper`` bound of ``atom``: numbers of steps."""
@@ -92,16 +114,89 @@ class Proof:
     lower: int
     upper: int
 
+    @property
+    def ends(self) -> list[int]:
+        """The steps of its ends; one where these are one step."""
+        return list(dict.fromkeys((self.lower, self.upper)))
+
+    def walk(self, depth: int | None = None) -> Iterator[Visit | None]:
+        """The steps from the ends down to ``depth``, the premises of a repeated one once; None after the premises of
+        one that opens. Without recursion: an explicit stack holds what remains."""
+        met: set[int] = set()
+        stack: list[tuple[int, int, float, bool] | None] = [(top, 0, 1.0, True) for top in reversed(self.ends)]
+        while stack:
+            item = stack.pop()
+            if item is None:
+                yield None
+                continue
+            number, level, weight, last = item
+            below = self.steps[number].premises
+            again = number in met and bool(below)
+            opens = bool(below) and not again and (depth is None or level < depth)
+            met.add(number)
+            yield Visit(number, level, weight, last, again, opens)
+            if opens:
+                waiting = [(p.step, level + 1, p.weight, place == len(below) - 1) for place, p in enumerate(below)]
+                stack += [None, *reversed(waiting)]
+
+    def reachable(self, *tops: int) -> list[int]:
+        """The steps on which some depend, and those."""
+        met, stack, found = set(tops), list(tops), list[int]()
+        while stack:
+            found.append(stack.pop())
+            below = dict.fromkeys(each.step for each in self.steps[found[-1]].premises if each.step not in met)
+            met.update(below)
+            stack += reversed(below)
+        return found
+
+    def repeated(self) -> set[int]:
+        """The steps that are used several times, by others or as an end."""
+        met: set[int] = set()
+        used = [self.lower, self.upper, *(premise.step for step in self.steps for premise in step.premises)]
+        return {number for number in used if number in met or met.add(number)}
+
     def facts(self, top: int) -> tuple[str, ...]:
         """The facts that a step rests on through statements; none if it is a fact."""
-        found: dict[str, None] = {}
-        met, waiting = {top}, [top]
-        while waiting:
-            number = waiting.pop()
-            step = self.steps[number]
-            if step.given is not None and number != top:
-                found[step.given.text.removeprefix("fact ")] = None
-            below = [each.step for each in step.premises if each.step not in met]
-            met.update(below)
-            waiting += reversed(below)
-        return tuple(found)
+        given = (self.steps[number].given for number in self.reachable(top) if number != top)
+        return tuple(dict.fromkeys(each.text.removeprefix("fact ") for each in given if each is not None))
+
+
+@dataclass(frozen=True)
+class ProofData:
+    """Why ``atom`` has its bounds, for every renderer. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds.
+    ``warnings`` are those about the question."""
+
+    proof: Proof
+    alpha: float = 1.0
+    contested: bool = False
+    numeric: bool = False
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def atom(self) -> str:
+        return self.proof.atom
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        return self.proof.steps
+
+    @property
+    def lower(self) -> float:
+        return self._ends[0]
+
+    @property
+    def upper(self) -> float:
+        return self._ends[1]
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The bounds, swapped where rounding made them cross, as answers show them."""
+        lower, upper = (self.proof.steps[number].bound for number in (self.proof.lower, self.proof.upper))
+        crossed = lower > upper and math.isclose(lower, upper, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+        return (upper, lower) if crossed else (lower, upper)
+
+    @property
+    def state(self) -> TruthState:
+        if self.numeric:
+            return number_state(self.lower, self.upper)
+        return truth_state(self.lower, self.upper, self.alpha)

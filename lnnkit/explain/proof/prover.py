@@ -12,7 +12,7 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.proof.completion_proof import CompletionProofs
-from lnnkit.explain.proof.proof import Premise, Proof, Side, Step
+from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.proof_steps import Steps
 from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
 from lnnkit.explain.proof.universal_proofs import Enough, for_every_entity
@@ -27,8 +27,6 @@ from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.trail.events import Kind
-
-SIDES: tuple[Side, Side] = ("lower", "upper")
 
 
 class Prover:

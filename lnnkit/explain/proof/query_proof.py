@@ -9,9 +9,9 @@ from typing import cast
 
 from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.proof.proof import Premise, Proof, Step
+from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.proof_steps import Steps
-from lnnkit.explain.proof.prover import SIDES, Prover
+from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.provenance.bound_history import END
 from lnnkit.explain.provenance.bound_sources import Reading
 from lnnkit.explain.provenance.ground_text import names_within

@@ -1,27 +1,25 @@
-"""An explanation as HTML: a collapsible tree, as a page or a fragment."""
+"""An explanation as HTML, a collapsible tree, and as boxes and arrows."""
 
 from __future__ import annotations
 
+import textwrap
 import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import format_bounds, state_in_words
-from lnnkit.explain.proof.proof_data import ProofData, uses
-from lnnkit.explain.render.proof_text import SIGNS, because, format_bound, subject
+from lnnkit.explain.proof.proof import ProofData, Step
+from lnnkit.explain.render.proof_text import SIGNS, because, claimed, left_out
 from lnnkit.markup.html_tree import TreeLine, tree
-from lnnkit.markup.templating import document
+from lnnkit.picture.boxes import Arrow, Box, Drawing
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 _OPEN = 3  # levels that are unfolded at first
+_GIVEN = ("fact", "closed", "open", "stated")
+_WIDTH = 44  # greatest length of a line in a box
 _INDENTED = 9  # levels that are indented: on a telephone, more of them leave no room for words
-
-
-def page(explanation: ProofData, depth: int | None = None) -> str:
-    """A whole document."""
-    return document(explanation.atom, fragment(explanation, depth))
 
 
 def fragment(explanation: ProofData, depth: int | None = None) -> Markup:
@@ -39,31 +37,43 @@ def _legend() -> Markup:
 
 
 def _lines(explanation: ProofData, depth: int | None) -> Iterator[TreeLine]:
-    """The lines of both sides, without recursion: an explicit stack holds what remains."""
-    proof = explanation.proof
-    repeated = {number for number, count in enumerate(uses(proof)) if count > 1}
+    repeated = explanation.proof.repeated()
     key = f"lnn-{zlib.crc32(explanation.atom.encode()):x}"  # A notebook may show several.
-    met: set[int] = set()
-    stack: list[tuple[int, int, float] | None] = [(top, 0, 1.0) for top in dict.fromkeys((proof.upper, proof.lower))]
-    while stack:
-        item = stack.pop()
-        if item is None:
+    for visit in explanation.proof.walk(depth):
+        if visit is None:
             yield TreeLine("close")
             continue
-        number, level, weight = item
-        step = proof.steps[number]
-        below = [(premise.step, level + 1, premise.weight) for premise in step.premises]
-        again = number in met and bool(below)
-        met.add(number)
-        claim = f"{subject(step)} {SIGNS[step.side]} {format_bound(step.bound)}{f' @{weight:g}' if weight != 1 else ''}"
-        code = "" if step.statement is None else step.statement.text
-        anchor = f"{key}-{number}" if number in repeated and below else ""
-        if again:
-            yield TreeLine("leaf", claim, because(step), code, step.side, to=anchor)
-        elif not below or (depth is not None and level >= depth):
-            more = f"{because(step)}, resting on {len(below)} more" if below else because(step)
-            yield TreeLine("leaf", claim, more, code, step.side, anchor=anchor)
-        else:
+        number, level, step = visit.number, visit.level, explanation.steps[visit.number]
+        claim, code = claimed(step, visit.weight, SIGNS), "" if step.statement is None else step.statement.text
+        anchor = f"{key}-{number}" if number in repeated and step.premises else ""
+        if visit.opens:
             opened, deep = level < _OPEN, level >= _INDENTED
             yield TreeLine("open", claim, because(step), code, step.side, opened, deep, anchor)
-            stack += [None, *reversed(below)]
+        elif visit.again:
+            yield TreeLine("leaf", claim, because(step), code, step.side, to=anchor)
+        else:
+            yield TreeLine("leaf", claim, because(step) + left_out(step), code, step.side, anchor=anchor)
+
+
+def proof_graph(explanation: ProofData, depth: int | None = None) -> Drawing:
+    """A box for each step no more than ``depth`` from an end; arrows lead from premises to conclusions."""
+    steps, levels = explanation.steps, dict.fromkeys(explanation.proof.ends, 0)
+    queue = list(levels)
+    for number in queue:
+        fresh = [each.step for each in steps[number].premises if each.step not in levels]
+        if depth is None or levels[number] < depth:
+            levels |= dict.fromkeys(fresh, levels[number] + 1)
+            queue += dict.fromkeys(fresh)
+    arrows = [
+        Arrow(str(premise.step), str(number), premise.weight)
+        for number, level in levels.items()
+        if depth is None or level < depth
+        for premise in steps[number].premises
+    ]
+    return Drawing(explanation.atom, [_box(number, steps[number]) for number in levels], arrows)
+
+
+def _box(number: int, step: Step) -> Box:
+    lines = tuple(line for text in (claimed(step, 1.0), because(step)) for line in textwrap.wrap(text, _WIDTH))
+    note = "" if step.statement is None else step.statement.text
+    return Box(str(number), "fact" if step.reason in _GIVEN else "atom", lines, note=note)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lnnkit.answer_table import format_bounds, state_in_words
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
-from lnnkit.explain.proof.proof import Step
-from lnnkit.explain.proof.proof_data import ProofData, uses
+from lnnkit.explain.proof.proof import ProofData, Step
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
@@ -36,13 +35,25 @@ def lines(explanation: ProofData, depth: int | None = None) -> Iterator[Line]:
     bounds = format_bounds(explanation.lower, explanation.upper)
     state = state_in_words(explanation.state, explanation.contested)
     yield Line(conclusion=f"{explanation.atom}  {bounds}  {state}")
-    proof = explanation.proof
-    repeated = {number for number, count in enumerate(uses(proof)) if count > 1}
-    met: dict[int, int] = {}
+    repeated, lasts = explanation.proof.repeated(), list[bool]()
+    marks: dict[int, int] = {}
     used: dict[int, Assertion] = {}
-    for top in dict.fromkeys((proof.lower, proof.upper)):
-        yield Line()
-        yield from _tree(explanation, top, depth, repeated, met, used)
+    for visit in filter(None, explanation.proof.walk(depth)):
+        step = explanation.steps[visit.number]
+        if visit.level == 0:
+            yield Line()
+        lasts[visit.level :] = [visit.last]
+        rails = "".join("   " if last else "│  " for last in lasts[1:-1])
+        rails += ("└─ " if visit.last else "├─ ") if visit.level else ""
+        if visit.again:
+            yield Line(rails, claimed(step, visit.weight), f"see ({marks[visit.number]})")
+            continue
+        reason = because(step) + ("" if visit.opens else left_out(step))
+        if visit.number in repeated and step.premises:
+            marks[visit.number] = len(marks) + 1
+            reason += f"  ({marks[visit.number]})"
+        yield Line(rails, claimed(step, visit.weight), reason)
+        used |= {id(each): each for each in (step.statement, *step.rules) if each is not None and id(each) not in used}
     if used:
         yield Line()
         yield Line(conclusion="by")
@@ -50,41 +61,15 @@ def lines(explanation: ProofData, depth: int | None = None) -> Iterator[Line]:
         yield Line("  ", statement.text, f"{statement.span.source.path}:{statement.span.line}")
 
 
-def _tree(
-    explanation: ProofData,
-    top: int,
-    depth: int | None,
-    repeated: set[int],
-    met: dict[int, int],
-    used: dict[int, Assertion],
-) -> Iterator[Line]:
-    steps = explanation.steps
-    stack: list[tuple[int, int, float, str, str]] = [(top, 0, 1.0, "", "")]
-    while stack:
-        number, level, weight, first, rest = stack.pop()
-        step = steps[number]
-        conclusion = f"{subject(step)} {RELATION[step.side]} {format_bound(step.bound)}"
-        if weight != 1.0:
-            conclusion += f" @{weight:g}"
-        if number in met:
-            yield Line(first, conclusion, f"see ({met[number]})" if step.premises else because(step))
-            continue
-        mark = ""
-        if number in repeated and step.premises:
-            met[number] = len(met) + 1
-            mark = f"  ({met[number]})"
-        below = [(premise.step, premise.weight) for premise in step.premises]
-        cut = depth is not None and level >= depth and below
-        more = f", resting on {len(below)} more" if cut else ""
-        yield Line(first, conclusion, because(step) + more + mark)
-        for statement in (step.statement, *step.rules):
-            if statement is not None:
-                used.setdefault(id(statement), statement)
-        if not cut:
-            for place, (premise, own) in reversed(list(enumerate(below))):
-                last = place == len(below) - 1
-                lead = ("└─ " if last else "├─ ", "   " if last else "│  ")
-                stack.append((premise, level + 1, own, rest + lead[0], rest + lead[1]))
+def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:
+    """What a step says, with the weight of the operand that it bounds."""
+    scale = "" if weight == 1 else f" @{weight:g}"
+    return f"{subject(step)} {relation[step.side]} {format_bound(step.bound)}{scale}"
+
+
+def left_out(step: Step) -> str:
+    """The remark on premises that are not shown."""
+    return f", resting on {len(step.premises)} more" if step.premises else ""
 
 
 def subject(step: Step) -> str:

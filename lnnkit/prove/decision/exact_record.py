@@ -15,17 +15,16 @@ from lnnkit.check.program import Assertion, SameEntity
 from lnnkit.check.walk import transform
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import Fault, World, defined, fault
-from lnnkit.explain.proof.proof import Premise, Proof, Side, Step
+from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.fact_sources import ground_atom
-from lnnkit.prove.decision.minimal_core import Item, KnownEnd, reachable
+from lnnkit.prove.decision.minimal_core import Item, KnownEnd
 from lnnkit.prove.decision.question import Ground, bound_formula
 from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.syntax import ast
 
-_SIDES: tuple[Side, Side] = ("lower", "upper")
 _MOST = 20_000  # atoms examined at most
 _MINIMISED = 40  # greatest number of premises that are tested for removal
 _CONNECTIVES = (ast.And, ast.Or, ast.Implies, ast.Iff, ast.Xor)
@@ -43,7 +42,7 @@ def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequenc
         number = record.exact(told.steps[told.upper if end else told.lower].conclusion, end, bound, items)
     except Fault as problem:
         raise NoRecord(str(problem)) from None
-    found = replace(told, steps=record.steps, **{_SIDES[end]: number})
+    found = replace(told, steps=record.steps, **{SIDES[end]: number})
     step = record.steps[number]
     problem = fault(step, found, ground.world)
     if problem is not None:
@@ -70,7 +69,7 @@ def _least(step: Step, proof: Proof, world: World) -> Step:
 
 def _used(proof: Proof) -> Proof:
     """The proof without unused steps."""
-    kept = sorted({*reachable(proof, proof.lower), *reachable(proof, proof.upper)})
+    kept = sorted(proof.reachable(*proof.ends))
     places = {number: place for place, number in enumerate(kept)}
     steps = [_renumbered(proof.steps[number], places) for number in kept]
     return replace(proof, steps=steps, lower=places[proof.lower], upper=places[proof.upper])
@@ -115,7 +114,7 @@ class _Record:
         for key in self._absent(forms):
             premises[self._false(key)] = None
         rests = [Premise(number, 1.0) for number in premises]
-        step = Step(conclusion, _SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
+        step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
         return self._add(step)
 
     def _add(self, step: Step) -> int:
@@ -131,7 +130,7 @@ class _Record:
         truth = truth_of(statement, world.starts)
         for end, nothing in enumerate((0.0, 1.0)):
             if truth[end] != nothing:
-                step = Step(said, _SIDES[end], truth[end], "stated", statement, bindings=dict(bindings))
+                step = Step(said, SIDES[end], truth[end], "stated", statement, bindings=dict(bindings))
                 yield self._add(step)
 
     def _known(self, key: Key, end: int) -> int:
@@ -140,7 +139,7 @@ class _Record:
             self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
         proof, places = self._placed[key]
         top = proof.upper if end else proof.lower
-        fresh = [number for number in reachable(proof, top) if number not in places]
+        fresh = [number for number in proof.reachable(top) if number not in places]
         places |= {number: len(self.steps) + place for place, number in enumerate(fresh)}
         self.steps += [_renumbered(proof.steps[number], places) for number in fresh]
         return places[top]

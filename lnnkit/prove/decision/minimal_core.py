@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.explain.proof.proof import Given, Proof, Step
+from lnnkit.explain.proof.proof import Given, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
@@ -204,7 +204,7 @@ class _Finder:
                 yield KnownEnd(item.key, item.end, given)
                 return
         proof = self._ground.explain(item.key[0], list(item.key[1]))
-        steps = [proof.steps[n] for n in reachable(proof, proof.upper if item.end else proof.lower)]
+        steps = [proof.steps[number] for number in proof.reachable(proof.upper if item.end else proof.lower)]
         if len(steps) > _MOST_STEPS:
             yield item
             return
@@ -274,15 +274,3 @@ def declarations(program: CheckedProgram, names: Iterable[str]) -> Iterator[Core
         span = program.predicates[name].span
         if span is not None:
             yield CoreMember(one_line(span.text), span.source.path, span.line)
-
-
-def reachable(proof: Proof, top: int) -> list[int]:
-    """The steps on which one depends, and that step."""
-    met: dict[int, None] = {top: None}
-    stack = [top]
-    while stack:
-        for premise in proof.steps[stack.pop()].premises:
-            if premise.step not in met:
-                met[premise.step] = None
-                stack.append(premise.step)
-    return list(met)
