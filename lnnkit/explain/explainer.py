@@ -22,7 +22,7 @@ from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.query_proof import prove_formula
-from lnnkit.explain.provenance.bound_history import BoundHistory
+from lnnkit.explain.provenance.bound_sources import BoundHistory
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.graph.initial_parameters import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root

@@ -11,8 +11,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.comparison_values import compared
 from lnnkit.explain.missing.premise_improvement import Wanted
 from lnnkit.explain.missing.quantifier_rows import row_ranks
-from lnnkit.explain.provenance.bound_history import END
-from lnnkit.explain.provenance.bound_sources import Reading
+from lnnkit.explain.provenance.bound_sources import END, Reading
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
 from lnnkit.graph.lifted import COMPARISON

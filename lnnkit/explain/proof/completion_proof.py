@@ -14,8 +14,7 @@ import numpy as np
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.proof.quickxplain import minimal_at_once
 from lnnkit.explain.proof.universal_proofs import for_every_entity
-from lnnkit.explain.provenance.bound_history import BoundHistory
-from lnnkit.explain.provenance.bound_sources import BoundSources, Completed, Reading
+from lnnkit.explain.provenance.bound_sources import BoundHistory, BoundSources, Completed, Reading
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
 from lnnkit.formula.unfolding import Formula

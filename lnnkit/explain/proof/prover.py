@@ -13,11 +13,19 @@ from lnnkit.check.program import Assertion
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.proof.completion_proof import CompletionProofs
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
-from lnnkit.explain.proof.proof_steps import Steps
 from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
 from lnnkit.explain.proof.universal_proofs import Enough, for_every_entity
-from lnnkit.explain.provenance.bound_history import BoundHistory, Event
-from lnnkit.explain.provenance.bound_sources import BoundSources, Completed, Listed, Reading, Sent, Source, Unlisted
+from lnnkit.explain.provenance.bound_sources import (
+    BoundHistory,
+    BoundSources,
+    Completed,
+    Event,
+    Listed,
+    Reading,
+    Sent,
+    Source,
+    Unlisted,
+)
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText, names_within
 from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
@@ -27,6 +35,31 @@ from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.trail.events import Kind
+
+
+class Steps:
+    """Steps by their sources; ``waiting`` are those without premises yet."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Source, int] = {}
+        self._made: list[Step | None] = []
+        self.waiting: list[tuple[int, Source]] = []
+
+    def number(self, source: Source) -> int:
+        if source not in self._numbers:
+            self._numbers[source] = self.add()
+            self.waiting.append((self._numbers[source], source))
+        return self._numbers[source]
+
+    def add(self, step: Step | None = None) -> int:
+        self._made.append(step)
+        return len(self._made) - 1
+
+    def set(self, number: int, step: Step) -> None:
+        self._made[number] = step
+
+    def done(self) -> list[Step]:
+        return [step for step in self._made if step is not None]
 
 
 class Prover:
@@ -115,8 +148,7 @@ class Prover:
                 steps.set(number, self._sent(steps, event))
             case Listed(row, side):
                 given = self.readings.fact(row, side)
-                bound = given.upper if side else given.lower
-                steps.set(number, Step(self._of_row(row), SIDES[side], bound, "fact", given=given))
+                steps.set(number, Step(self._of_row(row), SIDES[side], given.end(side), "fact", given=given))
             case Unlisted(table, arguments, side):
                 steps.set(number, self._unlisted(steps, table, arguments, side))
             case Completed():
@@ -151,10 +183,7 @@ class Prover:
         conclusion = self._of_row(event.row)
         side = SIDES[event.side]
         if event.kind is Kind.INITIAL:
-            table, entities = self.wording.table(event.row), self.wording.entities(event.row)
-            assert table is not None and entities is not None
-            arguments = [self.wording.names[entity] for entity in entities]
-            return self._initial(steps, table, arguments, event.side, event.value, event.tick)
+            return self._initial(steps, *self.readings.about(event.row), event.side, event.value, event.tick)
         assert event.kind is Kind.SENT, event
         view, place = self.views.of(event.batch, event.leaf, event.instance)
         kept = self._necessary(event, view, place, self._reads(event, view))
@@ -280,9 +309,7 @@ class Prover:
     # --- words ------------------------------------------------------------------------------------------------------
 
     def _of_row(self, row: int) -> ast.Expression:
-        table, entities = self.wording.table(row), self.wording.entities(row)
-        assert table is not None and entities is not None
-        return self.wording.conclusion(table, [self.wording.names[entity] for entity in entities])
+        return self.wording.conclusion(*self.readings.about(row))
 
     def _bindings(self, view: InstanceView, block: int, place: int) -> dict[str, str]:
         """The entities of the statement's variables, and those of quantified variables around a row of a block."""

@@ -10,10 +10,8 @@ from typing import cast
 from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
-from lnnkit.explain.proof.proof_steps import Steps
-from lnnkit.explain.proof.prover import Prover
-from lnnkit.explain.provenance.bound_history import END
-from lnnkit.explain.provenance.bound_sources import Reading
+from lnnkit.explain.proof.prover import Prover, Steps
+from lnnkit.explain.provenance.bound_sources import END, Reading
 from lnnkit.explain.provenance.ground_text import names_within
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold

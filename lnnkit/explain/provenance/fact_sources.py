@@ -1,7 +1,6 @@
 """The sources of facts: the rows of files, and the statements, about an atom.
 
-Tables keep their row numbers, so nothing else is stored; a large table is sorted by its first column on the first
-query.
+Tables keep their row numbers, so nothing else is stored; a table is sorted by its first column on the first query.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
 
-_SCANNED = 1 << 14  # rows; larger tables are sorted, not scanned for each question; 0 to 2 ** 20 cost alike
 _NOWHERE = Span(Source("", ""), 0, 0)
 
 
@@ -67,13 +65,11 @@ class FactSources:
 
 
 class _Table:
-    """A table of facts, with its order by the first column if the table is large."""
+    """A table of facts, with its order by the first column."""
 
     def __init__(self, table: FactTable) -> None:
         self._table = table
-        self._columns: list[np.ndarray] = []
-        self._order: np.ndarray | None = None
-        self._first: np.ndarray | None = None
+        self._sorted: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def predicate(self) -> str:
@@ -93,19 +89,14 @@ class _Table:
         codes = [code for text in arguments if (code := self.names.find(text)) is not None]
         if len(codes) < len(arguments):
             return []
-        if not self._columns:
-            self._columns = [column.codes for column in self._table.columns]
-        if len(self._table) <= _SCANNED:
-            hit = self._columns[0] == codes[0]
-            for column, code in zip(self._columns[1:], codes[1:], strict=True):
-                hit &= column == code
-            return np.flatnonzero(hit).tolist()
-        if self._order is None or self._first is None:
-            self._order = np.argsort(self._columns[0], kind="stable")
-            self._first = self._columns[0].take(self._order)
-        low, high = np.searchsorted(self._first, np.array((codes[0], codes[0] + 1), self._first.dtype))
-        rows = self._order[low:high]
-        for column, code in zip(self._columns[1:], codes[1:], strict=True):
+        columns = [column.codes for column in self._table.columns]
+        if self._sorted is None:
+            order = np.argsort(columns[0], kind="stable")
+            self._sorted = order, columns[0].take(order)
+        order, first = self._sorted
+        low, high = np.searchsorted(first, np.array((codes[0], codes[0] + 1), first.dtype))
+        rows = order[low:high]
+        for column, code in zip(columns[1:], codes[1:], strict=True):
             rows = rows[column.take(rows) == code]
         return rows.tolist()
 
