@@ -123,7 +123,7 @@ class MissingPremises:
     ) -> Iterator[Way]:
         """The ways by at most so many instances of one statement, through one of its leaves."""
         index = self._grounding.domain.index
-        bindings = self._unified(formula, leaf, [index[argument] for argument in arguments])
+        bindings = self._views.unified(formula, leaf, [index[argument] for argument in arguments])
         if bindings is None or formula.neurons[leaf].block:
             return
         ends = self._ends(formula, leaf, side)
@@ -165,7 +165,7 @@ class MissingPremises:
         if pattern not in met and len(met) < _FOLLOWED_PATTERNS:
             met[pattern] = []
             for rule, head in self._heads(neuron.source):
-                known = self._unified(rule, head, terms)
+                known = self._views.unified(rule, head, terms)
                 instances = [] if known is None else self._nearest(rule, head, 0, known, met)[:_FOLLOWED_AT]
                 rows = [
                     [index[a] if isinstance(a, str) else one.get(a) for a in rule.neurons[head].arguments]
@@ -173,7 +173,7 @@ class MissingPremises:
                 ]
                 met[pattern] += [tuple(each for each in row if each is not None) for row in rows if None not in row]
         for row in met.get(pattern, []):
-            if (fit := self._unified(formula, leaf, row)) is not None:
+            if (fit := self._views.unified(formula, leaf, row)) is not None:
                 yield fit
 
     def _derived(self, source: str) -> bool:
@@ -288,22 +288,6 @@ class MissingPremises:
         ids = [np.array([index[str(each)]], np.int32) for each in about]
         row = int(self._grounding.atoms.find(own, ids, 1)[0])
         return -1 if row == own.default_row else row
-
-    def _unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:
-        """The bindings under which a leaf is about these entities, where they are known."""
-        domain = self._grounding.domain
-        bindings: dict[int, int] = {}
-        for own, entity in zip(formula.neurons[leaf].arguments, entities, strict=True):
-            if entity is None:
-                continue
-            if isinstance(own, str):
-                if domain.index[own] != entity:
-                    return None
-            elif bindings.setdefault(own, entity) != entity or not bool(
-                (domain.sorts[formula.sorts[own]] == entity).any()
-            ):
-                return None
-        return bindings
 
 
 def _raised(formula: Formula, ends: Sequence[tuple[int, int]]) -> dict[int, bool]:

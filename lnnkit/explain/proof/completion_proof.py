@@ -58,7 +58,8 @@ class CompletionProofs:
 
     def held(self, source: Completed) -> Held:
         """Why no rule derives more than ``source.value``."""
-        found = Held()
+        found, index = Held(), self._grounding.domain.index
+        entities = [index[each] if isinstance(each, str) else None for each in source.arguments]
         own = self._timeline.completions[source.completion]
         for predicates, members in self._prepared.strata:
             if predicates != own.predicates:
@@ -68,7 +69,7 @@ class CompletionProofs:
                 for head in sorted(formula.heads):
                     if formula.neurons[head].source != source.table:
                         continue
-                    bindings = self._unified(formula, head, source.arguments)
+                    bindings = self._views.unified(formula, head, entities)
                     if bindings is not None:
                         _Search(self, formula, head, source, own.stop, found).run(bindings)
         return found
@@ -93,23 +94,6 @@ class CompletionProofs:
     def columns(self, table: str) -> list[np.ndarray]:
         """The atoms of a table that have rows, as columns of ids."""
         return list(self._grounding.atoms.tables[table].tuples.columns)
-
-    def _unified(self, formula: Formula, head: int, arguments: Sequence[Argument]) -> dict[int, int] | None:
-        """The substitution that unifies the head with an atom; None if there is none."""
-        index = self._grounding.domain.index
-        bindings: dict[int, int] = {}
-        for own, argument in zip(formula.neurons[head].arguments, arguments, strict=True):
-            if not isinstance(argument, str):
-                continue
-            if isinstance(own, str):
-                if own != argument:
-                    return None
-            elif bindings.setdefault(own, index[argument]) != index[argument]:
-                return None
-        for variable, entity in bindings.items():
-            if not bool((self._grounding.domain.sorts[formula.sorts[variable]] == entity).any()):
-                return None
-        return bindings
 
 
 class _Search:
@@ -206,18 +190,7 @@ class _Search:
         rules = self._rules
         completed = self._completed(leaf)
         columns = rules.columns(neuron.source) if completed is None else rules.exceptions(neuron.source, completed)
-        length = len(columns[0]) if columns else 1
-        fits = np.ones(length, bool)
-        first: dict[int, np.ndarray] = {}
-        for argument, column in zip(neuron.arguments, columns, strict=True):
-            if isinstance(argument, str):
-                fits &= column == rules._grounding.domain.index[argument]
-            elif argument in bindings:
-                fits &= column == bindings[argument]
-            elif argument in first:
-                fits &= column == first[argument]
-            else:
-                first[argument] = column
+        fits, first = self._fitting(leaf, columns, bindings)
         if completed is None and rules._wording.is_predicate(neuron.source):
             rows = rules._grounding.atoms.tables[neuron.source].rows
             fits &= np.array([rules._readings.is_given(row) for row in rows.tolist()], bool)
@@ -232,12 +205,22 @@ class _Search:
     def _has_row(self, bindings: Mapping[int, int]) -> bool:
         """Whether the head is an atom that has bounds of its own."""
         neuron = self._formula.neurons[self._head]
-        index = self._rules._grounding.domain.index
         if any(isinstance(a, int) and a not in bindings for a in neuron.arguments):
             return False
-        wanted = tuple(index[a] if isinstance(a, str) else bindings[a] for a in neuron.arguments)
         columns = self._rules.exceptions(neuron.source, self._source.completion)
-        hit = np.ones(len(columns[0]) if columns else 1, bool)
-        for entity, column in zip(wanted, columns, strict=True):
-            hit &= column == entity
-        return bool(hit.any())
+        return bool(self._fitting(self._head, columns, bindings)[0].any())
+
+    def _fitting(
+        self, leaf: int, columns: Sequence[np.ndarray], bindings: Mapping[int, int]
+    ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        """A mask of the atoms in columns of ids that a leaf may be about, and the columns of its unbound variables."""
+        fits = np.ones(len(columns[0]) if columns else 1, bool)
+        first: dict[int, np.ndarray] = {}
+        for argument, column in zip(self._formula.neurons[leaf].arguments, columns, strict=True):
+            if isinstance(argument, str):
+                fits &= column == self._rules._grounding.domain.index[argument]
+            elif argument in bindings:
+                fits &= column == bindings[argument]
+            else:
+                fits &= column == first.setdefault(argument, column)
+        return fits, first

@@ -218,6 +218,21 @@ class InstanceViews:
                     found.append(Read(leaf, tuple(mine), side, self._sources.unlisted(table, about, side, tick)))
         return found
 
+    def unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:
+        """The bindings under which a leaf is about these entities, where they are known; None if there are none."""
+        domain, bindings = self._grounding.domain, dict[int, int]()
+        for argument, entity in zip(formula.neurons[leaf].arguments, entities, strict=True):
+            if entity is None:
+                continue
+            if isinstance(argument, str):
+                if domain.index[argument] != entity:
+                    return None
+            elif bindings.setdefault(argument, entity) != entity or not bool(
+                (domain.sorts[formula.sorts[argument]] == entity).any()
+            ):
+                return None
+        return bindings
+
     def named(self, view: InstanceView, leaf: int, place: int) -> dict[int, Argument]:
         """The names of the entities at one row of a leaf's block."""
         entities, generic = view.entities(view.formula.block_of(leaf), place), self._grounding.domain.generic
