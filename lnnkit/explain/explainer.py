@@ -13,8 +13,7 @@ from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
 from lnnkit.explain.checker.proof_checker import World
-from lnnkit.explain.conflict.conflict import Conflict, Inconsistent
-from lnnkit.explain.conflict.conflict_search import Fits, conflicts
+from lnnkit.explain.conflict.conflict import Conflict, Fits, Inconsistent, conflicts
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot

@@ -9,7 +9,7 @@ from dataclasses import replace
 from numbers import Real
 
 from lnnkit.check.program import Fact
-from lnnkit.explain.missing.hypothetical_facts import assumption, tightens
+from lnnkit.explain.conflict.program_variants import assumption, tightens
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.kb.querying import asked, no_atom
 from lnnkit.kb.session import Session, Source

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.explain.conflict.conflict import Conflict
-from lnnkit.explain.conflict.conflict_members import Loosened, Member
-from lnnkit.explain.conflict.conflict_search import alone
+from lnnkit.explain.conflict.program_variants import alone
 from lnnkit.explain.conflict.repair_sets import Kind, RepairSet, kind_of, repair_set
+from lnnkit.explain.conflict.repairs import Loosened, Member
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation

@@ -8,15 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
-from lnnkit.check.walk import nodes
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
-from lnnkit.explain.conflict.conflict_members import Member, StatedRule
-from lnnkit.explain.conflict.conflict_search import alone
+from lnnkit.explain.conflict.program_variants import alone, names_in
+from lnnkit.explain.conflict.repairs import Member, StatedRule
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
@@ -325,7 +324,7 @@ def _closed(session: Session, rested: Rested, members: Sequence[Member]) -> Sequ
     """The closed predicates whose closure is needed for these members to contradict each other."""
     program = rested.program
     rules = [each.statement.formula for each in members if isinstance(each, StatedRule)]
-    named = {node.name for rule in rules for node in nodes(cast("ast.Expression", rule)) if isinstance(node, ast.Atom)}
+    named = frozenset[str]().union(*map(names_in, rules))
 
     def enough(closed: Sequence[str]) -> bool:
         predicates = {name: replace(each, closed=name in closed) for name, each in program.predicates.items()}

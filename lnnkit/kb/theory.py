@@ -97,7 +97,7 @@ class Theory:
         """The program with the facts that modules supply now, except for atoms that are assumed."""
         if not self.bindings:
             return program
-        from lnnkit.explain.missing.hypothetical_facts import with_facts
+        from lnnkit.explain.conflict.program_variants import with_facts
         from lnnkit.explain.provenance.fact_sources import FactSources
         from lnnkit.learn.replay.neural_predicates import NotFinite, bound
 
@@ -133,7 +133,7 @@ class Theory:
 
     def assuming(self, facts: Sequence[Fact], origins: FactSources) -> Theory:
         """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
-        from lnnkit.explain.missing.hypothetical_facts import with_facts
+        from lnnkit.explain.conflict.program_variants import with_facts
 
         found = copy(self)
         found.checked = with_facts(self.checked, origins, facts)

@@ -13,7 +13,7 @@ from lnnkit.check.program import Assertion, Fact, Query
 from lnnkit.check.walk import nodes, with_entities
 from lnnkit.engine.inference import Budget
 from lnnkit.errors import BudgetError
-from lnnkit.explain.missing.hypothetical_facts import ASSUMED
+from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.explain.missing.verified_ways import Added, Came
 from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.kb.asking import covering_widely

@@ -16,7 +16,7 @@ from lnnkit.cli.chosen_answers import chosen
 from lnnkit.cli.explain import conflict_report
 from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.errors import Error
-from lnnkit.explain.missing.hypothetical_facts import ASSUMED
+from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.markup.plain_text import counted
 from lnnkit.shell.requests import COMMANDS, Kind, Request
 from lnnkit.shell.shell_state import UNNAMED, State, reloaded, save, with_assumption, with_statements

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lnnkit.explain.missing.hypothetical_facts import ASSUMED
+from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.span import QUERY, Source, Span

@@ -1,18 +1,40 @@
-"""A contradiction with the facts and the statements that cause it, and its possible repairs."""
+"""Contradictions, each with the facts and the statements that cause it, and its possible repairs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 
-from lnnkit.check.program import Assertion
-from lnnkit.explain.conflict.conflict_members import Inconsistent, Member, StatedFact, StatedRule
-from lnnkit.explain.conflict.repairs import Repair, repair, repairs_listed, with_others
+from lnnkit.answers.contradictions import first_of_each
+from lnnkit.arrays import Array
+from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.start.prepared import Prepared
+from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.conflict.repairs import (
+    Inconsistent,
+    Member,
+    Repair,
+    StatedFact,
+    StatedRule,
+    known_range,
+    repair,
+    repairs_listed,
+    with_others,
+)
 from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.proof import Given
+from lnnkit.explain.proof.proof import Given, Proof, Step
+from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.formula.unfolding import unfold
+from lnnkit.graph.laws import Law
 from lnnkit.markup.html_table import Listing, Table, tables
 from lnnkit.outcome import Contradiction
+from lnnkit.syntax import ast
+
+Fits = Callable[[Contradiction], bool]
 
 
 @dataclass(frozen=True)
@@ -81,3 +103,85 @@ class Conflict:
     def _repr_html_(self) -> str:
         members = [each.parts for each in self.members]
         return tables(Table(str(self.contradiction), ["fact or rule", "at"], members, len(members)))
+
+
+def conflicts(
+    fixpoint: Fixpoint,
+    ticks: Sequence[int],
+    prover: Prover,
+    world: World,
+    inconsistent: Inconsistent,
+    most: int,
+    fits: Fits,
+) -> list[Conflict]:
+    """At most ``most`` conflicts whose contradictions fit: those of arrested atoms and shared formulas first, then
+    those of instances. ``ticks`` has the tick at which each instance was arrested."""
+    ranges = partial(known_range, world.program)
+    stated = world.origins.of
+    return [
+        Conflict(
+            told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, ranges, stated
+        )
+        for told, proof in islice((pair for pair in _proofs(fixpoint, ticks, prover) if fits(pair[0])), most)
+    ]
+
+
+def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
+    state, wording = fixpoint.prepared.state, prover.wording
+    observed = set(fixpoint.prepared.observers.values())
+    for row in sorted(state.crossed.rows.values.tolist()):
+        table, entities = wording.table(row), wording.entities(row)
+        if table is None or entities is None or table in observed:
+            continue
+        proof = prover.prove(table, [wording.names[entity] for entity in entities])
+        kind = "atom" if wording.is_predicate(table) else "neuron"
+        lower, upper = proof.steps[proof.lower].bound, proof.steps[proof.upper].bound
+        yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
+    for arrested, tick in zip(fixpoint.progress.arrested, ticks, strict=True):
+        roots = zip(arrested.roots.lower.tolist(), arrested.roots.upper.tolist(), strict=True)
+        repeated = set(_repeated(fixpoint.prepared, arrested.batch, arrested.rows))
+        for place, (row, (lower, upper)) in enumerate(zip(arrested.rows.tolist(), roots, strict=True)):
+            if place in repeated:
+                continue
+            proof = prover.prove_contradiction(arrested.batch, row, tick)
+            statement = proof.steps[proof.lower].statement
+            if statement is None or statement.kind == "law":
+                yield Contradiction("neuron", proof.atom, None, None, lower, upper), proof
+            else:
+                span = statement.span
+                told = Contradiction(
+                    statement.kind, proof.atom, statement.name, span.line, lower, upper, span.source.path
+                )
+                yield told, proof
+
+
+def _repeated(prepared: Prepared, batch: int, rows: Array) -> Iterator[int]:
+    """The places of the instances that say the same as an earlier one."""
+    for formula, mine, ids in prepared.grounding.assignments(batch, rows):
+        assert formula.root is not None
+        first = first_of_each(unfold(prepared.lifted, formula.root, through_shared=True), ids)
+        if first is not None:
+            yield from set(mine.tolist()) - set(mine.take(first).tolist())
+
+
+def _members(proof: Proof, program: CheckedProgram) -> tuple[Member, ...]:
+    """The facts and statements of a proof, without repetition: facts in the order of files and rows, then
+    statements."""
+    facts: dict[object, StatedFact] = {}
+    rules: dict[int, StatedRule] = {}
+    for step in proof.steps:
+        if step.given is not None and isinstance(step.conclusion, ast.Atom):
+            fact = _stated(step, program)
+            facts[fact.predicate, fact.arguments, fact.given] = fact
+        own = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
+        rules |= {id(each): StatedRule(each) for each in own if each is not None}
+    listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
+    stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
+    return (*listed, *stated)
+
+
+def _stated(step: Step, program: CheckedProgram) -> StatedFact:
+    assert isinstance(step.conclusion, ast.Atom) and step.given is not None
+    arguments = tuple(argument.text for argument in step.conclusion.arguments if isinstance(argument, ast.Constant))
+    numeric = program.predicates[step.conclusion.name].numeric
+    return StatedFact(step.conclusion.name, arguments, step.given, numeric)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from lnnkit.check.program import CheckedProgram, Fact
-from lnnkit.data.table import FactTable
+from lnnkit.check.program import CheckedProgram
 from lnnkit.explain.conflict.conflict import Conflict
-from lnnkit.explain.conflict.conflict_members import Member, StatedFact, StatedRule
-from lnnkit.explain.conflict.repairs import DEARER
-from lnnkit.explain.missing.hypothetical_facts import without_rows
-from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.conflict.program_variants import without
+from lnnkit.explain.conflict.repairs import DEARER, Member, StatedFact, StatedRule
 from lnnkit.explain.render.proof_text import format_bound
 from lnnkit.outcome import Contradiction
 
@@ -149,34 +145,3 @@ def _place(member: Member) -> tuple[object, ...]:
     if isinstance(member, StatedFact):
         return 0, member.given.file, member.given.row, member.predicate, member.arguments, member.given.text
     return 1, member.statement.span.source.path, member.statement.span.start
-
-
-def without(program: CheckedProgram, members: Sequence[Member]) -> CheckedProgram:
-    """The program without some facts and statements; the entities that the facts name stay known."""
-    facts = [each for each in members if isinstance(each, StatedFact)]
-    places = {(each.predicate, each.arguments, each.given.file, each.given.row) for each in facts}
-    rules = {id(each.statement) for each in members if isinstance(each, StatedRule)}
-    origins = FactSources(program)
-
-    def silent(fact: Fact) -> Fact:
-        if (fact.predicate, fact.arguments, fact.span.source.path, fact.span.line) not in places:
-            return fact
-        own = program.predicates[fact.predicate]
-        lower, upper = (-math.inf, math.inf) if own.numeric else (0.0, 0.0 if own.closed else 1.0)
-        return replace(fact, lower=lower, upper=upper)
-
-    def rows(number: int, table: FactTable) -> set[int]:
-        own = [each for each in facts if (each.predicate, each.given.file) == (table.predicate, table.source)]
-        return {
-            place
-            for each in own
-            for place in origins.rows(number, each.predicate, each.arguments)
-            if int(table.rows[place]) == each.given.row
-        }
-
-    return replace(
-        program,
-        facts=tuple(map(silent, program.facts)),
-        tables=tuple(without_rows(table, rows(n, table)) for n, table in enumerate(program.tables)),
-        assertions=tuple(each for each in program.assertions if id(each) not in rules),
-    )

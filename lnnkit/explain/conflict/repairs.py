@@ -1,12 +1,14 @@
-"""The least weakening of a member that resolves a contradiction."""
+"""The facts and statements that meet in a contradiction, and the least weakening of one that resolves it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from lnnkit.explain.conflict.conflict_members import Inconsistent, Loosened, Member, StatedFact, bounds_of
+from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.proof.proof import Given
 from lnnkit.explain.render.proof_text import format_bound
 from lnnkit.markup.html_table import Listing
@@ -15,6 +17,65 @@ from lnnkit.markup.html_table import Listing
 DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
 _NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
 _FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact of a conflict: its atom or number, and its source."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    given: Given
+    numeric: bool = False
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Its text and its place."""
+        return self.given.text, f"{self.given.file}:{self.given.row}"
+
+    def __str__(self) -> str:
+        return "   ".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRule:
+    """A rule or axiom of a conflict."""
+
+    statement: Assertion
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Its text and its place."""
+        return self.statement.text, f"{self.statement.span.source.path}:{self.statement.span.line}"
+
+    def __str__(self) -> str:
+        return "   ".join(self.parts)
+
+
+Member = StatedFact | StatedRule
+
+
+class Inconsistent(Protocol):
+    """Whether a program of these members alone, one of them weakened, is contradictory. Slow convergence to a
+    contradiction is followed for a bounded number of rounds; if ``thoroughly``, several times as many."""
+
+    def __call__(self, members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loosened:
+    """A member whose bounds are weakened to these."""
+
+    member: Member
+    lower: float
+    upper: float
+
+
+def bounds_of(member: Member) -> tuple[float, float]:
+    """The bounds that a member asserts."""
+    if isinstance(member, StatedFact):
+        return member.given.lower, member.given.upper
+    return truth_of(member.statement, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +231,18 @@ def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> f
             if abs(plain - far) <= 2**-9 * high and not contradicts(plain):
                 return plain
     return far
+
+
+def known_range(program: CheckedProgram, number: str) -> float:
+    """The width of the hull of all finite ends that facts and tables state of a number. Where they state one value
+    alone, its magnitude; 1 where that is 0 too."""
+    stated = [each for fact in program.facts if fact.predicate == number for each in (fact.lower, fact.upper)]
+    ends = [end for end in stated if math.isfinite(end)]
+    for table in program.tables:
+        if table.predicate == number:
+            for column in (table.lower, table.upper):
+                known = column[abs(column) < math.inf]
+                ends += [float(known.min()), float(known.max())] if len(known) else []
+    if not ends:
+        return 1.0
+    return max(ends) - min(ends) or abs(ends[0]) or 1.0

@@ -11,12 +11,10 @@ from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.comparison_values import known_numbers
-from lnnkit.explain.missing.derived_premises import followed
 from lnnkit.explain.missing.nearest_instances import Literal, nearest
 from lnnkit.explain.missing.premise_improvement import PremiseImprovement, Wanted
-from lnnkit.explain.missing.quantifier_rows import unsettled
-from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises
-from lnnkit.explain.missing.verified_ways import Added, chosen
+from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises, unsettled
+from lnnkit.explain.missing.verified_ways import Added, chosen, followed
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import SIDES
 from lnnkit.explain.provenance.ground_text import Argument, GroundText

@@ -1,14 +1,19 @@
-"""Selects the ways to show and verifies each: its premises are added to the facts, and the program is inferred
-again."""
+"""Selects the ways to show, and verifies each.
+
+Missing premises of closed predicates are followed through the rules that would derive them, down to premises that only
+a fact can change. Then the premises of each way are added to the facts, and the program is inferred again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 
 from lnnkit.explain.missing.why_not import Missing, Way
 
 _LISTED = 10  # ways shown, what a screen holds
+_FOLLOWED = 100  # atoms, a limit of work: 30 ms each in a chain of 50 rules
 _NEARLY = 1e-6  # the precision to which the improvement of premises is searched
 
 
@@ -30,6 +35,7 @@ class Came:
         return self.meets is not None or self.lower > self.upper + _NEARLY
 
 
+Deriving = Callable[[Missing], Sequence[Way]]
 Added = Callable[[Way], "Came | None"]  # None if inference would exceed its budget
 
 
@@ -108,3 +114,50 @@ def _tried(way: Way, side: int, bound: float, added: Added) -> Way:
     got = came.upper if side else came.lower
     gain = bound - got if side else got - bound
     return replace(way, gives=got) if gain > _NEARLY else replace(way, blocked=True)
+
+
+def followed(ways: Sequence[Way], atom: str, deriving: Deriving) -> Iterator[Way]:
+    """The ways to ``atom``, nearest first, each once for every choice of the rules that derive its premises. Where none
+    is followed to its end within the limit, those that are not."""
+    known: dict[tuple[str, float], Sequence[Way]] = {}
+    queue = [(effort(way), number, way) for number, way in enumerate(ways)]
+    heapify(queue)
+    made, ended, waiting = 0, False, list[Way]()
+    while queue:
+        _, _, way = heappop(queue)
+        premise = next((each for each in way.lacking if each.underived), None)
+        if premise is None:
+            ended = True
+            yield way
+            continue
+        key = premise.atom, premise.needed
+        if key not in known:
+            if len(known) == _FOLLOWED:
+                waiting.append(way)
+                continue
+            known[key] = deriving(premise)
+        for one in _through(way, premise, known[key], frozenset({atom})):
+            made -= 1  # of equally near ones the last first: down to an end, before others are begun
+            heappush(queue, (effort(one), made, one))
+    yield from () if ended else waiting
+
+
+def _through(way: Way, premise: Missing, choices: Sequence[Way], path: frozenset[str]) -> list[Way]:
+    """The way with each of the choices for a premise, wherever it occurs, that needs no atom on the ``path`` to it; if
+    there is none, a fact must supply the premise."""
+    found = [way]
+    for place, each in enumerate(way.missing):
+        if each.through is not None:
+            inner = [replace(each, through=one) for one in _through(each.through, premise, choices, path | {each.atom})]
+        elif (each.atom, each.needed) == (premise.atom, premise.needed):
+            ahead = path | {each.atom}
+            fit = [one for one in choices if not any(other.atom in ahead for other in one.missing)]
+            inner = [replace(each, through=one) for one in fit] or [replace(each, underived=False)]
+        else:
+            continue
+        found = [
+            replace(one, missing=[*one.missing[:place], made, *one.missing[place + 1 :]])
+            for one in found
+            for made in inner
+        ]
+    return found

@@ -124,7 +124,7 @@ class _Search:
         if not free:
             self._found.readings += [(read.reading, self._formula, read.leaf) for read in reads]
             return
-        generators: list[tuple[int, int, Read]] = []
+        generators: list[tuple[Sequence[Mapping[int, int]], Read]] = []
         for leaf in self._leaves:
             neuron = self._formula.neurons[leaf]
             if neuron.block or not any(a in free for a in neuron.arguments):
@@ -135,15 +135,15 @@ class _Search:
                     continue
                 read = Read(leaf, (0,), side, default)
                 if self._holds(view, [*reads, read]):
-                    generators.append((len(self._matching(leaf, bindings)), leaf, read))
+                    generators.append((self._matching(leaf, bindings), read))
         if not generators:
             variable = free[0]
             for entity in self._rules._grounding.domain.sorts[self._formula.sorts[variable]].tolist():
                 self.run({**bindings, variable: entity})
             return
-        _, leaf, read = min(generators, key=lambda each: each[:2])
+        matching, read = min(generators, key=lambda each: len(each[0]))
         self._keep(view, [*reads, read])
-        for more in self._matching(leaf, bindings):
+        for more in matching:
             self.run({**bindings, **more})
 
     def _look(self, bindings: Mapping[int, int]) -> tuple[InstanceView, list[Read]]:
@@ -192,8 +192,7 @@ class _Search:
         columns = rules.columns(neuron.source) if completed is None else rules.exceptions(neuron.source, completed)
         fits, first = self._fitting(leaf, columns, bindings)
         if completed is None and rules._wording.is_predicate(neuron.source):
-            rows = rules._grounding.atoms.tables[neuron.source].rows
-            fits &= np.array([rules._readings.is_given(row) for row in rows.tolist()], bool)
+            fits &= rules._grounding.atoms.flags("given")[rules._grounding.atoms.tables[neuron.source].rows]
         rows = np.flatnonzero(fits).tolist()
         return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]
 

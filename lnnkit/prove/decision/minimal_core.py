@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.explain.proof.proof import Given, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
@@ -20,7 +21,6 @@ from lnnkit.prove.ground.dependency_cone import Definition, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
-from lnnkit.prove.ground.predicate_component import names_in
 from lnnkit.prove.ground.unfounded import Loop
 from lnnkit.prove.solving import Z3, Interrupted
 from lnnkit.prove.verdict import CoreMember, Proved

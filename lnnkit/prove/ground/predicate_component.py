@@ -15,6 +15,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
+from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.syntax import ast
 
 Formula = ast.Expression | SameEntity
@@ -145,9 +146,3 @@ def _table(predicate: str, texts: Iterable[str]) -> FactTable:
     count = len(names)
     column = EntityColumn(np.arange(count, dtype=np.int32), names)
     return FactTable(predicate, (column,), np.zeros(count), np.ones(count), np.arange(count), _NOWHERE)
-
-
-def names_in(formula: Formula) -> frozenset[str]:
-    """The predicates and numbers of a formula."""
-    found = nodes(formula)  # pyright: ignore[reportArgumentType]  # equalities of entities have no operands
-    return frozenset(node.name for node in found if isinstance(node, ast.Atom))

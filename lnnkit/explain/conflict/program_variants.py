@@ -1,0 +1,139 @@
+"""Programs with other facts or fewer statements: what if, conflicts alone, and what is left without some members."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from lnnkit.check.program import CheckedProgram, Fact, SameEntity
+from lnnkit.check.walk import nodes
+from lnnkit.data.column import EntityColumn
+from lnnkit.explain.conflict.repairs import Loosened, Member, StatedFact, StatedRule, bounds_of
+from lnnkit.explain.provenance.fact_sources import FactSources, fact_text
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
+
+if TYPE_CHECKING:
+    from lnnkit.data.table import FactTable
+
+ASSUMED = "<assumed>"
+_NOWHERE = Span(Source("", ""), 0, 0)
+
+
+def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool) -> Fact:
+    """The assumed fact about an atom, or a ``numeric`` attribute. Raises ``ValueError`` for invalid bounds."""
+    if numeric and not (lower <= upper and lower < math.inf and upper > -math.inf):
+        raise ValueError(f"[{lower}, {upper}] are not the ends of a number: lower must be at most upper")
+    if not numeric and not 0 <= lower <= upper <= 1:
+        raise ValueError(f"[{lower}, {upper}] are not truth bounds: 0 <= lower <= upper <= 1 must hold")
+    text = fact_text(predicate, arguments, lower, upper, numeric=numeric)
+    return Fact(predicate, tuple(arguments), lower, upper, Span(Source(ASSUMED, text), 0, len(text)))
+
+
+def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fact]) -> CheckedProgram:
+    """The program with these facts in place of all its own facts about their atoms."""
+    atoms = {(fact.predicate, fact.arguments) for fact in facts}
+    kept = tuple(fact for fact in program.facts if (fact.predicate, fact.arguments) not in atoms)
+    tables = tuple(
+        without_rows(table, {row for fact in facts for row in origins.rows(number, fact.predicate, fact.arguments)})
+        for number, table in enumerate(program.tables)
+    )
+    return replace(program, facts=(*kept, *facts), tables=tables)
+
+
+def tightens(origins: FactSources, fact: Fact) -> bool:
+    """Whether a fact implies all of the program's facts about its atom."""
+    said = origins.of(fact.predicate, fact.arguments)
+    return all(fact.lower >= each.lower and fact.upper <= each.upper for each in said)
+
+
+def without_rows(table: FactTable, rows: set[int]) -> FactTable:
+    """The table without some rows; the entities that they name remain known."""
+    if not rows:
+        return table
+    import numpy as np
+
+    keep = np.ones(len(table), bool)
+    keep[list(rows)] = False
+    columns = tuple(EntityColumn(column.codes[keep], column.names) for column in table.columns)
+    return replace(table, columns=columns, lower=table.lower[keep], upper=table.upper[keep], rows=table.rows[keep])
+
+
+def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | None) -> CheckedProgram:
+    """The program of these facts and statements only, one of them weakened. Its other facts are kept without bounds,
+    since they introduce entities."""
+    completed = frozenset[str]().union(*program.strata)
+    own = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
+    facts: list[Fact] = [
+        replace(fact, lower=0.0, upper=0.0 if program.predicates[fact.predicate].closed else 1.0)
+        for fact in program.facts
+        if fact.arguments
+        and not program.predicates[fact.predicate].numeric
+        and fact.predicate not in completed
+        and (fact.predicate, fact.arguments) not in own
+    ]
+    bounds = {id(member): bounds_of(member) for member in members}
+    if loose is not None:
+        bounds |= {id(member): (loose.lower, loose.upper) for member in members if member == loose.member}
+    for member in members:
+        if isinstance(member, StatedFact):
+            facts.append(Fact(member.predicate, member.arguments, *bounds[id(member)], _NOWHERE))
+    order = {id(statement): place for place, statement in enumerate(program.assertions)}
+    rules = [member for member in members if isinstance(member, StatedRule)]
+    rules.sort(key=lambda member: order.get(id(member.statement), 0))
+    ends = [bounds[id(member)] for member in rules]
+    stated = [replace(rule.statement, lower=low, upper=high) for rule, (low, high) in zip(rules, ends, strict=True)]
+    named = {fact.predicate for fact in facts}.union(*(names_in(statement.formula) for statement in stated))
+    predicates = {name: predicate for name, predicate in program.predicates.items() if name in named}
+    strata = tuple(stratum & named for stratum in program.strata if stratum & named)
+    labels = tuple(label for label in program.labels if label.predicate in named)
+    return replace(
+        program,
+        predicates=predicates,
+        facts=tuple(facts),
+        tables=(),
+        assertions=tuple(stated),
+        queries=(),
+        strata=strata,
+        labels=labels,
+        label_tables=(),
+    )
+
+
+def without(program: CheckedProgram, members: Sequence[Member]) -> CheckedProgram:
+    """The program without some facts and statements; the entities that the facts name stay known."""
+    facts = [each for each in members if isinstance(each, StatedFact)]
+    places = {(each.predicate, each.arguments, each.given.file, each.given.row) for each in facts}
+    rules = {id(each.statement) for each in members if isinstance(each, StatedRule)}
+    origins = FactSources(program)
+
+    def silent(fact: Fact) -> Fact:
+        if (fact.predicate, fact.arguments, fact.span.source.path, fact.span.line) not in places:
+            return fact
+        own = program.predicates[fact.predicate]
+        lower, upper = (-math.inf, math.inf) if own.numeric else (0.0, 0.0 if own.closed else 1.0)
+        return replace(fact, lower=lower, upper=upper)
+
+    def rows(number: int, table: FactTable) -> set[int]:
+        own = [each for each in facts if (each.predicate, each.given.file) == (table.predicate, table.source)]
+        return {
+            place
+            for each in own
+            for place in origins.rows(number, each.predicate, each.arguments)
+            if int(table.rows[place]) == each.given.row
+        }
+
+    return replace(
+        program,
+        facts=tuple(map(silent, program.facts)),
+        tables=tuple(without_rows(table, rows(n, table)) for n, table in enumerate(program.tables)),
+        assertions=tuple(each for each in program.assertions if id(each) not in rules),
+    )
+
+
+def names_in(formula: ast.Expression | SameEntity) -> frozenset[str]:
+    """The predicates and numbers of a formula."""
+    found = nodes(cast("ast.Expression", formula))  # equalities of entities have no operands
+    return frozenset(node.name for node in found if isinstance(node, ast.Atom))
