@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from lnnkit.answer_table import finite
 from lnnkit.explain.checker.proof_checker import World, faults
-from lnnkit.explain.proof.proof import Proof, ProofData, Step
+from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.render.proof_page import fragment, proof_graph
-from lnnkit.explain.render.proof_text import lines
+from lnnkit.explain.render.proof_text import ProofData, lines
 from lnnkit.markup.templating import document
 from lnnkit.picture.dot_writer import dot
 from lnnkit.syntax.printer import format_expression

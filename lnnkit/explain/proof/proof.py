@@ -7,15 +7,12 @@ that upper bounds of completed predicates may rest on each other.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from lnnkit.answer_table import TruthState, number_state, truth_state
 from lnnkit.check.program import Assertion
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 Side = Literal["lower", "upper"]
@@ -31,7 +28,6 @@ Reason = Literal[
     "exact",  # all premises together imply it, by the solver (`lnnkit.prove`)
     "contradiction",  # an instance is unsatisfiable: no truth of its atoms satisfies it
 ]
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,44 +155,3 @@ class Proof:
         """The facts that a step rests on through statements; none if it is a fact."""
         given = (self.steps[number].given for number in self.reachable(top) if number != top)
         return tuple(dict.fromkeys(each.text.removeprefix("fact ") for each in given if each is not None))
-
-
-@dataclass(frozen=True)
-class ProofData:
-    """Why ``atom`` has its bounds, for every renderer. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds.
-    ``warnings`` are those about the question."""
-
-    proof: Proof
-    alpha: float = 1.0
-    contested: bool = False
-    numeric: bool = False
-    warnings: tuple[Diagnostic, ...] = ()
-
-    @property
-    def atom(self) -> str:
-        return self.proof.atom
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        return self.proof.steps
-
-    @property
-    def lower(self) -> float:
-        return self._ends[0]
-
-    @property
-    def upper(self) -> float:
-        return self._ends[1]
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        """The bounds, swapped where rounding made them cross, as answers show them."""
-        lower, upper = (self.proof.steps[number].bound for number in (self.proof.lower, self.proof.upper))
-        crossed = lower > upper and math.isclose(lower, upper, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
-        return (upper, lower) if crossed else (lower, upper)
-
-    @property
-    def state(self) -> TruthState:
-        if self.numeric:
-            return number_state(self.lower, self.upper)
-        return truth_state(self.lower, self.upper, self.alpha)

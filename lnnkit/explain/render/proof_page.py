@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import format_bounds, state_in_words
-from lnnkit.explain.proof.proof import ProofData, Step
-from lnnkit.explain.render.proof_text import SIGNS, because, claimed, left_out
+from lnnkit.explain.proof.proof import Step
+from lnnkit.explain.render.proof_text import SIGNS, ProofData, because, claimed, left_out
 from lnnkit.markup.html_tree import TreeLine, tree
 from lnnkit.picture.boxes import Arrow, Box, Drawing
 

@@ -2,18 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lnnkit.answer_table import format_bounds, state_in_words
+from lnnkit.answer_table import TruthState, format_bounds, number_state, state_in_words, truth_state
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
-from lnnkit.explain.proof.proof import ProofData, Step
+from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 RELATION = {"lower": ">=", "upper": "<="}
+_ROUNDING = 1e-9
 SIGNS = {"lower": "≥", "upper": "≤"}
+
+
+@dataclass(frozen=True)
+class ProofData:
+    """Why ``atom`` has its bounds, for every renderer. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds.
+    ``warnings`` are those about the question."""
+
+    proof: Proof
+    alpha: float = 1.0
+    contested: bool = False
+    numeric: bool = False
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def atom(self) -> str:
+        return self.proof.atom
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        return self.proof.steps
+
+    @property
+    def lower(self) -> float:
+        return self._ends[0]
+
+    @property
+    def upper(self) -> float:
+        return self._ends[1]
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The bounds, swapped where rounding made them cross, as answers show them."""
+        lower, upper = (self.proof.steps[number].bound for number in (self.proof.lower, self.proof.upper))
+        crossed = lower > upper and math.isclose(lower, upper, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+        return (upper, lower) if crossed else (lower, upper)
+
+    @property
+    def state(self) -> TruthState:
+        if self.numeric:
+            return number_state(self.lower, self.upper)
+        return truth_state(self.lower, self.upper, self.alpha)
 
 
 @dataclass(frozen=True, slots=True)
