@@ -166,9 +166,8 @@ class NeedFinder:
         passed: set[int] = set()
         while block > 0:
             quantifier = next(i for i, n in enumerate(self.formula.neurons) if n.inner == block)
-            kind = self.formula.neurons[quantifier].kind
             parent = self.formula.blocks[block].parent
-            if self._raised(quantifier, neuron, side) == (kind == "exists"):
+            if self._raised(quantifier, neuron, side) == (not self.formula.neurons[quantifier].least):
                 if not self._last_candidate(block, quantifier):
                     return
                 needed = parent
@@ -190,7 +189,7 @@ class NeedFinder:
         if count <= 1:
             return True
         body = self.formula.neurons[quantifier].operands[0]
-        end = "upper" if self.formula.neurons[quantifier].kind == "exists" else "lower"
+        end = "lower" if self.formula.neurons[quantifier].least else "upper"
         if any(
             (high < 1.0) if end == "upper" else (low > 0.0) for low, high in self.analysis.upward.default_values(body)
         ):

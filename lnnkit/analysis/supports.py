@@ -110,7 +110,7 @@ class Analysis:
                 demands[neuron.operands[0]] += [
                     _Demand(other(d.end), 1 - d.level, d.supports, d.exact) for d in demands[index]
                 ]
-            elif neuron.kind in ("forall", "exists"):
+            elif neuron.quantifies:
                 if index not in self.vacant:
                     demands[neuron.operands[0]] += demands[index]
             elif isinstance(neuron.arithmetic, Comparison):
@@ -307,7 +307,7 @@ class Analyses:
                 continue
             sorts = {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound}
             if sorts & self._empty:
-                found[index] = (1.0, 1.0) if neuron.kind == "forall" else (0.0, 0.0)
+                found[index] = (1.0, 1.0) if neuron.least else (0.0, 0.0)
         return found
 
     def _doubtful(self, formula: Formula) -> frozenset[int]:

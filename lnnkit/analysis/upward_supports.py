@@ -79,11 +79,11 @@ class Upward:
             elif neuron.kind == "same":
                 fall = falls.get(index) if index in self._same else 1.0
                 values.append(_FREE if fall is None else (fall, fall))
-            elif neuron.kind in ("forall", "exists"):
+            elif neuron.quantifies:
                 low, high = self.vacant.get(index, values[neuron.operands[0]])
                 if index in self.doubtful:
                     other = (values if self.unnamed is None else self.unnamed.bases)[neuron.operands[0]]
-                    low, high = (min(low, other[0]), high) if neuron.kind == "forall" else (low, max(high, other[1]))
+                    low, high = (min(low, other[0]), high) if neuron.least else (low, max(high, other[1]))
                 values.append((low, high))
             else:
                 values.append(_single(neuron, [values[operand] for operand in neuron.operands]))
@@ -114,13 +114,13 @@ class Upward:
             elif neuron.kind == "not":
                 low, high = bests[neuron.operands[0]]
                 best, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
-            elif neuron.kind in ("forall", "exists"):
+            elif neuron.quantifies:
                 if index not in self.vacant:
                     best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
                 if index in self.doubtful:
                     far, moved = (bests, moves) if self.unnamed is None else self.unnamed.reach
                     best = best if index not in self.vacant else far[neuron.operands[0]]
-                    move = _with_unnamed(neuron.kind, move, moved[neuron.operands[0]])
+                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 family = self.informing(index)
                 best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
@@ -226,13 +226,13 @@ class Upward:
             elif neuron.kind == "not":
                 low, high = outs[neuron.operands[0]]
                 out, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
-            elif neuron.kind in ("forall", "exists"):
+            elif neuron.quantifies:
                 if index not in self.vacant:
                     out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
                 if index in self.doubtful:
                     far, moved = (outs, moves) if self.unnamed is None else self.unnamed.loosened
                     out = out if index not in self.vacant else far[neuron.operands[0]]
-                    move = _with_unnamed(neuron.kind, move, moved[neuron.operands[0]])
+                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 if base != _FREE and neuron.kind == COMPARISON:
                     family = self.informing(index)
@@ -265,10 +265,10 @@ class Upward:
         return (reach[0], reach[1]), (families[0], families[1])
 
 
-def _with_unnamed(kind: str, named: Ends, unnamed: Ends) -> Ends:
+def _with_unnamed(quantifier: Neuron, named: Ends, unnamed: Ends) -> Ends:
     """What may move a quantifier that is about unnamed individuals too: they can keep a ``forall`` from being true and
     an ``exists`` from being false."""
-    if kind == "forall":
+    if quantifier.least:
         return union([named[0], unnamed[0]]), named[1]
     return named[0], union([named[1], unnamed[1]])
 

@@ -48,9 +48,9 @@ def as_expression(
                 node = _same(arguments)
             case "not":
                 node = ast.Not(operands[0], span=_NOWHERE)
-            case "forall" | "exists":
+            case _ if neuron.quantifies:
                 bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
-                node = (ast.Forall if neuron.kind == "forall" else ast.Exists)(bound, operands[0], span=_NOWHERE)
+                node = (ast.Forall if neuron.least else ast.Exists)(bound, operands[0], span=_NOWHERE)
             case "compare" | "term":
                 assert neuron.arithmetic is not None
                 node = arithmetic_expression(neuron.arithmetic, operands)

@@ -75,13 +75,13 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
     values: list[Bounds] = []
     for index, neuron in enumerate(formula.neurons):
         operands = [values[operand] for operand in neuron.operands]
-        if neuron.kind in ("forall", "exists") and neuron.inner < 0:  # over one row
+        if neuron.quantifies and neuron.inner < 0:  # over one row
             values.append(operands[0])
-        elif neuron.kind in ("forall", "exists"):
+        elif neuron.quantifies:
             rows = groupings[neuron.inner]
             assert rows is not None
-            reduce = forall if neuron.kind == "forall" else exists
-            values.append(rows.around(reduce(rows.optional(operands[0], neuron.kind), rows.group, rows.groups)))
+            fold = forall if neuron.least else exists
+            values.append(rows.around(fold(rows.optional(operands[0], least=neuron.least), rows.group, rows.groups)))
         elif operands:
             values.append(neuron_upward(neuron, operands))
         else:
@@ -122,7 +122,7 @@ def downward(
                 descent.enter(index, told(node, values[index]))
             continue
         operands = [boxes[operand] for operand in neuron.operands]
-        if neuron.kind in ("not", "forall", "exists"):
+        if neuron.kind == "not" or neuron.quantifies:
             boxes[neuron.operands[0]] = complement(node) if neuron.kind == "not" else node
             continue
         if isinstance(neuron.arithmetic, Comparison):
@@ -178,7 +178,7 @@ def _reach(formula: Formula, index: int, values: Sequence[Bounds], unknown: Boun
     neuron = formula.neurons[index]
     if neuron.kind in ("true", "false"):
         return values[index]
-    if not neuron.operands or neuron.arithmetic is not None or neuron.kind in ("forall", "exists"):
+    if not neuron.operands or neuron.arithmetic is not None or neuron.quantifies:
         return unknown
     return neuron_upward(neuron, [_reach(formula, operand, values, unknown) for operand in neuron.operands])
 

@@ -26,9 +26,10 @@ def prenexed(formula: Formula, signs: Mapping[int, int]) -> Formula | None:
     if len(formula.blocks) == 1 or not chain:
         return None
     least, most = _read(formula)
-    kinds = {"exists": -1 if least else 1, "forall": 1 if least else -1}
     quantifiers = [(each, signs.get(place, 0)) for place, each in enumerate(formula.neurons) if each.inner >= 0]
-    if least == most or any(sign != kinds[each.kind] or (formula.heads and sign > 0) for each, sign in quantifiers):
+    if least == most or any(
+        sign != (1 if each.least == least else -1) or (formula.heads and sign > 0) for each, sign in quantifiers
+    ):
         return None
     neurons = tuple(each._replace(block=0, inner=-1) for each in formula.neurons)
     variables = formula.around(len(formula.blocks) - 1)

@@ -30,10 +30,9 @@ class Grouping(NamedTuple):
     virtual: Array
     stranger: Array
 
-    def optional(self, rows: Bounds, kind: str) -> Bounds:
-        """The bounds of the rows that the quantifier ``kind`` may rely on, given that unnamed individuals may not
-        exist."""
-        if kind == "forall":
+    def optional(self, rows: Bounds, *, least: bool) -> Bounds:
+        """The bounds of the rows that a quantifier may rely on, given that unnamed individuals may not exist."""
+        if least:
             return Bounds(rows.lower, arrays.where(matching(self.stranger, rows.upper), 1.0, rows.upper))
         return Bounds(arrays.where(matching(self.stranger, rows.lower), 0.0, rows.lower), rows.upper)
 
@@ -63,8 +62,8 @@ class Descent:
         grouping = self._groupings[neuron.inner]
         assert grouping is not None and grouping.of is None
         operand = self.boxes[neuron.operands[0]]
-        inverse = forall_inverse if neuron.kind == "forall" else exists_inverse
-        found = inverse(node, grouping.optional(operand, neuron.kind), grouping.group, len(node.lower))
+        inverse = forall_inverse if neuron.least else exists_inverse
+        found = inverse(node, grouping.optional(operand, least=neuron.least), grouping.group, len(node.lower))
         (box,) = found.operands
         virtual = matching(grouping.virtual, operand.lower)
         self.boxes[neuron.operands[0]] = Bounds(

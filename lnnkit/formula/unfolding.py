@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
-from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
+from lnnkit.graph.lifted import COMPARISON, LEAST, NUMBER, QUANTIFIERS, TERMS, LiftedGraph, Root
 from lnnkit.logic import logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
@@ -42,6 +42,16 @@ class Neuron(NamedTuple):
     learned: tuple[str | None, ...] = ()
     numeric: bool = False  # whether it is a leaf that holds a number, or a term
     arithmetic: Comparison | Term | None = None  # for a comparison or term: the arithmetic over its operands
+
+    @property
+    def quantifies(self) -> bool:
+        """Whether it is a quantifier."""
+        return self.kind in QUANTIFIERS
+
+    @property
+    def least(self) -> bool:
+        """Whether it is the least of the rows of its body, a ``forall``; an ``exists`` is the greatest."""
+        return self.kind == LEAST
 
     @property
     def fixed(self) -> bool:
@@ -95,8 +105,10 @@ class Formula:
     @property
     def reads_own(self) -> tuple[bool, bool]:
         """Whether a shared neuron reads its own lower and its own upper end: all but a prenex quantifier read both."""
-        kind = "" if self.prenex_of is None else self.neurons[self.top].kind
-        return kind != "exists", kind != "forall"
+        top = self.neurons[self.top]
+        if self.prenex_of is None or not top.quantifies:
+            return True, True
+        return top.least, not top.least
 
     @property
     def learned(self) -> tuple[object, ...]:
@@ -206,7 +218,7 @@ def unfold(
         if not ready:
             inner = -1
             visible = arguments
-            if kind in ("forall", "exists"):
+            if kind in QUANTIFIERS:
                 bound = tuple(range(len(sorts), len(sorts) + len(data["bound_sorts"])))
                 sorts.extend(data["bound_sorts"])
                 written.update(zip(bound, data["bound_names"], strict=True))

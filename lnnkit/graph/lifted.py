@@ -119,7 +119,9 @@ def operands_about(graph: NeuronGraph, node: str, arguments: Arguments) -> list[
 
 
 COMPARISON = "compare"
-NEURONS = frozenset({"and", "or", "implies", "iff", "xor", "forall", "exists", COMPARISON})
+LEAST = "forall"  # the least of the rows of its body
+QUANTIFIERS = (LEAST, "exists")
+NEURONS = frozenset({"and", "or", "implies", "iff", "xor", *QUANTIFIERS, COMPARISON})
 NUMBER = "number"
 OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"})
 UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"})

@@ -315,16 +315,16 @@ class _Links:
                 values.append(_bounds(0.0, 0.0 if absent else 1.0))
             elif neuron.kind in ("true", "false"):
                 values.append(_bounds(*[float(neuron.kind == "true")] * 2))
-            elif neuron.kind in ("forall", "exists"):
+            elif neuron.quantifies:
                 lower, upper = (end.item() for end in operands[0])
-                sure = (lower, upper) == ((1.0, 1.0) if neuron.kind == "forall" else (0.0, 0.0))
+                sure = (lower, upper) == ((1.0, 1.0) if neuron.least else (0.0, 0.0))
                 values.append(operands[0] if sure else _bounds(0.0, 1.0))
             elif operands and neuron.arithmetic is None:
                 values.append(neuron_upward(neuron, operands))
             else:
                 values.append(_bounds(0.0, 1.0))
         body = values[quantifier.operands[0]]
-        truth = float(quantifier.kind == "forall")
+        truth = float(quantifier.least)
         return body.lower.item() == body.upper.item() == truth
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from lnnkit.arrays import any_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.formula.number_terms import comparison
-from lnnkit.graph.lifted import COMPARISON, LiftedGraph, NeuronGraph
+from lnnkit.graph.lifted import COMPARISON, LEAST, LiftedGraph, NeuronGraph
 from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
@@ -63,7 +63,7 @@ def _sides(graph: NeuronGraph, top: str) -> tuple[list[_Signs], int]:
     """The two sides of a statement, and whether it makes them equal (1) or opposite (-1)."""
     kind = graph.nodes[top]["kind"]
     below = [operand for operand, _ in graph.operands[top]] if kind != COMPARISON else []
-    if kind == "forall":
+    if kind == LEAST:
         return _sides(graph, below[0])
     if kind == "not" and graph.nodes[below[0]]["kind"] == "and":
         return [_signs(graph, operand) for operand, _ in graph.operands[below[0]]], -1
