@@ -33,9 +33,9 @@ class KnownValues:
         self.program = program
         self.origins = origins
         self._names = names
-        self._atoms = fixpoint.prepared.grounding.atoms
+        self.atoms = fixpoint.prepared.grounding.atoms
         self._state = fixpoint.prepared.state
-        self._domain = fixpoint.prepared.grounding.domain
+        self.domain = fixpoint.prepared.grounding.domain
         self._open = fixpoint.prepared.unfinished
         self._derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[Key, Box] = {}
@@ -70,27 +70,27 @@ class KnownValues:
 
     def has(self, sort: str, entity: str) -> bool:
         """Whether an entity is of a sort."""
-        return entity in self._domain.index and sort in self._domain.sorts and self._domain.has(sort, entity)
+        return entity in self.domain.index and sort in self.domain.sorts and self.domain.has(sort, entity)
 
     def is_open(self, sort: str) -> bool:
         """Whether a sort may contain unnamed individuals."""
-        return sort in self._domain.open_sorts
+        return sort in self.domain.open_sorts
 
     def members(self, sort: str) -> list[str]:
         """The entities of a sort."""
         if sort not in self._members:
-            ids = self._domain.sorts.get(sort)
+            ids = self.domain.sorts.get(sort)
             self._members[sort] = [] if ids is None else self._names.at(ids, len(ids))
         return self._members[sort]
 
     def count(self, sort: str) -> int:
         """The number of entities of a sort."""
-        ids = self._domain.sorts.get(sort)
+        ids = self.domain.sorts.get(sort)
         return 0 if ids is None else len(ids)
 
     def false_by_default(self, name: str) -> bool:
         """Whether atoms without a row are false."""
-        return self._atoms.tables[name].default == (0.0, 0.0)
+        return self.atoms.tables[name].default == (0.0, 0.0)
 
     def false_by_closure(self, key: Key) -> bool:
         """Whether an atom is false by the closed-world assumption: no fact lists it, and no rule makes it true."""
@@ -101,13 +101,13 @@ class KnownValues:
     def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of atoms with a row whose lower (0) or upper (1) ``end`` is above 0, with some arguments
         ``fixed``."""
-        table = self._atoms.tables[name]
+        table = self.atoms.tables[name]
         columns = table.tuples.columns
         if not columns:
             if self.box((name, ()))[end] > 0:
                 yield ()
             return
-        index = self._domain.index
+        index = self.domain.index
         if any(text not in index for text in fixed.values()):
             return
         local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
@@ -123,29 +123,18 @@ class KnownValues:
 
     # --- columns ----------------------------------------------------------------------------------------------------
 
-    def least_by_default(self, name: str) -> bool:
-        """Whether atoms without a row may be false."""
-        return self._atoms.tables[name].default[0] <= 0
-
-    def true_ids(self, name: str) -> list[np.ndarray]:
-        """The ids in the rows of a predicate that are true to some degree in every world, a column for each
-        argument."""
-        table = self._atoms.tables[name]
-        columns = table.tuples.columns
-        if not columns:
-            return []
-        kept = self._state.lower.values.take(table.row(np.arange(len(columns[0]), dtype=np.int32))) > _NOISE
-        return [column[kept] for column in columns]
-
-    def truths(self, name: str, columns: Sequence[np.ndarray], length: int) -> np.ndarray:
+    def true_in_all(self, name: str, columns: Sequence[np.ndarray], length: int) -> np.ndarray:
         """(length,) 1 where the atoms about these ids are true to some degree in every world, else 0."""
-        table = self._atoms.tables[name]
-        rows = self._atoms.find(table, [column.astype(np.int32, copy=False) for column in columns], length)
+        if not columns:
+            return np.full(length, float(self.box((name, ()))[0] > 0))
+        rows = self.atoms.find(
+            self.atoms.tables[name], [column.astype(np.int32, copy=False) for column in columns], length
+        )
         return (self._state.lower.values.take(rows) > _NOISE).astype(float)
 
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
-        table = self._atoms.tables.get(name)
+        table = self.atoms.tables.get(name)
         if table is None or table.default[0] != table.default[1]:
             return False
         columns = table.tuples.columns
@@ -154,25 +143,9 @@ class KnownValues:
             return self.settled((name, ()))
         return bool((self._state.upper.values.take(rows) - self._state.lower.values.take(rows) <= _NOISE).all())
 
-    def id_of(self, entity: str) -> int:
-        """The id of an entity; -1 if it has none."""
-        return self._domain.index.get(entity, -1)
-
-    def ids(self, sort: str) -> np.ndarray:
-        """The ids of the entities of a sort, ascending."""
-        return self._domain.sorts.get(sort, np.zeros(0, np.int32))
-
     def names_of(self, ids: np.ndarray) -> list[str]:
         """The entities with these ids."""
         return self._names.at(ids, len(ids))
-
-    def are(self, sort: str, ids: np.ndarray) -> np.ndarray:
-        """Flags of the entities with these ids that belong to a sort."""
-        own = self.ids(sort)
-        if not len(own):
-            return np.zeros(len(ids), bool)
-        places = np.minimum(np.searchsorted(own, ids), len(own) - 1)
-        return own[places] == ids
 
     @cached_property
     def arrested(self) -> frozenset[int]:
@@ -195,16 +168,16 @@ class KnownValues:
         return local
 
     def _row(self, key: Key) -> int:
-        table = self._atoms.tables[key[0]]
-        columns = [np.array([self._domain.index[text]], np.int32) for text in key[1]]
-        return int(self._atoms.find(table, columns, 1)[0])
+        table = self.atoms.tables[key[0]]
+        columns = [np.array([self.domain.index[text]], np.int32) for text in key[1]]
+        return int(self.atoms.find(table, columns, 1)[0])
 
     def _given(self, key: Key) -> bool:
-        return bool(self._atoms.flags("given")[self._row(key)])
+        return bool(self.atoms.flags("given")[self._row(key)])
 
     def _read(self, key: Key) -> Box:
         predicate = self.program.predicates[key[0]]
-        if self.lacks(key) or key[0] not in self._atoms.tables:
+        if self.lacks(key) or key[0] not in self.atoms.tables:
             if predicate.numeric:
                 return -math.inf, math.inf
             return (0.0, 0.0) if predicate.closed else (0.0, 1.0)

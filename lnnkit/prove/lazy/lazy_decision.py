@@ -18,7 +18,7 @@ from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.unfounded import antecedent
 from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Place, Quantified, Rows
-from lnnkit.prove.lazy.least_world_join import LeastWorldJoin
+from lnnkit.prove.lazy.least_world import suspects
 from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.lazy.touched_instances import TouchedInstances
 from lnnkit.prove.lazy.world_values import WorldValues
@@ -141,10 +141,9 @@ class LazyDecision(ClassicalDecision):
         self._people = set(self._world.people())
 
     def _violated_at_first(self) -> Iterator[Instance]:
-        join, limit = LeastWorldJoin(self._ground.known), self._ground.limit
         for stated in self._related.statements:
             self._pause()
-            yield from join.suspects(stated, limit)
+            yield from suspects(self._ground.known, stated, self._ground.limit)
 
     def _atoms(self, instances: Iterable[Instance]) -> set[Key | None]:
         """The atoms that instances read outside of quantifiers."""

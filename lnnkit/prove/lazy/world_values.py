@@ -90,7 +90,7 @@ class WorldValues(KnownValues):
         return self.known.count(sort) + len(self._existing.get(sort, ()))
 
     def false_by_default(self, name: str) -> bool:
-        return not self.program.predicates[name].numeric and self._atoms.tables[name].default[0] == 0
+        return not self.program.predicates[name].numeric and self.atoms.tables[name].default[0] == 0
 
     def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of atoms that are true now, or were so before the last change."""

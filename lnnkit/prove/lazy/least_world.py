@@ -1,0 +1,171 @@
+"""The instances of statements that the least world violates.
+
+In the least world every atom is as false as its inferred bounds allow. The ways in which a statement can fail are
+conjunctions of literals: their positive ones are joined, and the statement is evaluated for all rows at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnnkit.analysis.needs import Literal
+from lnnkit.arrays import Array
+from lnnkit.explain.checker.ground_form import Free
+from lnnkit.formula.unfolding import Block, Formula
+from lnnkit.join.literal_join import Joins, Path
+from lnnkit.prove.ground.dependency_cone import TooWide
+from lnnkit.prove.ground.ground_reading import Instance
+from lnnkit.prove.ground.known_values import KnownValues
+from lnnkit.prove.ground.parts import Part, Stated
+
+_MOST = 64  # ways; a statement with more is searched as a whole
+_MOST_ROWS = 5_000_000  # greatest number of rows of a join
+Columns = Mapping[str, Array]  # ids of entities, by variable name
+Box = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class Way:
+    """Atoms that are true if a statement fails in this way. ``variables`` (names and sorts) are those of the statement
+    and of the quantifiers that need a row."""
+
+    atoms: tuple[Part, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+def ways(stated: Stated) -> list[Way]:
+    """The ways in which a statement can fail in a world where every atom is true or false. A statement that demands an
+    intermediate truth fails everywhere."""
+    never = stated.lower > 0 and stated.upper < 1
+    found = [Way()] if never else _ways(stated.part, wanted=stated.lower <= 0)
+    if len(found) > _MOST:
+        found = [Way()]
+    return [Way(each.atoms, (*stated.variables, *each.variables)) for each in dict.fromkeys(found)]
+
+
+def _ways(part: Part, *, wanted: bool) -> list[Way]:
+    """The ways in which a formula has the truth ``wanted``; if they are too many, more than `_MOST` of them."""
+    match part.kind:
+        case "true" | "false":
+            return [Way()] if wanted == (part.kind == "true") else []
+        case "atom":
+            return [Way((part,) if wanted else ())]
+        case "same" | "compare":
+            return [Way()]
+        case "not":
+            return _ways(part.operands[0], wanted=not wanted)
+        case "exists" | "forall":
+            if wanted != (part.kind == "exists"):
+                return [Way()]
+            inner = _ways(part.operands[0], wanted=wanted)
+            return [Way(each.atoms, (*each.variables, *part.bound)) for each in inner]
+        case "and" | "or":
+            options = [_ways(operand, wanted=wanted) for operand in part.operands]
+            return _first(itertools.chain(*options)) if wanted == (part.kind == "or") else _together(*options)
+        case "implies":
+            sides = [_ways(operand, wanted=wanted == bool(place)) for place, operand in enumerate(part.operands)]
+            return _first(itertools.chain(*sides)) if wanted else _together(*sides)
+    one, other = ([_ways(operand, wanted=truth) for truth in (False, True)] for operand in part.operands)
+    alike = wanted == (part.kind == "iff")
+    return _first([*_together(one[False], other[not alike]), *_together(one[True], other[alike])])
+
+
+def _together(*options: Sequence[Way]) -> list[Way]:
+    """A way of each, in all combinations."""
+    joined = itertools.chain.from_iterable
+    chosen = itertools.product(*options)
+    return _first(Way((*joined(w.atoms for w in each),), (*joined(w.variables for w in each),)) for each in chosen)
+
+
+def _first(found: Iterable[Way]) -> list[Way]:
+    return list(itertools.islice(found, _MOST + 1))
+
+
+def suspects(known: KnownValues, stated: Stated, most: int) -> Iterator[Instance]:
+    """A superset of the instances that fail in the least world of ``known``. Raises `TooWide` if more than ``most``
+    fail in one way, or if a join has too many rows."""
+    met: set[tuple[str, ...]] = set()
+    names = [name for name, _ in stated.variables]
+    for way in ways(stated):
+        count = 0
+        for columns, length in _joined(known, way, len(names)):
+            low, high = _box(known, stated.part, columns, length)
+            kept = np.flatnonzero(~((low >= stated.lower) & (high <= stated.upper)))
+            count += len(kept)
+            if count > most:
+                raise TooWide(f"{count:,} instances of `{stated.origin.text}` would have to be translated")
+            rows = [known.names_of(columns[name][kept]) for name in names]
+            for row in zip(*rows, strict=True) if names else [()] * len(kept):
+                if row not in met:
+                    met.add(row)
+                    yield Instance(stated, dict(zip(names, row, strict=True)))
+
+
+def _joined(known: KnownValues, way: Way, count: int) -> Iterator[tuple[Columns, int]]:
+    """The values of a way's first ``count`` variables, those of its statement, for which its atoms are true."""
+    numbers = {name: number for number, (name, _) in enumerate(way.variables)}
+    literals: list[Literal] = []
+    for atom in way.atoms:
+        if known.atoms.tables[atom.name].default[0] > 0:
+            continue
+        if atom.terms:
+            arguments = tuple(numbers[term.name] if isinstance(term, Free) else term for term in atom.terms)
+            literals.append(Literal(atom.name, arguments, "lower"))
+        elif known.box((atom.name, ()))[0] <= 0:
+            return
+    wanted = tuple(range(count))
+    formula = Formula((), (Block(-1, wanted, ()),), tuple(sort for _, sort in way.variables), 0.0, 1.0)
+    joins = Joins(formula, known.atoms, known.domain, _checked, -1, None)
+    for part in joins.whole(tuple(dict.fromkeys(literals)), Path(0)):
+        yield {name: part.column(number) for name, number in numbers.items() if number < count}, part.length
+
+
+def _checked(_formula: Formula, rows: int) -> None:
+    if rows > _MOST_ROWS:
+        raise TooWide(f"a statement has {rows:,} instances to examine; at most {_MOST_ROWS:,} are examined")
+
+
+def _box(known: KnownValues, part: Part, columns: Columns, length: int) -> Box:
+    """Bounds of a formula in the least world, for each row. Quantifiers and comparisons are left unknown."""
+    match part.kind:
+        case "true" | "false":
+            made = np.full(length, float(part.kind == "true"))
+            return made, made
+        case "atom":
+            made = known.true_in_all(part.name, [_column(known, term, columns, length) for term in part.terms], length)
+            return made, made
+        case "same":
+            one, other = (_column(known, term, columns, length) for term in part.terms)
+            made = (one == other).astype(float)
+            return made, made
+        case "not":
+            low, high = _box(known, part.operands[0], columns, length)
+            return 1 - high, 1 - low
+    if part.bound or part.arithmetic is not None:
+        return np.zeros(length), np.ones(length)
+    return _connective(part.kind, [_box(known, operand, columns, length) for operand in part.operands])
+
+
+def _column(known: KnownValues, term: object, columns: Columns, length: int) -> Array:
+    if isinstance(term, Free):
+        return columns[term.name]
+    return np.full(length, known.domain.index[str(term)], np.int32)
+
+
+def _connective(kind: str, x: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of a connective at truths of 0 and 1, over columns."""
+    lows, highs = [low for low, _ in x], [high for _, high in x]
+    match kind:
+        case "and":
+            return np.minimum.reduce(lows), np.minimum.reduce(highs)
+        case "or":
+            return np.maximum.reduce(lows), np.maximum.reduce(highs)
+        case "implies":
+            return np.maximum(1 - highs[0], lows[1]), np.maximum(1 - lows[0], highs[1])
+    known = (lows[0] == highs[0]) & (lows[1] == highs[1])
+    equal = ((lows[0] == lows[1]) == (kind == "iff")).astype(float)
+    return np.where(known, equal, 0.0), np.where(known, equal, 1.0)
