@@ -20,10 +20,9 @@ from unittest import mock
 import lnnkit
 from lnnkit.explain.missing import missing_premises, nearest_instances, premise_improvement
 from lnnkit.explain.proof import completion_proof, quickxplain, universal_proofs
-from lnnkit.explain.provenance import fact_sources
 from lnnkit.kb import asking, proving, trying
 from lnnkit.prove.decision import minimal_core, question
-from lnnkit.prove.lazy import lazy_decision, violation_ways
+from lnnkit.prove.lazy import lazy_decision, least_world
 
 _EVER = 1 << 40
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
@@ -31,7 +30,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (question, "WHOLE"): ("proofs", (0, 100, 500, 2000, 8000)),
     (minimal_core, "_MOST_STEPS"): ("proofs", (500, 5000, 50_000)),
     (lazy_decision, "_TURNS"): ("unnamed", (0, 10, 100, 1000)),
-    (violation_ways, "_MOST"): ("proofs", (4, 16, 64, 256)),
+    (least_world, "_MOST"): ("proofs", (4, 16, 64, 256)),
     (asking, "_FEW"): ("asked", (0, 2, 8, 32, 128)),
     (missing_premises, "_LOOKED_AT"): ("missing", (2, 5, 10, 20, 40, 80)),
     (missing_premises, "_ALTERNATIVES"): ("missing", (1, 3, 6, 12)),
@@ -41,7 +40,6 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (nearest_instances, "_SUBSETS"): ("missing", (20, 100, 300, 1000)),
     (premise_improvement, "_ALONE"): ("missing", (2, 8, 32, 128)),
     (trying, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
-    (fact_sources, "_SCANNED"): ("explained", (0, 2**10, 2**12, 2**14, 2**16, 2**20)),
     (quickxplain, "_AT_ONCE"): ("explained", (1, 8, 64, 512)),
     (universal_proofs, "_ALL"): ("explained", (0, 2, 5, 8)),
     (completion_proof, "_MOST"): ("explained", (100, 500, 2000, 8000)),

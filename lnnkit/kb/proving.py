@@ -24,19 +24,16 @@ from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
 from lnnkit.kb.timed_inference import Raising, Timed
-from lnnkit.prove.decision.asked_question import propagated, unknown
 from lnnkit.prove.decision.classical_answer import prove_classically
 from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
 from lnnkit.prove.decision.minimal_core import declarations, member_of
-from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text
-from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain
+from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated, unknown
+from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain, whole_numbers
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
-from lnnkit.prove.ground.parts import part_of, sorted_variables
+from lnnkit.prove.ground.parts import StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.predicate_component import component
-from lnnkit.prove.ground.statement_index import StatementIndex
-from lnnkit.prove.ground.whole_numbers import whole_numbers
 from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict import CoreMember, Proved, Reading
 from lnnkit.syntax import ast

@@ -1,24 +1,79 @@
-"""Answers a question in the classical reading, with a core or two models."""
+"""Answers a question in the classical reading, with a core or two models: by the whole cone if that is small, else by
+lazy instantiation."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import replace
 
-from lnnkit.prove.decision.asked_question import Asked
-from lnnkit.prove.decision.classical_decision import ClassicalDecision, ConeDecision
+from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.minimal_core import Core, core_of
-from lnnkit.prove.decision.question import Ground, Question
-from lnnkit.prove.decision.shown_worlds import contrasted
-from lnnkit.prove.ground.dependency_cone import TooWide
+from lnnkit.prove.decision.question import Asked, Ground, Question, Related
+from lnnkit.prove.decision.shown_worlds import checked_world, contrasted, world_of
+from lnnkit.prove.ground.dependency_cone import Cone, TooWide, loop_of, unfounded
+from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.lazy.lazy_decision import LazyDecision
-from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.solving import Z3
-from lnnkit.prove.verdict import Proved, Verdict
+from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline
 
+_LOOKED = 64  # after this many instances the clock is read
+_SHOWN = 30  # atoms of unnamed individuals shown
+_PATTERNS = 2000  # formulas about unnamed individuals beside named ones
 _FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals
 _LATE = "time ran out before it was decided"
 _OPEN = "it depends on arithmetic that the solver cannot be given: a unit, an unknown exponent, a power above 16"
+
+
+class ConeDecision(ClassicalDecision):
+    """A decision by the whole cone of a question. Raises `TooWide` if the cone is wider than its limit, or has too many
+    formulas about unnamed individuals for a narrow one."""
+
+    def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone) -> None:
+        self._cone = cone
+        self._near = cone.grow(question.part, whole=ground.small)
+        if cone.most_atoms is not None and _patterns(ground, question) > _PATTERNS:
+            raise TooWide
+        super().__init__(ground, question, deadline)
+        self.count = len(cone.instances)
+        for count, item in enumerate(cone.items):
+            if count % _LOOKED == 0:
+                cone.pause()
+            self._mark(item)
+        if self.encoding.unnamed is not None:
+            for stated in ground.related(question):
+                self._mark(Blanket(stated))
+        if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
+            self.encoding.arithmetic.asides.append(self.encoding.lifted(False))
+
+    def _extended(self, model: Z3) -> bool:
+        """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
+        definitions, reading = self._cone.definitions, self._ground.reading
+        if not definitions:
+            return False
+        loose = unfounded(definitions, reading, world_of(model, self._ground.known, self.encoding))
+        loop = loop_of(loose, definitions, reading)
+        if not loose or loop in self._solver.marks:  # an antecedent may be unknown in the world
+            return False
+        self._mark(loop)
+        return True
+
+    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
+        near = itertools.islice(self._cone.atoms, self._near)
+        instances = self._cone.instances
+        shown = checked_world(model, truth, self._ground, self._question, self.encoding, near, instances)
+        others = tuple(self.encoding.true_of_unnamed(model, _SHOWN))
+        return shown and replace(shown, atoms=(*shown.atoms, *others))
+
+
+def _patterns(ground: Ground, question: Question) -> int:
+    """The number of formulas that instantiate statements for unnamed individuals beside named ones."""
+    known, total = ground.known, 0
+    for stated in ground.related(question):
+        counts = [(known.count(sort), known.is_open(sort)) for _, sort in stated.variables]
+        total += math.prod(count + is_open for count, is_open in counts) - math.prod(count for count, _ in counts)
+    return total
 
 
 def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:

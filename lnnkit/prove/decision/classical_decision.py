@@ -1,19 +1,11 @@
-"""Whether a question follows in the classical reading."""
+"""Whether a question follows in the classical reading: what the ways to decide have in common."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from dataclasses import replace
-
 from lnnkit.prove.decision.question import Ground, Question
-from lnnkit.prove.decision.shown_worlds import checked_world, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import Constraint
 from lnnkit.prove.encoding.marked_solver import MarkedSolver
-from lnnkit.prove.ground.dependency_cone import Cone, TooWide
-from lnnkit.prove.ground.parts import Blanket
-from lnnkit.prove.ground.unfounded import loop_of, unfounded
 from lnnkit.prove.solving import Z3, Status
 from lnnkit.prove.verdict import ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut
@@ -25,9 +17,6 @@ _VERDICTS: dict[tuple[Status, Status], Verdict] = {
     ("unsat", "sat"): "entailed",
     ("unsat", "unsat"): "inconsistent",
 }
-_LOOKED = 64  # after this many instances the clock is read
-_SHOWN = 30  # atoms of unnamed individuals shown
-_PATTERNS = 2000  # formulas about unnamed individuals beside named ones
 
 
 class ClassicalDecision:
@@ -99,53 +88,3 @@ class ClassicalDecision:
     def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
         """The world of a model; None if it may break something."""
         raise NotImplementedError
-
-
-class ConeDecision(ClassicalDecision):
-    """A decision by the whole cone of a question. Raises `TooWide` if the cone is wider than its limit, or has too many
-    formulas about unnamed individuals for a narrow one."""
-
-    def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone) -> None:
-        self._cone = cone
-        self._near = cone.grow(question.part, whole=ground.small)
-        if cone.most_atoms is not None and _patterns(ground, question) > _PATTERNS:
-            raise TooWide
-        super().__init__(ground, question, deadline)
-        self.count = len(cone.instances)
-        for count, item in enumerate(cone.items):
-            if count % _LOOKED == 0:
-                cone.pause()
-            self._mark(item)
-        if self.encoding.unnamed is not None:
-            for stated in ground.related(question):
-                self._mark(Blanket(stated))
-        if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
-            self.encoding.arithmetic.asides.append(self.encoding.lifted(False))
-
-    def _extended(self, model: Z3) -> bool:
-        """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
-        definitions, reading = self._cone.definitions, self._ground.reading
-        if not definitions:
-            return False
-        loose = unfounded(definitions, reading, world_of(model, self._ground.known, self.encoding))
-        loop = loop_of(loose, definitions, reading)
-        if not loose or loop in self._solver.marks:  # an antecedent may be unknown in the world
-            return False
-        self._mark(loop)
-        return True
-
-    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
-        near = itertools.islice(self._cone.atoms, self._near)
-        instances = self._cone.instances
-        shown = checked_world(model, truth, self._ground, self._question, self.encoding, near, instances)
-        others = tuple(self.encoding.true_of_unnamed(model, _SHOWN))
-        return shown and replace(shown, atoms=(*shown.atoms, *others))
-
-
-def _patterns(ground: Ground, question: Question) -> int:
-    """The number of formulas that instantiate statements for unnamed individuals beside named ones."""
-    known, total = ground.known, 0
-    for stated in ground.related(question):
-        counts = [(known.count(sort), known.is_open(sort)) for _, sort in stated.variables]
-        total += math.prod(count + is_open for count, is_open in counts) - math.prod(count for count, _ in counts)
-    return total

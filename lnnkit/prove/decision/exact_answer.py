@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from lnnkit.prove.decision.asked_question import TOLERANCE, Asked, verdict_at
 from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
 from lnnkit.prove.decision.minimal_core import SECONDS, Core, Goal, Item, core_of, near_items
-from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.question import TOLERANCE, Asked, Ground, Question, Related, verdict_at
 from lnnkit.prove.decision.shown_worlds import contrasted
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.point_arithmetic import rational
 from lnnkit.prove.lazy.lazy_bounds import LazyBounds
-from lnnkit.prove.lazy.related_statements import Related
 from lnnkit.prove.solving import Z3
 from lnnkit.prove.verdict import Proved
 from lnnkit.time_limit import Deadline

@@ -176,7 +176,7 @@ def _atoms(form: Form, world: World) -> Iterator[Key]:
             raise NoRecord("its quantifiers have too many rows")
         if each.kind == "atom":
             yield each.name, tuple(map(str, each.terms))
-        elif each.kind in ("forall", "exists"):
+        elif each.count:
             members = [world.sorts[sort] for sort in bound_sorts(each, world.program.predicates)]
             if math.prod(map(len, members)) > _MOST:
                 raise NoRecord("its quantifiers have too many rows")

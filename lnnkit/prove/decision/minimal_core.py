@@ -17,11 +17,10 @@ from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.encoding.marked_solver import MarkedSolver
-from lnnkit.prove.ground.dependency_cone import Definition, TooWide
+from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Blanket, Stated
-from lnnkit.prove.ground.unfounded import Loop
 from lnnkit.prove.solving import Z3, Interrupted
 from lnnkit.prove.verdict import CoreMember, Proved
 from lnnkit.syntax import ast
@@ -31,6 +30,7 @@ from lnnkit.time_limit import Deadline, TimedOut
 SECONDS = 2.0  # time limit of the search for a core
 _LOOKED = 64  # after this many items the clock is read
 _MOST_STEPS = 5000  # steps of proofs examined at most
+Goal = Callable[[], Z3 | bool]  # encodes what is to be refuted
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,6 @@ class Core:
         late = "time ran out: the list may lack facts, and may not be minimal"
         notes = [] if self.minimal else ["the list may not be minimal" if self.whole else late]
         return replace(answer, core=self.members, minimal=self.minimal, notes=(*answer.notes, *notes))
-
-
-Goal = Callable[[], Z3 | bool]  # encodes what is to be refuted
 
 
 def core_of(

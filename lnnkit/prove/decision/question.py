@@ -1,11 +1,13 @@
-"""A question, and the context in which it is decided."""
+"""A question, the context in which it is decided, the statements on which it may depend, and the answers of inference
+where the decision was given up."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import cast
 
@@ -17,13 +19,12 @@ from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
-from lnnkit.prove.ground.parts import Part, Stated
-from lnnkit.prove.ground.statement_index import StatementIndex
+from lnnkit.prove.ground.parts import Part, Stated, StatementIndex
 from lnnkit.prove.solving import Interrupted
-from lnnkit.prove.verdict import CoreMember
+from lnnkit.prove.verdict import CoreMember, Proved, Reading, Verdict
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
-from lnnkit.time_limit import Deadline, limited_to
+from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 INSTANCES = 200_000  # greatest number of instances of statements that are translated
 # Instances, and four times as many atoms, beyond which instances are added as models violate them. A dozen questions
@@ -33,6 +34,7 @@ EAGER = 500
 # Instances of all statements, up to which the whole program is translated with each question; 0 to 8,000 cost alike
 # (likewise)
 WHOLE = 500
+TOLERANCE = 1e-9  # tolerance of a truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +142,148 @@ def bound_formula(formula: ast.Expression | SameEntity, bindings: Mapping[str, s
 
 def _text(argument: ast.Argument, bindings: Mapping[str, str]) -> str:
     return argument.text if isinstance(argument, ast.Constant) else bindings.get(argument.name, argument.name)
+
+
+@dataclass
+class Asked:
+    """A question with the ``cone`` of instances that go to the solver. Constraints are widened by ``slack`` if the
+    program is unsatisfiable without it."""
+
+    ground: Ground
+    question: Question
+    reading: Reading
+    alpha: float
+    deadline: Deadline
+    cone: Cone = field(init=False)
+    slack: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        self.cone = self.ground.cone(self.deadline)
+
+    def answered(self, decide: Callable[[Asked], Proved]) -> Proved:
+        """The answer by a decision; that of inference where its time runs out, or after Ctrl-C."""
+        with self.ground.limited(self.deadline):
+            try:
+                return decide(self)
+            except (TooWide, TimedOut) as problem:
+                wide = self.cone.too_wide(late=self.deadline.passed)
+                return self.propagated(f"{problem}; these are the bounds of inference" if str(problem) else wide)
+            except Interrupted:
+                note = "interrupted; these are the bounds that inference has found"
+                return replace(self.propagated(note), interrupted=True)
+
+    def propagated(self, note: str) -> Proved:
+        """The answer of inference; ``note`` says why nothing tighter was proved."""
+        found = propagated(self.question, self.reading, self.alpha, note)
+        return replace(found, translated=len(self.cone.instances))
+
+
+def unknown(text: str, reading: Reading, note: str) -> Proved:
+    """The answer to a question where the time was over before inference; ``note`` says so."""
+    low, high = (None, None) if reading == "classical" else (0.0, 1.0)
+    return Proved(text, reading, "timeout", low, high, notes=(note,), settled=False)
+
+
+def propagated(question: Question, reading: Reading, alpha: float, note: str) -> Proved:
+    """The answer that the bounds of inference give; ``note`` says why nothing tighter was proved."""
+    low, high = question.told
+    if reading == "classical":
+        verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
+        return Proved(question.text, reading, verdict, notes=(note,), settled=False)
+    verdict = verdict_at(low, high, alpha, settled=False)
+    return Proved(question.text, reading, verdict, low, high, notes=(note,), settled=False)
+
+
+def verdict_at(lower: float, upper: float, alpha: float, *, settled: bool) -> Verdict:
+    """The verdict in the exact reading."""
+    if lower >= alpha - TOLERANCE:
+        return "entailed"
+    if upper <= 1 - alpha + TOLERANCE:
+        return "refuted"
+    return "neither" if settled else "timeout"
+
+
+class Related:
+    """The ``statements`` that may be relevant to the question. ``lazily`` says whether they can be instantiated
+    lazily."""
+
+    def __init__(self, ground: Ground, question: Question) -> None:
+        self.ground = ground
+        self.question = question
+        self._chosen: dict[str, list[Stated]] = {}
+
+    @cached_property
+    def statements(self) -> list[Stated]:
+        """The statements connected to the question by unsettled atoms."""
+        return self.ground.related(self.question, open_only=True)
+
+    def mentioning(self, name: str) -> list[Stated]:
+        """The relevant statements with a predicate."""
+        if name not in self._chosen:
+            related = set(self.statements)
+            self._chosen[name] = [each for each in self.ground.index.mentioning(name) if each in related]
+        return self._chosen[name]
+
+    @cached_property
+    def lazily(self) -> bool:
+        """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
+        defined by non-recursive rules alone."""
+        parts = [(each.part, each.variables) for each in self.statements]
+        parts.append((self.question.part, ()))
+        if any(self._compares(part, dict(variables)) for part, variables in parts):
+            return False
+        if any(each.lower > 0 and each.upper < 1 for each in self.statements):
+            return False
+        return all(self._plainly_completed(stated) for stated in self.statements)
+
+    @cached_property
+    def without_completion(self) -> bool:
+        """Whether no statement, nor the question, reads a completed predicate that is not settled, or whose rules read
+        one that is not: its completion then bounds what they read."""
+        completed = frozenset[str]().union(*self.ground.program.strata)
+        parts = [each.part for each in self.statements]
+        names = {leaf.name for part in (*parts, self.question.part) for leaf in part.leaves} & completed
+        read = {
+            leaf.name for name in names for stated, _ in self.ground.index.defining(name) for leaf in stated.part.leaves
+        }
+        return all(map(self.ground.known.is_settled, names | read))
+
+    def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
+        if part.kind == "same":
+            return any(self.ground.known.is_open(sorts[name]) for name in part.variables)
+        if part.arithmetic is not None:
+            return False
+        inner = {**sorts, **dict(part.bound)}
+        return any(self._compares(operand, inner) for operand in part.operands)
+
+    def _plainly_completed(self, stated: Stated) -> bool:
+        """Whether a statement derives completed atoms only as their rule, and from other predicates."""
+        program, known = self.ground.program, self.ground.known
+        heads = {id(head) for head in self.ground.index.defined(stated)}
+        completed = frozenset[str]().union(*program.strata)
+        for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
+            if leaf.name not in completed or known.is_settled(leaf.name) or id(leaf) in heads:
+                continue
+            if sign >= 0:
+                return False
+            own = {head.name for head in self.ground.index.defined(stated)}
+            if any(leaf.name in stratum and own & stratum for stratum in program.strata):
+                return False
+        return True
+
+
+def _signed(part: Part, sign: int) -> Iterator[tuple[Part, int]]:
+    """The atoms of a formula that is true (1) or false (-1), each with the truth that favours this; 0 for both."""
+    if part.kind == "atom":
+        yield part, sign
+    elif part.kind == "not":
+        yield from _signed(part.operands[0], -sign)
+    elif part.kind == "implies":
+        yield from _signed(part.operands[0], -sign)
+        yield from _signed(part.operands[1], sign)
+    elif part.kind in ("iff", "xor"):
+        for operand in part.operands:
+            yield from _signed(operand, 0)
+    elif part.kind != "compare":
+        for operand in part.operands:
+            yield from _signed(operand, sign)

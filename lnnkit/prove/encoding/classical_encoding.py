@@ -12,10 +12,10 @@ from fractions import Fraction
 
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, Truth
+from lnnkit.prove.ground.dependency_cone import Loop, antecedent
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Assignment, Blanket, Part, Stated
-from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3
 
 _MEMBER = "a "  # prefix of predicates for the sort of an individual
@@ -159,7 +159,7 @@ class ClassicalEncoding(GradedEncoding):
 
     def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[Truth]:
         """The rows of a quantifier in which at least one of its variables is an unnamed individual."""
-        forall, found = part.kind == "forall", []
+        forall, found = part.universal, []
         for names in subsets([name for name, sort in part.bound if self._known.is_open(sort)]):
             own = {name: self._individual() for name in names}
             members = [self._function((_MEMBER + sort, (None,)))(own[name]) for name, sort in part.bound if name in own]

@@ -16,12 +16,11 @@ from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Term, Truth
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.ground.dependency_cone import Definition
+from lnnkit.prove.ground.dependency_cone import Definition, Loop, antecedent
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Assignment, Blanket, Part, Stated
 from lnnkit.prove.ground.point_arithmetic import rational
-from lnnkit.prove.ground.unfounded import Loop, antecedent
 from lnnkit.prove.solving import Z3, solver_module
 
 Constraint = Instance | Definition | Loop | Blanket
@@ -103,6 +102,8 @@ class GradedEncoding:
 
     def truth(self, part: Part, bindings: Assignment) -> Truth:
         """The truth of a formula."""
+        if part.bound:
+            return self._quantifier(part, bindings)
         match part.kind:
             case "true" | "false":
                 return self.one if part.kind == "true" else self.zero
@@ -112,8 +113,6 @@ class GradedEncoding:
                 return self._atom(part, bindings)
             case "compare":
                 return self._comparison(part, bindings)
-            case "forall" | "exists":
-                return self._quantifier(part, bindings)
             case "not":
                 return self.negated(self.truth(part.operands[0], bindings))
         return self._compound(part, bindings)
@@ -159,7 +158,7 @@ class GradedEncoding:
 
     def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
-        forall = part.kind == "forall"
+        forall = part.universal
         decides = self.zero if forall else self.one
         rows: list[Truth] = []
         for row in self._reading.rows(part, bindings):

@@ -14,13 +14,12 @@ from fractions import Fraction
 from functools import cache
 
 from lnnkit.prove.decision.graded_decision import GradedDecision
+from lnnkit.prove.decision.question import Related
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Stated
-from lnnkit.prove.lazy.related_statements import Related
-from lnnkit.prove.lazy.touched_instances import TouchedInstances
-from lnnkit.prove.lazy.world_values import WorldValues
+from lnnkit.prove.lazy.world_values import TouchedInstances, WorldValues
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.time_limit import Deadline
 
@@ -115,7 +114,7 @@ class LazyBounds(GradedDecision):
 
 def _opened(stated: Stated) -> Stated:
     """A statement without the ``forall`` around it: the least of its rows is as true as the statement has to be."""
-    while stated.part.kind == "forall" and stated.upper >= 1:
+    while stated.part.universal and stated.upper >= 1:
         (body,) = stated.part.operands
         stated = replace(stated, part=body, variables=(*stated.variables, *stated.part.bound))
     return stated

@@ -12,16 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
+from lnnkit.prove.decision.question import Related
 from lnnkit.prove.decision.shown_worlds import checked_world
-from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of
+from lnnkit.prove.ground.dependency_cone import Definition, TooWide, antecedent, definition_of
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.ground.unfounded import antecedent
 from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Place, Quantified, Rows
 from lnnkit.prove.lazy.least_world import suspects
-from lnnkit.prove.lazy.related_statements import Related
-from lnnkit.prove.lazy.touched_instances import TouchedInstances
-from lnnkit.prove.lazy.world_values import WorldValues
+from lnnkit.prove.lazy.world_values import TouchedInstances, WorldValues
 from lnnkit.prove.solving import Z3, Status
 from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline
@@ -176,7 +174,7 @@ class LazyDecision(ClassicalDecision):
         for each in list(self.encoding.quantified.values()):
             if self._true(model, each.some):
                 continue
-            part, exists = each.rows.part, each.rows.part.kind == "exists"
+            part, exists = each.rows.part, not each.rows.part.universal
             for row in self._reading.rows(part, each.rows.bindings):
                 low, _ = self._reading.box(part.operands[0], row)
                 if (low if exists else 1 - low) > 0:

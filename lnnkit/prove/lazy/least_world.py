@@ -49,6 +49,11 @@ def ways(stated: Stated) -> list[Way]:
 
 def _ways(part: Part, *, wanted: bool) -> list[Way]:
     """The ways in which a formula has the truth ``wanted``; if they are too many, more than `_MOST` of them."""
+    if part.bound:
+        if wanted == part.universal:
+            return [Way()]
+        inner = _ways(part.operands[0], wanted=wanted)
+        return [Way(each.atoms, (*each.variables, *part.bound)) for each in inner]
     match part.kind:
         case "true" | "false":
             return [Way()] if wanted == (part.kind == "true") else []
@@ -58,11 +63,6 @@ def _ways(part: Part, *, wanted: bool) -> list[Way]:
             return [Way()]
         case "not":
             return _ways(part.operands[0], wanted=not wanted)
-        case "exists" | "forall":
-            if wanted != (part.kind == "exists"):
-                return [Way()]
-            inner = _ways(part.operands[0], wanted=wanted)
-            return [Way(each.atoms, (*each.variables, *part.bound)) for each in inner]
         case "and" | "or":
             options = [_ways(operand, wanted=wanted) for operand in part.operands]
             return _first(itertools.chain(*options)) if wanted == (part.kind == "or") else _together(*options)
