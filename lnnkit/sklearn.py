@@ -168,8 +168,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[truest]
 
     def export_text(self) -> str:
-        """The rules as readable text: of an induced rule the terms with what each adds, dates as dates; given rules
-        with their learned values."""
+        """The rules as text: what each term of an induced rule adds, dates as dates; given rules as learned."""
         check_is_fitted(self)
         if self.rules is not None:
             program, _ = parse(self.program_)
@@ -307,8 +306,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     # --- given rules ------------------------------------------------------------------------------------------------
 
     def _warn_of_other_class(self, true: np.ndarray, codes: np.ndarray) -> None:
-        """Warn if the target has the name of the other class, or is more often true of that class than of the positive
-        one."""
+        """Warn if the target has the name of the other class, or is more often true of that one."""
         assert self.target is not None and self._positive is not None
         own, other = (_plain_value(self.classes_[place]) for place in (self._positive, 1 - self._positive))
         named = _folded(self.target) == _folded(other) != _folded(own)
@@ -368,8 +366,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
-    """A predicate for each class: its text if that is a valid name, else with ``Class`` in front; never the name of a
-    column."""
+    """A predicate for each class, named after it (with ``Class`` in front of a number), unlike any column."""
     found: list[str] = []
     for each in classes:
         plain = _plain_value(each)
@@ -425,8 +422,7 @@ def _refuse_infinite(columns: Sequence[TableColumn]) -> None:
 
 
 def _with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
-    """The program with the values of columns quoted, so that ``a`` is not taken for a variable. Raises ``ValueError``
-    for a rule that compares a column with a value that no row has."""
+    """The program with the values of columns quoted. Raises ``ValueError`` for a value that no row has."""
     values = {
         each.name: sorted({value for value in each.values.tolist() if value is not None})
         for each in columns

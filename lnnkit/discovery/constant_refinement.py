@@ -21,8 +21,7 @@ _OUTLYING = 6.0  # residuals beyond this many robust standard deviations are out
 
 
 def refined(formula: Product, rows: WeightedRows, *, steps: int = 20) -> Product:
-    """The formula with all constants refined by least squares, then again without the outliers, if they are at most a
-    fifth of the rows, until these stay the same."""
+    """The formula with all constants refined by least squares, then without outliers, until these stay the same."""
     starts = free_constants(formula)
     free = [place for place, each in enumerate(starts) if each.value]
     fitted = _fitted(formula, starts, free, rows, steps)
@@ -38,11 +37,8 @@ def refined(formula: Product, rows: WeightedRows, *, steps: int = 20) -> Product
 
 
 def exact(formula: Product, rows: WeightedRows) -> Product:
-    """The formula with as many constants as possible replaced by exact ones.
-
-    One constant is replaced at a time, by an exact one within three standard errors; then the others are fitted again.
-    A replacement stays if the sum of squares rises by no more than chance explains.
-    """
+    """The formula with as many constants as possible replaced by exact ones, each within three standard errors; then
+    the others are fitted again. A replacement stays if the sum of squares rises by no more than chance explains."""
     rows = _usual(formula, rows)
     formula = _shorter(formula, rows)
     constants = free_constants(formula)
@@ -70,8 +66,7 @@ def exact(formula: Product, rows: WeightedRows) -> Product:
 
 
 def _most(formula: Product, rows: WeightedRows) -> float:
-    """The sum of squares up to which another formula is no worse: what rounding leaves, and four standard errors of a
-    mean square that holds noise."""
+    """The sum of squares up to which another formula is no worse: rounding, and four standard errors of its mean."""
     return rows.square(formula) * (1 + 12 / len(rows.target)) + _least(rows)
 
 
@@ -87,8 +82,7 @@ def _usual(formula: Product, rows: WeightedRows) -> WeightedRows:
 
 
 def _shorter(formula: Product, rows: WeightedRows) -> Product:
-    """The formula without the terms whose coefficients are within three standard errors of 0, or the least sure one
-    that rounding imitates, if the sum of squares rises by no more than chance and rounding explain."""
+    """The formula without the terms that are unsure, or that rounding imitates, if the sum of squares allows it."""
     most = _most(formula, rows)
     while True:
         constants = free_constants(formula)
@@ -112,8 +106,7 @@ def _shorter(formula: Product, rows: WeightedRows) -> Product:
 
 
 def rounded(formula: Product, rows: WeightedRows) -> Product:
-    """The formula with its inexact constants rounded to their significant digits, that is, to a thirtieth of a standard
-    error, and to more of them where constants make up for each other."""
+    """The formula with its inexact constants rounded to a thirtieth of a standard error, or finer where needed."""
     rows = _usual(formula, rows)
     constants = free_constants(formula)
     left = [place for place, each in enumerate(constants) if not each.exact]
@@ -138,8 +131,7 @@ def _nearby(value: float, distance: float) -> float:
 
 
 def spread(residuals: np.ndarray) -> float:
-    """A robust standard deviation: that of the normal distribution with the same median absolute value. It is at least
-    the rounding error."""
+    """A robust standard deviation: that of the normal distribution with the same median absolute value."""
     finite = residuals[np.isfinite(residuals)]
     return 1.4826 * float(np.median(finite)) if len(finite) else math.inf
 
@@ -147,8 +139,7 @@ def spread(residuals: np.ndarray) -> float:
 def _fitted(
     formula: Product, starts: Sequence[Constant], free: Sequence[int], rows: WeightedRows, steps: int
 ) -> Product:
-    """The formula with its ``free`` constants fitted by Levenberg and Marquardt's method, from ``starts`` on (Nocedal
-    and Wright 2006, chapter 10)."""
+    """The formula with its ``free`` constants fitted from ``starts`` on by Levenberg and Marquardt's method."""
     if not free:
         return formula
     factors, damping, stalled = np.ones(len(free)), 1e-2, 0

@@ -11,11 +11,8 @@ _MOST = 10**7  # greatest numerator times denominator; a larger fraction is no s
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """``numerator / denominator * pi ^ pi``, or the square root of that if ``root``, with the sign in front.
-
-    A denominator of 0 marks an inexact constant, whose only content is ``value``. ``value`` is the number in every
-    case.
-    """
+    """``numerator / denominator * pi ^ pi``, or the square root of that if ``root``, with the sign in front. ``value``
+    is the number in every case; a denominator of 0 marks an inexact constant, which has nothing else."""
 
     value: float
     numerator: int = 0
@@ -47,8 +44,7 @@ ONE, MINUS_ONE = number(1.0), number(-1.0)
 
 
 def multiplied(left: Constant, right: Constant) -> Constant:
-    """The product. It is exact if both constants are exact and neither is a root, or if one is 1, or if one is -1 and
-    the other is exact."""
+    """The product: exact if both are exact without roots, or if one is 1, or -1 and the other exact."""
     value = left.value * right.value
     for one, other in ((left, right), (right, left)):
         if one == ONE:
@@ -146,8 +142,7 @@ def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:
 
 
 def simplest_fraction(low: float, high: float) -> tuple[int, int]:
-    """The fraction with the smallest denominator in ``[low, high]``, both positive, by a Stern-Brocot search; ``(0,
-    0)`` if the search takes too many steps."""
+    """The fraction with the smallest denominator in ``[low, high]``, both positive; ``(0, 0)`` after too many steps."""
     top, bottom, before_top, before_bottom = 1, 0, 0, 1
     for _ in range(40):
         whole = math.floor(low)

@@ -24,8 +24,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """``coefficient * base_1 ^ power_1 * ...``. No base is a product itself. A product without factors is a
-    constant."""
+    """``coefficient * base_1 ^ power_1 * ...``. No base is a product itself; without factors it is a constant."""
 
     coefficient: Constant
     factors: tuple[tuple[Base, float], ...] = ()
@@ -198,8 +197,8 @@ def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) ->
 
 
 def tidied(formula: Product, table: np.ndarray) -> Product:
-    """An equivalent formula that may be smaller: each sum in the product may be divided by one of its terms, if that
-    leaves it a value where a column of ``table`` is 0, or by a number. Its sums may then start with any coefficient."""
+    """An equivalent formula that may be smaller: sums are divided by one of their terms, if that leaves a value where a
+    column of ``table`` is 0, or by a number. They may then start with any coefficient."""
     few = table[:_PROBES]
     zeroed = [np.where(np.arange(table.shape[1]) == place, 0.0, few) for place in range(table.shape[1])]
     return _rescaled(_redivided(formula, np.concatenate([few, *zeroed])))
@@ -333,8 +332,7 @@ def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
 
 
 def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
-    """``[rows, columns] -> [rows]``; NaN where the value is undefined: a division by 0, or a root of a negative
-    number."""
+    """``[rows, columns] -> [rows]``; NaN for a division by 0, or a root of a negative number."""
     with np.errstate(all="ignore"):
         found = np.asarray(_value(formula, table), dtype=float)
     found = np.broadcast_to(found, (len(table),))
@@ -342,16 +340,14 @@ def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
 
 
 def rooted(formula: Product) -> tuple[Product, Product | None]:
-    """The factor in front of the square root, and the radicand, which collects all factors with half-integer
-    exponents."""
+    """The factor in front of the square root, and the radicand: all factors with half-integer exponents."""
     half = tuple((base, 2 * exponent) for base, exponent in formula.factors if abs(exponent) == 0.5)
     whole = tuple(pair for pair in formula.factors if abs(pair[1]) != 0.5)
     return Product(formula.coefficient, whole), Product(ONE, half) if half else None
 
 
 def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:
-    """The value, computed in the order of the formula's text: the numerators are multiplied from the left, then divided
-    by the product of the denominators."""
+    """The value, in the order of the formula's text: numerators from the left, over the product of denominators."""
     formula, root = rooted(formula)
     above: np.ndarray | float = formula.coefficient.value
     below: np.ndarray | float | None = None
@@ -393,8 +389,7 @@ def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
 
 
 def free_constants(formula: Product) -> list[Constant]:
-    """The coefficients, in the order that `with_constants` takes, without those of 1 or -1 that stand first in a sum:
-    the coefficient of the whole makes up for them."""
+    """The coefficients that `with_constants` takes, without those of 1 or -1 that stand first in a sum."""
     found: list[Constant] = []
 
     def note(each: Constant) -> Constant:

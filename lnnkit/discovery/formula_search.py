@@ -1,5 +1,4 @@
-"""Searches for the formula of a target column: selects columns, builds terms, and fits sums, quotients and products of
-them. The result is a Pareto front of size against error."""
+"""Searches for the formulas of a target column: a Pareto front of size against error."""
 
 from __future__ import annotations
 
@@ -90,11 +89,9 @@ class Discovered:
 
 
 def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None) -> Discovered:
-    """The formulas for ``target``, ``[rows]``, over the columns of ``table``, ``[rows, columns]``. NaN marks a missing
+    """The formulas for ``target``, ``[rows]``, over the columns of ``table``, ``[rows, columns]``; NaN marks a missing
     cell. Rows without a target are left out; a formula is scored on the rows that have all the cells that it reads.
-
-    Raises ValueError if no row has a target.
-    """
+    Raises ValueError if no row has a target."""
     search = search or Search()
     given = np.isfinite(target)
     table, target = table[given], target[given]
@@ -339,8 +336,8 @@ class _Run:
                 yield product(state.factor, substituted(made, state.inputs.formulas))
 
     def _quotients(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
-        """Fit quotients ``y^p = P / Q`` as ``y^p q_0 = P - y^p (Q - q_0)``, for one monomial ``q_0`` of the denominator
-        at a time."""
+        """Fit quotients ``y^p = P / Q`` as ``y^p q_0 = P - y^p (Q - q_0)``, for each monomial ``q_0`` of the
+        denominator."""
         inputs = state.inputs.at(sample)
         width = len(inputs)
         plain = self._target[sample] / state.scale[sample]
@@ -374,11 +371,8 @@ class _Run:
         return int(np.sum(~whole)) > max(1, len(self._train) // 4)
 
     def _settle(self, *, early: bool = False) -> bool:
-        """Refine the best formulas of each size; returns whether one of them is complete.
-
-        First a few candidates are fitted to some of the rows. Those that then beat all smaller formulas, or nearly so,
-        are fitted to all rows, and their constants are made exact.
-        """
+        """Refine the best formulas of each size; returns whether one of them is complete. A few are fitted to some of
+        the rows; those that then beat all smaller ones, or nearly so, to all rows, with constants made exact."""
         best: dict[int, list[tuple[float, Product]]] = {}
         for formula, loss in self._met.items():
             if np.isfinite(loss):
@@ -480,8 +474,8 @@ class _Run:
 
 
 def _by_sizes(above: Product, below: Product) -> Iterator[Product]:
-    """Candidates for the maximum and the minimum of two formulas: their mean plus, and minus, half of the absolute
-    difference; the absolute value of the first one and its negative, in case each is the negative of the other."""
+    """Candidates for the maximum and the minimum of two formulas: their mean and half of the absolute difference, or an
+    absolute value, in case each is the negative of the other."""
     half = Constant(0.5, 1, 2)
     mean = scaled(total(above, below), half)
     apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)
@@ -492,8 +486,7 @@ def _by_sizes(above: Product, below: Product) -> Iterator[Product]:
 
 
 def _told_apart(table: np.ndarray) -> list[int]:
-    """The columns that are not multiples of earlier ones. Of two collinear columns neither would seem relevant beside
-    the other."""
+    """The columns that are no multiples of earlier ones, beside which neither would seem relevant."""
     greatest = np.abs(table).max(0, initial=0.0)
     found: list[int] = []
     for place in np.flatnonzero(greatest):
@@ -512,8 +505,7 @@ def _is_plain(value: Constant) -> bool:
 
 
 def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weight: np.ndarray) -> Iterator[Product]:
-    """Fits of sums of ``features`` over sums of the low-degree features, for each choice of the leading denominator
-    term."""
+    """Fits of sums of ``features`` over sums of the low ones, for each leading term of the denominator."""
     efforts = np.abs(features.exponents).sum(1)
     below = np.flatnonzero(efforts <= 2)
     for lead in below:

@@ -24,11 +24,8 @@ _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a pr
 
 
 def formula_text(formula: Product, names: Sequence[str], *, pi: str = "pi") -> str:
-    """The formula in the language's operators, with each column by its name.
-
-    ``pi`` is the text for that number: its digits, if the result is to be parsed as a program or a column is called so.
-    A choice is written ``if(left > right, above, below)``, which a program states as two rules.
-    """
+    """The formula in the language's operators, with each column by its name. ``pi`` is the text for that number. A
+    choice is written ``if(left > right, above, below)``, which a program states as two rules."""
     return _Plain(names, pi).product(formula, _LOOSE)
 
 
@@ -213,8 +210,7 @@ def program_text(formula: Product, names: Sequence[str], target: str) -> str:
 
 
 def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
-    """The rule ``target(X) = ...``. A formula with a choice becomes one rule for each case, under the case's
-    condition."""
+    """The rule ``target(X) = ...``; one for each case of a choice, under the case's condition."""
     terms = [f"{format_predicate(name)}(X)" for name in names]
     head = f"{format_predicate(target)}(X)"
     found = ""
@@ -225,8 +221,8 @@ def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
 
 
 def case_texts(formula: Product, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The conditions of each case, joined by ``&``, and its choice-free formula, as texts of a program; no conditions
-    where there is one case."""
+    """The conditions of each case, joined by ``&`` (empty for a single case), and its formula, as texts of a
+    program."""
 
     def text(part: Product) -> str:
         return formula_text(part, names, pi=_PI)

@@ -36,8 +36,7 @@ class Features:
 
 
 def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
-    """The features for the rows of ``exponents``, without those that are undefined in some row: a root needs positive
-    inputs, a reciprocal inputs that are never 0."""
+    """The features for the rows of ``exponents``, without those that are undefined in some row."""
     values = inputs.values
     found = np.ones((len(values), len(exponents)))
     with np.errstate(all="ignore"):
@@ -75,8 +74,7 @@ def grid(width: int, most: int, *, negative: bool = True, half: bool = False) ->
 
 
 def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[tuple[float, ...]]:
-    """The exponents whose efforts add up to ``effort``. The effort of an integral exponent is its magnitude, that of a
-    half-integral one is one more."""
+    """The exponents whose efforts (their magnitudes; one more of a half-integral one) add up to ``effort``."""
     singles = {1: [1.0], 2: [2.0], 3: [3.0], 4: [4.0]}
     if half:
         singles[2].append(0.5)

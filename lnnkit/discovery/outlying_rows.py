@@ -1,12 +1,9 @@
-"""Outliers: rows with large residuals, scattered over the table.
+"""Outliers: rows with large residuals, scattered over the table; where they fill a region, they are a case of their
+own.
 
 Before any formula is known, a polynomial of the columns is fitted by Huber's loss: by repeated least squares on
 residuals that are clipped at a multiple of their spread (Huber 1981, "Robust Statistics", section 7.8: the method of
-modified residuals), then without the rows with large residuals. Whether an outlier is 10 or 10,000 off makes no
-difference to it.
-
-Rows with large residuals that fill a region of the table are no outliers, but a case of their own.
-"""
+modified residuals), then without the rows with large residuals."""
 
 from __future__ import annotations
 
@@ -35,9 +32,8 @@ _CORNER = 0.1  # the same to a polynomial, which is far off at the ends of a cur
 
 
 def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """A mask ``[rows]`` of the rows that are no outliers from a polynomial of ``table``, ``[rows, columns]``, with at
-    most `_POLYNOMIAL` terms. All rows if there would be too many outliers, or if these fill a region. ``table`` has no
-    missing cells."""
+    """A mask ``[rows]`` of the rows that are no outliers from a polynomial of ``table``, ``[rows, columns]``, which has
+    no missing cells. All rows if there would be too many outliers, or if these fill a region."""
     everything = np.ones(len(target), dtype=bool)
     if len(target) < _FEWEST:
         return everything
@@ -59,8 +55,7 @@ def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def _near(basis: np.ndarray, target: np.ndarray, fitted: np.ndarray, far: float) -> np.ndarray:
-    """``[rows]``: those within so many spreads of what is fitted to them alone, from ``fitted`` on; all where too few
-    are."""
+    """``[rows]``: those within so many spreads of what is fitted to them alone; all where too few are."""
     kept = np.ones(len(target), dtype=bool)
     for _ in range(6):
         rest = np.abs(target - fitted)

@@ -1,10 +1,8 @@
 """The Pareto front of formulas by size and error, and the choice from it.
 
-Errors are measured on rows that took no part in the fit, without outliers: those that no formula comes near. The choice
-is the smallest formula whose error does not differ significantly from the least one: the mean difference of their
-squared errors, row by row, is at most three standard errors, with an allowance for the number of competing formulas.
-Where errors grow with the target, residuals are divided by its size.
-"""
+Errors are measured on rows that took no part in the fit, without outliers. The choice is the smallest formula whose
+error does not differ significantly from the least: the mean difference of their squared errors, row by row, is at most
+three standard errors, with an allowance for the number of formulas."""
 
 from __future__ import annotations
 
@@ -26,11 +24,8 @@ _EXACT = 1e-10  # relative to the target: smaller errors are rounding
 
 @dataclass(frozen=True)
 class Scored:
-    """A formula, its size, and its error on held-out rows.
-
-    The error is the mean absolute residual divided by that of the best constant, both capped at the 95th percentile of
-    the latter: 0 for an exact formula, 1 for one that predicts nothing.
-    """
+    """A formula, its size, and its error on held-out rows: the mean absolute residual over that of the best constant,
+    both capped at the 95th percentile of the latter: 0 for an exact formula, 1 for one that predicts nothing."""
 
     formula: Product
     size: int
@@ -38,11 +33,8 @@ class Scored:
 
 
 def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[Scored], int]:
-    """The formulas that have a smaller error than all smaller formulas, from the smallest on, and the index of the
-    choice.
-
-    A formula that is undefined in some rows is left out. If all are, the list is empty and the index is -1.
-    """
+    """The formulas that have a smaller error than all smaller ones, from the smallest on, and the index of the choice.
+    A formula that is undefined in some rows is left out; if all are, the list is empty and the index -1."""
     pairs = [(formula, rest) for formula in formulas if np.isfinite(rest := np.abs(rows.rest(formula))).all()]
     if not pairs:
         return [], -1

@@ -1,11 +1,9 @@
-"""Products of powers of inputs and of sums ``1 + m`` and ``1 - m`` of monomials m, found by linear regression of
-logarithms.
+"""Products of powers of inputs and of sums ``1 + m`` and ``1 - m`` of monomials m, by linear regression of logarithms.
 
-``log |y|`` is linear in the logarithms of the factors. A sum ``m1 + m2`` is the monomial m1 times ``1 + m2 / m1``, so
-the sums ``1 +- m`` cover all sums of two terms. They are tried alone and in pairs, each pair by its two correlations,
-with integral or half-integral powers. Single sums ``1 +- c m`` are tried too, with c from a geometric grid around the
-value at which both terms have the same magnitude; `constant_refinement` then fits c.
-"""
+``log |y|`` is linear in the logarithms of the factors. A sum ``m1 + m2`` is ``m1 * (1 + m2 / m1)``, so the sums ``1 +-
+m`` cover all sums of two terms. They are tried alone and in pairs, each pair by its two correlations, with integral or
+half-integral powers. Single sums ``1 +- c m`` are tried too, with c from a geometric grid around the value at which
+both terms have the same magnitude; `constant_refinement` then fits c."""
 
 from __future__ import annotations
 
@@ -31,8 +29,7 @@ _HIGHER = (3.0, -3.0, 4.0, 5.0, 6.0, 10.0, 12.0)  # of a single weighed sum: gro
 
 
 def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows: np.ndarray) -> Iterator[Product]:
-    """Candidates, the best fits first. The logarithms are fitted at ``rows``, weighted for noise in the
-    target in proportion to ``errors``."""
+    """Candidates, the best fits first, from logarithms at ``rows``, for noise in proportion to ``errors``."""
     sample, wanted = inputs.at(rows), target[rows]
     used = (wanted != 0) & (sample.values != 0).all(1)
     if used.sum() < len(inputs) + 4:
@@ -192,8 +189,7 @@ def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple
 def _written(
     inputs: Inputs, target: np.ndarray, exponents: np.ndarray, sums: Sequence[tuple[Product, float]]
 ) -> list[Product]:
-    """The product, both with its exponents as fitted and with those near a half-integer rounded to it; the coefficient
-    is fitted."""
+    """The product with its exponents as fitted, and with those near a half-integer rounded to it."""
     near = np.round(2 * exponents) / 2
     near = np.where(np.abs(near - exponents) < _NEAR, near, np.round(exponents, 6))
     rounded = [near]

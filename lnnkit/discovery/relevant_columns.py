@@ -17,10 +17,7 @@ _ROUNDING = 1e-9  # greatest error of an exact fit of logarithms
 def relevant_columns(table: np.ndarray, target: np.ndarray, *, least: int = 3) -> list[int]:
     """The indices of the columns whose terms explain significantly more of the target, of its ranks or of its
     logarithms than chance, the most relevant first; where there are none, the ``least`` best. ``table`` has no missing
-    cells.
-
-    The terms are all quadratic ones if there are enough rows for them, else those that forward selection adds.
-    """
+    cells. The terms are all quadratic ones if there are rows enough, else those that forward selection adds."""
     rows, width = table.shape
     columns = np.stack([_even(table[:, place]) for place in range(width)], 1)
     varied = np.flatnonzero(np.ptp(columns, axis=0) > 0)

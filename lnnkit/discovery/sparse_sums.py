@@ -1,9 +1,6 @@
 """Sparse sums: a few terms out of thousands. Least squares over all single terms and pairs, then a beam search that
-adds one term at a time; backward elimination if there are few features.
-
-``y = m * h^(1/p)`` is fitted as a sum for ``(y / m)^p``, and a quotient of sums ``P / Q`` as ``y = P - y (Q - 1)``
-(Levy 1959, "Complex-curve fitting").
-"""
+adds one term at a time; backward elimination if there are few features. A quotient of sums ``P / Q`` is fitted as ``y =
+P - y (Q - 1)`` (Levy 1959, "Complex-curve fitting")."""
 
 from __future__ import annotations
 
@@ -34,8 +31,8 @@ def sparse_fits(
     pairs: int = 40,
     forced: Sequence[int] = (),
 ) -> Iterator[Fit]:
-    """The best sets of each size up to ``most``, by least squares of ``[rows, features]`` against ``[rows]``. Every set
-    contains the ``forced`` features."""
+    """The best sets of each size up to ``most``, all with the ``forced`` features, by least squares against
+    ``[rows]``."""
     norm = np.linalg.norm(features, axis=0)
     usable = np.flatnonzero(norm > 0)
     scaled = features[:, usable] / norm[usable]
@@ -104,11 +101,7 @@ def sparse_fits(
 
 def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[Fit]:
     """Backward elimination: drops the feature that costs least, one at a time, and yields the sets of at most ``most``
-    features.
-
-    With ``exact`` it continues only if all features together fit exactly; then many can be dropped at once, so more
-    features are allowed.
-    """
+    features. ``exact``: only if all together fit exactly; then many can be dropped at once, so more are allowed."""
     norm = np.linalg.norm(features, axis=0)
     chosen = list(np.flatnonzero(norm > 0))
     square = float(target @ target)

@@ -1,9 +1,6 @@
-"""Conditions that split a table into two cases, each with a formula of its own.
-
-The candidates compare a column with a threshold or two columns with each other. A polynomial is fitted on each side;
-its squared errors on held-out rows are compared with those of one polynomial for all rows (a model tree of depth one;
-Quinlan 1992).
-"""
+"""Conditions that split a table into two cases, each with a formula of its own: a column against a threshold, or two
+columns. A polynomial is fitted on each side; its errors on held-out rows are compared with those of one polynomial for
+all rows (a model tree of depth one; Quinlan 1992)."""
 
 from __future__ import annotations
 
@@ -125,8 +122,7 @@ def _conditions(table: np.ndarray, chosen: list[int]) -> Iterator[Condition]:
 def settled_threshold(
     condition: Condition, above: Product, below: Product, table: np.ndarray, target: np.ndarray
 ) -> Condition:
-    """The condition with its threshold moved to where the other formula becomes the better one, and rounded to the
-    simplest number there."""
+    """The condition with its threshold moved to where the other formula is better, at the simplest number there."""
     if condition.right is not None:
         return condition
     high, low = (np.abs(evaluate(each, table) - target) for each in (above, below))

@@ -1,9 +1,8 @@
 """Reduces the inputs of a target: factors that can be divided out, and pairs that matter only in one combination.
 
-After Udrescu and Tegmark (2020, "AI Feynman"), with a polynomial in place of their neural network. The polynomial is
-fitted to some rows and tested on others. If an input is a factor ``x^p``, the target divided by it needs no terms with
-x. If two inputs matter only as ``x op z``, a polynomial of ``x op z`` fits as well as one of both.
-"""
+After Udrescu and Tegmark (2020, "AI Feynman"), with a polynomial, tested on held-out rows, in place of their neural
+network. If an input is a factor ``x^p``, the target divided by it needs no terms with x. If two inputs matter only as
+``x op z``, a polynomial of ``x op z`` fits as well as one of both."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ _FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, -4.0, 4.0, -5.0, 1.5, -1
 
 @dataclass(frozen=True)
 class Reduced:
-    """The target is ``factor`` times a function of ``inputs``. ``error`` is the share of the target's variance on
-    held-out rows that the best polynomial leaves."""
+    """The target is ``factor`` times a function of ``inputs``, up to an ``error``: a share of its held-out variance."""
 
     inputs: Inputs
     factor: Product
@@ -36,8 +34,7 @@ class Reduced:
 
 
 class Reductions:
-    """The search for reductions of one target. Polynomials are fitted to the rows ``train`` and tested on the rows
-    ``test``."""
+    """The reductions of one target, by polynomials fitted to the rows ``train`` and tested on ``test``."""
 
     def __init__(self, inputs: Inputs, target: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
         self._target, self._train, self._test = target, train, test

@@ -1,8 +1,5 @@
-"""Rows of a table and a target, with the sizes of their errors, by which residuals are divided.
-
-Errors of measurement have one size, or grow with the value. Which of the two, a formula's residuals show; before one is
-known, errors are taken to grow beyond the median of the target's sizes, which costs little in either case.
-"""
+"""Rows of a table and a target, with the sizes of their errors, by which residuals are divided: errors have one size,
+or grow with the value. A formula's residuals show which; before, they are taken to grow beyond the median size."""
 
 from __future__ import annotations
 

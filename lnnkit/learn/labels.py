@@ -89,8 +89,7 @@ class Labels:
 
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
-    """The labels of predicates and numbers, with the entity ids that inference assigns for the same ``mentioned``
-    entities."""
+    """The labels of a program, with the entity ids that inference assigns for the same ``mentioned`` entities."""
     given = given_labels(program, mentioned)
     count = [torch.full((len(each),), number) for number, each in enumerate(given)]
     return Labels(
@@ -114,8 +113,7 @@ def _spread(given: Given, program: CheckedProgram) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The bounds of labelled atoms at a fixpoint (crossed ones for an arrested atom), the events that set these bounds
-    (-1: none), and their keys."""
+    """The bounds of labelled atoms at a fixpoint (crossed if arrested), their keys, and what set them (-1: nothing)."""
 
     lower: Tensor
     upper: Tensor
@@ -157,8 +155,7 @@ class Split:
 
 
 def split(own: Labels, share: float, seed: int) -> Split:
-    """Hold out a ``share`` of the labels, drawn by ``seed``, stratified by class for each predicate that has enough of
-    them. Repeated labels stay on one side."""
+    """Hold out a ``share`` of the labels, stratified by class for each predicate that has enough of them."""
     generator = torch.Generator().manual_seed(seed)
     stratum = own.predicate * 2 + own.true
     held = torch.zeros(len(own), dtype=torch.bool)

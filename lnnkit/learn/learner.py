@@ -149,9 +149,8 @@ class Learner:
         bindings: Sequence[Binding] = (),
     ) -> tuple[Fitted, Evidence, tuple[Diagnostic, ...]]:
         """Fit the parameters of the rules ``trained``; the module takes the values. Returns the evidence for a report,
-        without the texts of the rules, and the findings (`lnnkit.learn.fitting.fit_findings`). Literals that were
-        dropped from trained rules are restored. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted`, and what
-        `descend` does."""
+        without the texts of the rules, and the findings. Literals that were dropped from trained rules are restored.
+        Raises `Unstarted`, and what `descend` does."""
         again = {self.rules[name] for name in trained}
         self.dropped = tuple(each for each in self.dropped if each.rule not in again)
         learned, parameters = parametrised(self.settled(program), self._file, trained)

@@ -116,8 +116,7 @@ def number_score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor]) ->
 
 
 def area_under_roc(truth: Tensor, positive: Tensor) -> float | None:
-    """The probability that a true atom has more truth than a false one, ties counting half; None unless both classes
-    occur."""
+    """The probability that a true atom has more truth than a false one, ties counting half; None for one class."""
     true, false = int(positive.sum()), int((~positive).sum())
     if not true or not false:
         return None

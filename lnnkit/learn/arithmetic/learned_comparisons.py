@@ -1,9 +1,6 @@
-"""Comparisons with learned values: their truth, differentiable in them.
-
-A learned constant, or a learned weight of a unit, is read as one more number of the comparison. A crisp comparison
-has no gradient; training replaces it by a soft one with a scale (curves: `lnnkit.numeric.relation`) that shrinks as
-training goes on. Inference never softens it.
-"""
+"""Comparisons with learned values: their truth, differentiable in them. A learned constant, or a learned weight of a
+unit, is one more number of the comparison. A crisp comparison has no gradient; training softens it by a scale that
+shrinks as training goes on. Inference never does."""
 
 from __future__ import annotations
 
@@ -169,8 +166,7 @@ class LearnedComparison:
 
 
 def _heeding(values: Tensor) -> Tensor:
-    """The values, with a backward pass that drops gradients that are not finite, as infinite or undefined rows have
-    them."""
+    """The values, with a backward pass that drops gradients that are not finite."""
     if not values.requires_grad:
         return values
     own = values.view_as(values)
@@ -181,8 +177,7 @@ def _heeding(values: Tensor) -> Tensor:
 def learned_comparison(
     graph: NeuronGraph, node: str, among: Collection[str], *, moved: bool = False
 ) -> LearnedComparison | None:
-    """The comparison of a ``compare`` node; None if it has none of the parameters ``among`` and is not ``moved``. Its
-    other parameters keep their values."""
+    """The comparison of a ``compare`` node; None if it has no parameters ``among`` these and is not ``moved``."""
     data = graph.nodes[node]
     if not moved and not set(among).intersection(parameters_of(graph, node)):
         return None
@@ -215,8 +210,7 @@ def learned_comparison(
 def opened_comparisons(
     lifted: LiftedGraph, grounding: Grounding, history: Trail, among: Collection[str], supplied: Collection[str]
 ) -> dict[int, LearnedComparison]:
-    """By batch, the comparisons with parameters ``among``, and the comparisons of numbers that modules supply or that
-    the history derives from such numbers."""
+    """By batch, the comparisons with parameters ``among``, and those of numbers that rest on ``supplied`` ones."""
     formulas = {
         number: batch.formula for number, batch in enumerate(grounding.batches) if batch.formula.auxiliary is not None
     }

@@ -1,9 +1,8 @@
 """Terms with their learned values as numbers: a unit whose weights are learned is the arithmetic of its formula.
 
-A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``, with each
-``w_i`` one more number. A NALU, an iNALU, and an NPU that learns gates or imaginary parts are units over their weights
-(`lnnkit.numeric.units.opened_unit`).
-"""
+A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``. A NALU, an
+iNALU, and an NPU that learns gates or imaginary parts are units over their weights
+(`lnnkit.numeric.units.opened_unit`)."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "
 
 @dataclass(frozen=True, slots=True)
 class LearnedUnit:
-    """A unit of the graph, by its kind, with each weight (a parameter's name, or a value) and its attribute, one of
-    ``keys``."""
+    """A unit, by its kind, with each weight (a parameter's name, or a value) and its attribute, one of ``keys``."""
 
     kind: str
     weights: tuple[float | str, ...]

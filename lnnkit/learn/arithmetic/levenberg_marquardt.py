@@ -109,16 +109,14 @@ EXACT = 1e-24
 
 
 def spread_of(target: Tensor) -> Tensor:
-    """The scale of residuals: the magnitude of each target, at least the median one. Otherwise quotients by numbers
-    near 0 would dominate the loss."""
+    """The scale of residuals: the size of each target, at least the median one, lest quotients near 0 dominate."""
     size = target.abs()
     return torch.maximum(size, size.median(-1, keepdim=True).values).clamp(min=1e-300)
 
 
 def by_chance(samples: int, unknowns: int) -> float:
-    """How far the mean square of the true model may exceed that of the best fit: a fit absorbs as many degrees of
-    freedom of the noise as it has unknowns; the rest scatters, here by four standard deviations. 0 for a fit without
-    residual degrees of freedom, which gives no estimate of the noise."""
+    """How far the mean square of the true model may exceed that of the best fit, which absorbs a degree of freedom of
+    the noise for each unknown; the rest scatters, here by four standard deviations. 0 if none is left."""
     free = samples - unknowns
     if free <= 0:
         return 1.0

@@ -38,8 +38,7 @@ class Saved:
     tensors: Mapping[str, Tensor]
 
     def restore(self, theta: Tensor, optimizer: torch.optim.Adam) -> tuple[int, int, int]:
-        """Put values and the optimizer's state back; returns the epoch, the epochs between inferences, and those since
-        the best."""
+        """Put values and the optimizer's state back; returns the ``place``."""
         with torch.no_grad():
             theta.copy_(self.tensors["values"])
         if "step" in self.tensors:

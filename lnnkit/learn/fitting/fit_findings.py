@@ -1,5 +1,4 @@
-"""Warnings about a fit: nothing could be learned, labels do not determine a value, or answers are no better than the
-majority class."""
+"""Warnings about a fit: nothing was learned, labels do not determine a value, answers are no better than one class."""
 
 from __future__ import annotations
 
@@ -162,8 +161,7 @@ def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
 
 
 def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
-    """The warning that all labels about a value are equal, so that anything that makes them true fits. Values that the
-    program gives, and that did not change, are not concerned."""
+    """The warning that all labels about a value that moved are equal, so that anything that makes them true fits."""
     own = fitting.labels.some(fitting.split.train.sort().values)
     said = {name: truth for number, name in enumerate(own.names) if (truth := _common(own, number)) is not None}
     if not said:
@@ -213,8 +211,7 @@ def _said(lower: float, upper: float) -> str:
 
 
 def majority(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
-    """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present. If classes
-    are ``balanced``, a constant answer is right for half of the weight."""
+    """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present."""
     own, truths = fitting.labels, fitted.after.truths
     crisp = (own.lower == own.upper) & ((own.lower == 0) | (own.lower == 1)) & ~own.numeric
     for number, name in enumerate(own.names):

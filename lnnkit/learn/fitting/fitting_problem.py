@@ -234,8 +234,7 @@ class Fitting:
 
     @property
     def whole(self) -> bool:
-        """Whether all training labels form one batch. Its replay can be reused as long as the derivations stay the
-        same."""
+        """Whether all training labels form one batch, whose replay serves as long as the derivations stay the same."""
         size, alone = self.settings.batch, not self.bindings and not self.settings.soft
         return alone and (size is None or size >= len(self.split.train))
 

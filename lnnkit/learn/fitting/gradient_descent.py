@@ -2,11 +2,8 @@
 
 Between two inferences nothing is grounded: an epoch evaluates the derivations of the labelled atoms and of the
 contradictions, and takes a gradient step. That is exact as long as the same instances win, which the next inference
-tests by comparing its loss with the replay's. If they agree, the number of epochs between inferences is multiplied,
-otherwise halved. If inference derives its bounds in the same way as before, the same replay serves both, and the
-interval grows faster. The values kept are those with the least loss of an inference, never of a replay. Replays soften
-crisp comparisons (`lnnkit.learn.arithmetic.learned_comparisons`), so that their thresholds have gradients.
-"""
+tests by comparing its loss with the replay's. If they agree, the interval grows, faster if the derivations are the
+same; otherwise it is halved. The values kept are those with the least loss of an inference, never of a replay."""
 
 from __future__ import annotations
 
@@ -183,8 +180,7 @@ class _Descent:
     def _epochs(
         self, point: Tensor, optimizer: torch.optim.Adam, found: Inferred, where: tuple[int, int, int]
     ) -> float:
-        """Run epochs without inference; returns the loss of the replays. ``point`` are the values in their units, so
-        that steps have the same scale for each."""
+        """Run epochs without inference; returns the loss of the replays. ``point`` are the values in their units."""
         restart, epoch, count = where
         fitting, constraints = self._fitting, self._constraints
         generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))

@@ -30,8 +30,7 @@ class LabelBatch:
     soft_bindings: tuple[BoundPlaces, ...] = ()
 
     def bounds(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """The bounds (2n,) of the labels' atoms, or (n,) their ``points``, and the total amount by which bounds cross;
-        differentiable."""
+        """The bounds (2n,) of the labels' atoms, or (n,) their ``points``, and how far bounds cross; differentiable."""
         found = self.replay.bounds(values, given(self.replay, self.bindings))
         count, atoms = len(self.targets.ends), self.crossed
         ends = found if len(found) == count else found[:count]
@@ -63,8 +62,7 @@ def batches(
     balanced: bool,
     soft: bool,
 ) -> list[LabelBatch]:
-    """A batch for each of the ``parts`` of the labels. Contradictions are in each. ``soft`` batches replay all supports
-    of their labels."""
+    """A batch for each of the ``parts`` of the labels, each with all contradictions. ``soft``: of all supports."""
     rows = told.keys[0] // 2
     supported = supports(found, rows[torch.cat(list(parts))]) if soft and parts else None
     crossed = torch.from_numpy(found.fixpoint.prepared.state.crossed.rows.values).long()

@@ -96,8 +96,8 @@ class Targets:
 
 
 def _off(ends: Tensor, wanted: Tensor, spread: Tensor) -> Tensor:
-    """``d / sqrt(1 + d^2)`` with ``d = (ends - wanted) / spread``: 0 where the target is infinite, -1 or 1 where an end
-    is."""
+    """``d / sqrt(1 + d^2)``, ``d = (ends - wanted) / spread``: 0 for an infinite target, -1 or 1 for an infinite
+    end."""
     unknown = ends.isinf()
     gap = (torch.where(unknown, 0.0, ends) - wanted) / torch.where(spread > 0, spread, 1.0)
     gap = torch.where(wanted.isinf(), 0.0, gap)
@@ -138,8 +138,7 @@ def decay(values: Tensor, decays: Tensor) -> Tensor:
 
 
 def class_weights(true: Tensor, group: Tensor, *, balanced: bool) -> Tensor:
-    """(n,) weights that sum to 1: equal, or, if ``balanced``, such that in each group the ``true`` labels and the
-    others have the same total weight."""
+    """(n,) weights that sum to 1: equal, or such that both classes of each group weigh the same in total."""
     count = len(true)
     if not balanced or not count:
         return torch.full((count,), 1.0 / max(1, count), dtype=torch.float64)

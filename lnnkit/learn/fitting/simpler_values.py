@@ -2,11 +2,9 @@
 and all other values are rounded.
 
 The weights of units are rounded if the loss does not rise. If labels of truths are all true or false, the accuracy of
-each predicate, over training and validation labels together, may also fall by one standard error of the error rate of
-the unrounded weights. This is the one-standard-error rule (Breiman et al. 1984, section 3.4.3): the simplest of the
-models that do not differ significantly. The mean square error of a number may rise by what noise explains
-(`lnnkit.learn.arithmetic.levenberg_marquardt.by_chance`). If the unrounded weights make no error, none is allowed.
-"""
+each predicate may fall by one standard error of the error rate of the unrounded weights: the one-standard-error rule
+(Breiman et al. 1984, section 3.4.3). The mean square error of a number may rise by what noise explains (`by_chance`).
+If the unrounded weights make no error, none is allowed."""
 
 from __future__ import annotations
 
@@ -53,9 +51,8 @@ def simplified(
 def _rounded(
     fitting: Fitting, values: Tensor, found: Inferred, constraints: Constraints, idle: Tensor
 ) -> tuple[Tensor, Inferred]:
-    """The values, except ``idle`` ones, with as few digits as possible at no cost: constraints hold, neither loss grows
-    measurably, and no fewer atoms are right; and inference there. Thresholds are rounded first, one by one if they are
-    few."""
+    """The values, except ``idle`` ones, with as few digits as cost nothing, and inference there. Thresholds are rounded
+    first, one by one if they are few."""
 
     def measures(found: Inferred) -> list[float]:
         losses = [found.losses.total, found.losses.validation]
@@ -82,8 +79,8 @@ def _rounded(
 
 
 def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
-    """(k,) a mask of the weights, biases and truths of rules that have no other parameters and on which no labelled
-    bound and no contradiction depends."""
+    """(k,) a mask of the numbers of rules that have none but ``OF_LOGIC`` ones and that no labelled bound depends
+    on."""
     reached = {
         rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
     }  # these start from the data
@@ -121,8 +118,7 @@ def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Cons
 def _whole_weights(
     values: Tensor, start: Tensor, parameters: Sequence[Parameter], comparison: LearnedComparison
 ) -> list[Tensor]:
-    """The candidate values with the weights of one comparison's units rounded, and with all its parameters at the
-    start, if that was integral; none if the weights are integral already."""
+    """The values with the weights of a comparison's units rounded, and, if that is integral, those at its start."""
     place = {each.name: number for number, each in enumerate(parameters)}
     weights = grid(comparison.units, [name for name in comparison.names if name in place])
     rounded, begun = values.clone(), values.clone()

@@ -1,15 +1,11 @@
 """The conjunction of one or two literals that is right most often, among all cuts between neighbouring values and all
-values of categories: what a decision stump is, and a pair of them.
+values of categories.
 
 A row counts ``+weight`` where it is true and ``-weight`` where it is false; the best conjunction is the one whose rows
 have the greatest sum. For one literal that is a running sum over the sorted rows. For two cuts the rows enter in the
 order of the first column, and a tree of sums over the ranks of the second keeps the best cut there (the greatest prefix
 sum, as in Bentley, "Programming pearls: algorithm design techniques", 1984); all versions of the tree are worked out
-level by level. Where a literal is unknown, the conjunction is taken as false everywhere, or as true, whichever is right
-more often.
-
-The literals of a disjunction are moved to the best cuts of their columns, each in turn (`refined`).
-"""
+level by level. Unknown rows are taken as false everywhere, or as true, whichever is right more often."""
 
 from __future__ import annotations
 
@@ -139,8 +135,7 @@ def _better(found: BestConjunction, total: float, cuts: Conjunction, unknown: bo
 
 
 def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: BestConjunction, unknown: bool) -> BestConjunction:
-    """The best pair of literals of two columns, if it is better than what was ``found``: the pairs of columns by
-    their bounds, until none can be better."""
+    """The best pair of literals of two columns, if better than ``found``: pairs of columns by their bounds."""
     bounds: list[tuple[float, int, int]] = []
     for at, one in enumerate(ranked):
         for place in range(at + 1, len(ranked)):
@@ -228,8 +223,7 @@ def _two_cuts(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> 
 
 
 def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, count: int) -> np.ndarray:
-    """(count,) after each time, the greatest sum of the amounts that came so far with ranks up to some rank, or from
-    some rank on."""
+    """(count,) after each time, the greatest sum of the amounts so far with ranks up to, or from, some rank on."""
     found = np.zeros(count)
     if not len(ranks):
         return found

@@ -3,10 +3,8 @@
 A conjunction is grown by beam search, to cover true rows that no earlier one covers (Fuernkranz, "Separate-and-conquer
 rule learning", 1999); then each is grown again beside the others, as long as that helps (the optimisation of Cohen,
 "Fast effective rule induction", 1995). A false row costs ``price`` true ones: at a high price conjunctions are pure, at
-1 the disjunction is right most often, which suits noise. A literal of a missing cell is unknown: a conjunction covers
-the rows in which all its literals hold and rejects those in which one fails; in other rows it is unknown and counts
-neither as right nor as wrong.
-"""
+1 the disjunction is right most often, which suits noise. A conjunction covers the rows in which all its literals hold
+and rejects those in which one fails; other rows, with missing cells, count as neither right nor wrong."""
 
 from __future__ import annotations
 
@@ -31,8 +29,7 @@ _LEVELS = 255  # weights are told apart to one part in this of the greatest
 
 @dataclass(frozen=True, slots=True)
 class PackedLiterals:
-    """Packed masks of the rows where each of ``count`` literals holds, then of those where each fails; the true and the
-    false rows."""
+    """Packed masks of the rows where each of ``count`` literals holds, then of those where each fails."""
 
     held: np.ndarray
     count: int

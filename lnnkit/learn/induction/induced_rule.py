@@ -1,4 +1,8 @@
-"""An induced rule: a plain or weighted disjunction of conjunctions, and its truth in the rows of a table."""
+"""An induced rule: a plain or weighted disjunction of conjunctions, and its truth in the rows of a table.
+
+Missing cells are filled from several similar rows: hot-deck imputation (Andridge and Little 2010). Rows are compared by
+Gower's distance (1971): over the columns known in both, the mean of the difference divided by the column's range, or of
+0 or 1 for equal or different categories."""
 
 from __future__ import annotations
 
@@ -47,8 +51,8 @@ class Induced:
 
     @property
     def span(self) -> float:
-        """The span of the score over which the truth goes from 0 to 1 in the rule as written, whose bias is not
-        negative."""
+        """The span of the score over which the truth of the rule as written, with no negative bias, goes from 0 to
+        1."""
         return max(SPAN, 2 * (self.start + float(self.weights[self.weights < 0].sum())))
 
     def truth(self, columns: Sequence[TableColumn]) -> np.ndarray:
@@ -66,8 +70,8 @@ class Induced:
         return found
 
     def expected(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
-        """(n,) the probability that rows are true, the sigmoid of the score. If a cell that the rule reads is missing,
-        the mean over the donors that fill it."""
+        """(n,) the probability that rows are true, the sigmoid of the score; with missing cells, the mean over
+        donors."""
         if self.unknown is not None:
             return sigmoid(self.score(columns))
         return expected(lambda filled: sigmoid(self.score(filled)), columns, self._gaps(columns), donors)
@@ -128,8 +132,7 @@ class Donors:
         return total / known
 
     def filled(self, columns: Sequence[TableColumn], chosen: np.ndarray) -> list[TableColumn]:
-        """The rows with missing cells filled from donors (n,), one for each row; unknown where the donor's cell is
-        missing too."""
+        """The rows with missing cells filled from donors (n,), one a row; unknown where the donor's is missing too."""
         found: list[TableColumn] = []
         for own, other in zip(self.columns, columns, strict=True):
             unknown = missing(other)
@@ -171,8 +174,7 @@ def _range(column: TableColumn) -> float:
 
 
 def _coded(own: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of donors and of rows as numbers, NaN where unknown. Categories become codes; all categories without a
-    donor share one."""
+    """The cells of donors and of rows as numbers, NaN where unknown. Categories without a donor share one code."""
     if own.numeric:
         return own.values.astype(np.float32), other.values.astype(np.float32)
     numbers = {text: place for place, text in enumerate(sorted({text for text in own.values if text is not None}))}

@@ -1,11 +1,9 @@
 """Induces a rule from a table of labelled rows: a disjunction of conjunctions of literals.
 
-*Covering* (`covering`) gives an unweighted disjunction, which is taken if it is almost always right, or is right on
-held-out rows more often than the weighted one. *Weighing* (`weighing.weighted_rules`) gives a weighted disjunction of
-few terms, whose truth is linear in a score. If only one conjunction is allowed, it is the one that is right most often
-(`best_conjunction`). Conjunctions are searched with some thresholds, on a sample of a long table; then the thresholds
-are moved to the best of all cuts (`refined`).
-"""
+*Covering* gives an unweighted disjunction, which is taken if it is almost always right, or right on held-out rows more
+often than the weighted one; *weighing* gives a weighted one of few terms, whose truth is linear in a score. If only one
+conjunction is allowed, it is the one that is right most often. Conjunctions are searched with some thresholds, on a
+sample of a long table; then the thresholds are moved to the best of all cuts (`refined`)."""
 
 from __future__ import annotations
 
@@ -43,9 +41,8 @@ _PRICES = (3.0, 1.0)  # of a false row, where there is noise
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The size limits of a rule: the number of conjunctions, and of literals in a conjunction; None: no limit. With a
-    single conjunction the rule is ``plain`` if that is more accurate than the majority class: a weight would only
-    express confidence."""
+    """The greatest number of conjunctions, and of literals in each; None: no limit. A single conjunction is ``plain``
+    if that is more accurate than the majority class: a weight would only express confidence."""
 
     conjunctions: int | None = None
     literals: int | None = None

@@ -33,8 +33,7 @@ def statements(rule: Induced, columns: Sequence[TableColumn], target: str) -> li
 
 
 def declaration(column: TableColumn) -> ast.Statement:
-    """The declaration of a column: a ``number`` of a row, a predicate of a row for truth values, or a predicate of a
-    row and a value."""
+    """The declaration of a column: a ``number`` or a predicate of a row, or a predicate of a row and a value."""
     if column.kind == "truth":
         return ast.PredicateStatement(column.name, (ROW,), True, span=_NOWHERE)
     if column.numeric:

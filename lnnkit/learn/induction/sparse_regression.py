@@ -1,11 +1,9 @@
 """Logistic regression on truths between 0 and 1, and the few columns that it needs.
 
-*Regression* has a separate penalty for each column and goes by Newton's method with the curvature of some rows only
-(Roosta-Khorasani and Mahoney, "Sub-sampled Newton methods", 2019). *Forward selection* takes next the column with the
-greatest score statistic: the one whose best weight would lower the loss most if the others were fixed (Rao 1948). The
-loss is taken as a quadratic about the target, so that products of columns, counts where they are crisp, decide, not
-rows. Then all weights are fitted again.
-"""
+Each column has a penalty of its own. Newton's method takes the curvature of some rows only (Roosta-Khorasani and
+Mahoney, "Sub-sampled Newton methods", 2019). Forward selection takes next the column with the greatest score statistic:
+the one whose best weight would lower the loss most if the others were fixed (Rao 1948); the loss is taken as a
+quadratic about the target, so that products of columns, not rows, decide."""
 
 from __future__ import annotations
 
@@ -197,8 +195,7 @@ def forward(rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: n
 
 
 def _gains(products: np.ndarray, wanted: np.ndarray, inside: list[int]) -> np.ndarray:
-    """(m,) the score statistic of each column, given those ``inside``: by how much another column lowers the loss,
-    which is taken as a quadratic with these ``products`` of columns."""
+    """(m,) the score statistic of each column, given those ``inside``, by the ``products`` of columns."""
     within = products[np.ix_(inside, inside)] + np.diag([0.0] + [_COST] * (len(inside) - 1))
     across = products[inside]
     solved = np.linalg.solve(within + 1e-3 * np.eye(len(inside)), np.column_stack([wanted[inside], across]))

@@ -90,8 +90,7 @@ def _universal(value: Any) -> Any:
 
 
 def as_fitted(column: TableColumn, own: TableColumn) -> TableColumn:
-    """A column for prediction, converted to the kind of ``own`` in training: a column without any known value, 0 and 1
-    for truth values, and texts of numbers. Raises ``ValueError`` if the kinds differ otherwise."""
+    """A column for prediction, converted to the kind of ``own`` in training. Raises ``ValueError`` if it cannot be."""
     missing = np.isnan(column.values) if column.numeric else ~known_texts(column.values)
     if (column.numeric, column.kind) == (own.numeric, own.kind):
         return column

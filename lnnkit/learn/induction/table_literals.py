@@ -1,9 +1,6 @@
-"""Literals over the columns of a table, and their truth in each row: thresholds of numbers, crisp or soft, and
-values of categories.
-
-A soft threshold is true to a degree, the sigmoid of the margin over its scale, as in ``(age(X) >= 40){scale: 12}``.
-A number with a gradual effect takes one of these instead of a staircase of crisp ones.
-"""
+"""Literals over the columns of a table, and their truth in each row: thresholds of numbers, crisp or soft, and values
+of categories. A soft threshold is true to a degree, the sigmoid of the margin over its scale, as in ``(age(X) >=
+40){scale: 12}``: for a gradual effect, instead of a staircase of crisp ones."""
 
 from __future__ import annotations
 
@@ -210,8 +207,8 @@ def _explained(values: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> 
 
 
 def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
-    """Soft thresholds for the numbers with many values: one at the median with the scale of the whole range, which is
-    almost linear there, and steeper ones at quantiles."""
+    """Soft thresholds for numbers with many values: one as wide as the range at the median, steeper ones at
+    quantiles."""
     found: list[Literal] = []
     for place, column in enumerate(columns):
         every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)

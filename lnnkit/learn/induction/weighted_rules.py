@@ -1,10 +1,8 @@
 """Selects and weighs the terms of a weighted rule: as few terms as lose almost nothing on held-out rows.
 
-Three sets of terms are tried, from simple to rich: one broad soft threshold for each number; all thresholds;
-conjunctions of literals too. In each set, a regularised reference model uses all terms, and a few terms are chosen to
-reproduce its predictions, which are less noisy than the labels (Piironen and Vehtari, "Comparison of Bayesian
-predictive methods for model selection", 2017).
-"""
+Three sets of terms are tried: one broad soft threshold for each number; all thresholds; conjunctions too. In each, a
+regularised reference model uses all terms, and a few terms are chosen to reproduce its predictions, which are less
+noisy than the labels (Piironen and Vehtari, "Comparison of Bayesian predictive methods for model selection", 2017)."""
 
 from __future__ import annotations
 
@@ -52,9 +50,8 @@ def weighed(
     longest: int | None = None,
     rival: np.ndarray | None = None,
 ) -> Induced | None:
-    """The weighted rule over literals; ``parts`` are the held-out rows of each fold. It has at ``most`` this many
-    terms, each of at most ``longest`` literals. None if a rule that is wrong in the held-out rows ``rival``, part by
-    part, is right more often."""
+    """The weighted rule over literals, of at most ``most`` terms of at most ``longest`` literals. ``parts`` are the
+    held-out rows of each fold. None if a rule that is wrong in the held-out rows ``rival`` is right more often."""
     known, positive, weight = truths(found, table.columns), table.positive, table.weight
     crisp = [number for number, each in enumerate(found) if each.scale is None]
     graded = {each.column for each in found if each.scale is not None}

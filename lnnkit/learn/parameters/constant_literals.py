@@ -1,8 +1,5 @@
-"""Learned comparisons in a rule's body as literals, and the rule without those whose truth is constant.
-
-A literal is identified by its position in the file, which the checked rule (where a chain of comparisons is a
-conjunction) shares with the file's.
-"""
+"""Learned comparisons in a rule's body as literals, and the rule without those whose truth is constant. A literal is
+identified by its position in the file, which the checked rule shares with the file's."""
 
 from __future__ import annotations
 
@@ -20,8 +17,7 @@ Place = tuple[int, int]  # start and end of a literal in the file's text
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The ``literals`` that the rule at index ``rule`` of the assertions omits while its parameters have these
-    ``values``, each with its constant truth."""
+    """The ``literals``, each with its truth, that a rule omits while its parameters have these ``values``."""
 
     rule: int
     literals: Mapping[Place, bool]
@@ -37,8 +33,7 @@ def place_of(span: Span) -> Place:
 
 
 def learned_literals(formula: ast.Expression) -> Iterator[ast.Comparison]:
-    """The comparisons with a learned value in an implication's antecedent or on either side of an equivalence, except
-    those of bound variables: a comparison that the rule asserts is true by definition."""
+    """The comparisons with a learned value in an antecedent or beside an equivalence, except of bound variables."""
     formula = strip_foralls(formula)
     match formula:
         case ast.Implies():
@@ -64,8 +59,7 @@ def _is_learned(comparison: ast.Comparison) -> bool:
 
 
 def without(formula: ast.Expression, literals: Mapping[Place, bool]) -> ast.Expression | None:
-    """The formula without literals of constant truth; None if nothing else would remain, or if one of them determines
-    the formula."""
+    """The formula without literals of constant truth; None if nothing else would remain, or if one decides it."""
 
     def change(node: ast.Expression) -> ast.Expression:
         if isinstance(node, (ast.Comparison, ast.And)) and place_of(node.span) in literals:

@@ -1,9 +1,6 @@
 """Constraints on parameters, enforced after every step: ranges, ordered truth bounds, and neurons that stay classical.
-
-Values are projected onto the ranges, then onto the half-spaces of the conditions in turn until all hold (von Neumann's
-alternating projections). If the iteration does not reach a feasible point, the values of the neurons are moved toward
-feasible ones that are known; if that fails too, the step is rejected.
-"""
+Values are projected onto the ranges, then onto half-spaces in turn until all hold (von Neumann's alternating
+projections). If that fails, neurons are moved toward feasible values that are known; else the step is rejected."""
 
 from __future__ import annotations
 
@@ -28,8 +25,7 @@ _OVER = 1.3  # over-relaxation of projections: without it a slanted half-space i
 
 @dataclass(frozen=True, slots=True)
 class LearnedNeuron:
-    """A connective of a rule. ``values`` are its weights, then its bias; ``names`` their parameters, None where fixed.
-    ``text`` is its text in the program."""
+    """A connective of a rule: its weights, then its bias (``values``), and their parameters, None where fixed."""
 
     rule: str
     text: str

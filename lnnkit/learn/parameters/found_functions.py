@@ -19,16 +19,14 @@ _PLACE = re.compile(r"x(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class FoundFunction:
-    """A piecewise formula: pairs of a condition (None: always) and a term. Both are texts in which ``?x0`` is the first
-    operand, ``?x1`` the second."""
+    """Pairs of a condition (None: always) and a term, texts in which ``?x0`` is the first operand, and so on."""
 
     cases: tuple[tuple[str | None, str], ...]
 
     def put(
         self, root: ast.Expression, old: ast.Expression, operands: Sequence[ast.Expression], span: Span
     ) -> ast.Expression:
-        """The formula ``root`` of a statement with ``old`` replaced by the formula; with several pieces, each under its
-        condition. New nodes have this ``span``."""
+        """The formula ``root`` with ``old`` replaced by this one, or by each piece of it under its condition."""
         stated: list[ast.Expression] = []
         for condition, term in self.cases:
             found = substituted(root, old, _filled(term, operands, span))

@@ -79,8 +79,7 @@ def is_opened(value: ast.Value | float) -> bool:
 
 
 def ranges(formula: ast.Expression) -> dict[str, Range]:
-    """The least and the greatest value of the named learnable weights and scales. Scales stay positive, above a small
-    share of their start."""
+    """The least and the greatest value of the named learnable weights and scales, which stay positive."""
     found: dict[str, Range] = {}
     for node in nodes(formula):
         if isinstance(node, ast.Unit):

@@ -135,8 +135,7 @@ def parametrised(
 
 
 def _placed(each: Parameter, limits: Range | None) -> Parameter:
-    """The parameter with the limits and the default start of its position. Numbers of connectives and truths start at
-    1."""
+    """The parameter with the limits and the default start of its position: 1 in connectives and truths."""
     start = 1.0 if each.start is None and each.kind in OF_LOGIC else each.start
     return replace(each, start=start, limits=limits)
 

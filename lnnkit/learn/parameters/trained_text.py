@@ -38,8 +38,8 @@ def trained_rules(
     dropped: Sequence[Dropped] = (),
     functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> Iterator[TrainedRule]:
-    """The learning rules of the main ``file``, with these values of their parameters and these ``functions``, by name,
-    and without the literals ``dropped``."""
+    """The learning rules of the main ``file``, with these values and ``functions``, and without ``dropped``
+    literals."""
     names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
     literals = {each.rule: each.literals for each in dropped}
     for statement in file.statements:
@@ -60,9 +60,8 @@ def with_values(
     dropped: Sequence[Dropped] = (),
     functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> ast.Program:
-    """The main ``file`` of a checked program with these values of its parameters and these ``functions``, by name, and
-    without the literals ``dropped``. A ``?`` stays one with a new start; an unknown function becomes its formula. A
-    value of 1 that did not change is not written."""
+    """The main ``file`` of a checked program with these values and ``functions``, and without ``dropped`` literals. A
+    ``?`` stays one with a new start; a value of 1 that did not change is not written."""
     text, done, pieces = file.span.source.text, 0, []
     for rule in trained_rules(file, program, values, dropped, functions):
         statement, new = rule.before, rule.after
@@ -100,8 +99,7 @@ def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
 
 
 def _plainly(node: ast.Expression) -> ast.Expression:
-    """A register equal to one of the six relations becomes that relation; a register or unit without values stays
-    bare."""
+    """A register equal to a relation becomes that relation; a register or unit without values stays bare."""
     if isinstance(node, ast.Comparison | ast.Unit):
         learned = tuple(each for each in node.attributes if not any(map(is_opened, in_value(each.value))))
         if len(learned) != len(node.attributes):
@@ -120,8 +118,7 @@ def _as_value(value: ast.Value | float, span: Span) -> ast.Value:
 
 
 def _without_ones(node: ast.Expression) -> ast.Expression:
-    """The node without weights and biases of 1, which are the defaults. A 1 stays where only a written weight is
-    learned."""
+    """The node without weights and biases of 1, the defaults, unless only a written weight is learned."""
     if isinstance(node, (ast.And, ast.Or)):
         node = replace(node, operands=tuple(map(_without_one, node.operands)))
     elif isinstance(node, ast.Implies):

@@ -12,12 +12,9 @@ _PLACE = "operand{}"  # placeholder of an operand in a unit's text
 
 
 def readable(node: ast.Expression) -> tuple[ast.Expression, float]:
-    """The node as plain arithmetic (``debt(X) / income(X)`` for an NPU, ``>`` for a register), and the residual:
-    the distance of its weights from rounded ones, or of a register's truths from 0 and 1.
-
-    A node that the operators of the language cannot express, or that still has learnable values, stays as it is. A
-    register without a scale becomes the relation for which it is true.
-    """
+    """The node as plain arithmetic (``debt(X) / income(X)`` for an NPU, ``>`` for a register), and the distance of its
+    weights from rounded ones, or of a register's truths from 0 and 1. A node that the language's operators cannot
+    express, or that still has learnable values, stays as it is."""
     if isinstance(node, ast.Unit):
         return _unit(node)
     if isinstance(node, ast.Comparison) and node.operators == ("<?>",):
@@ -67,8 +64,7 @@ def _numbers(value: ast.Value | ast.ValueList | str) -> float | list[float] | No
 
 
 def crisp_relation(node: ast.Comparison) -> ast.Comparison:
-    """A register without a scale whose truths are exactly 0 and 1, as one of the six relations; any other node
-    unchanged."""
+    """A register without a scale whose truths are exactly 0 and 1, as that relation; others unchanged."""
     import torch
 
     from lnnkit.numeric.units.nsr import crisp

@@ -1,14 +1,10 @@
 """Rules with an atomic head in Lukasiewicz logic: their proposals for the head, computed as a matrix product.
 
 For ``antecedent -> head`` with truth ``[l, u]``, weights ``wx``, ``wy`` and bias ``b``, modus ponens bounds the head by
-``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end from the upward pass: an end of a
-conjunction or disjunction is the clamped sum of one end of each operand. So one end of each leaf is read, and the
-atomic operands of a neuron contribute one matrix product with their weights. The results equal those of the kernels
-(`lnnkit.learn.replay.replay_steps`), with less work.
-
-A clamp has no gradient where it cuts, so a rule that proposes nothing yet would never learn. On request, a clamp passes
-a gradient that draws the sum back between 0 and 1.
-"""
+``clamp((l + b - 1 - wx (1 - a)) / wy)``, where ``a`` is the antecedent's lower end: the clamped sum of one end of each
+operand. So one end of each leaf is read, and atomic operands contribute one matrix product. The results equal those of
+the kernels. A clamp has no gradient where it cuts, so a rule that proposes nothing yet would never learn; on request,
+it passes one that draws the sum back between 0 and 1."""
 
 from __future__ import annotations
 
@@ -33,9 +29,8 @@ _LEAST = 1e-12  # stands in for a weight of 0 of the head, to divide by
 
 @dataclass(frozen=True, slots=True)
 class RuleNumbers:
-    """A list of numbers, some of them parameters: ``fixed`` (k,) has the others, ``places`` (k,) the index of each
-    parameter among all; ``learned`` (k,) marks which entries are parameters (None: all, or none of them). ``whole``:
-    they are all parameters, in order."""
+    """Numbers (k,): ``fixed`` ones, and parameters, at these ``places`` among all, where ``learned`` (None: all, or
+    none). ``whole``: all parameters, in order."""
 
     fixed: Tensor
     places: Tensor | None
@@ -54,9 +49,8 @@ class RuleNumbers:
 @dataclass(frozen=True)
 class ClampedSum:
     """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
-    an end of an atom, or its complement where ``flipped``; ``sums`` are the other terms, with the same flag.
-    ``numbers`` are the weights of the former, then the bias, then the weights of the latter. ``number`` tells the sums
-    of a clause apart."""
+    an end of an atom, or its complement where flipped; ``sums`` are the other terms. ``numbers`` are the weights of the
+    former, the bias, and the weights of the latter. ``number`` tells the sums of a rule apart."""
 
     number: int
     conjunction: bool
@@ -111,8 +105,7 @@ class LukasiewiczRule:
         return self.numbers.places is None and all_set(self.numbers.fixed == 1)
 
     def told(self, parameters: Tensor, read: ReadEnd, matrices: Mapping[int, Tensor], *, through: bool) -> Tensor:
-        """(n,) the bounds that instances propose for the head. ``matrices`` has the matrix of atomic terms (see
-        `matrix`) for some of the sums."""
+        """(n,) the bounds that instances propose for the head. ``matrices`` has the `matrix` of some of the sums."""
         clamp = clamp_through if through else _clamp
         antecedent = self._sum(self.top, parameters, read, matrices, clamp)
         if self.plain:  # an epoch of 100,000 labels takes 1.5 ms instead of 1.8

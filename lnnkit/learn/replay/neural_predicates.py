@@ -1,9 +1,7 @@
 """Neural predicates and numbers: a torch module computes the truth of a predicate's atoms, or a number, from inputs.
 
-A false crisp comparison of such numbers bounds nothing, so inference omits it; softened, it has the gradient from which
-the module learns. It is requested like a query, and its effect through rules is replayed by all supports
-(`lnnkit.learn.replay.soft_supports`).
-"""
+A false crisp comparison of such numbers bounds nothing; softened, it has the gradient from which the module learns. It
+is requested like a query, and its effect is replayed by all supports (`lnnkit.learn.replay.soft_supports`)."""
 
 from __future__ import annotations
 
@@ -103,8 +101,7 @@ def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedP
 
 @dataclass(frozen=True, slots=True)
 class BoundPlaces:
-    """The initial bounds of a replay that a binding supplies: ``places`` (m,) take the output for the ``inputs``
-    ``rows`` (m,) and class ``columns`` (m,)."""
+    """The initial bounds of a replay that take a binding's output for the ``inputs`` ``rows`` and class ``columns``."""
 
     binding: Binding
     inputs: Tensor
@@ -156,9 +153,8 @@ def _atom_rows(binding: Binding, found: Trace, atoms: Atoms) -> Tensor:
 
 
 def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> tuple[Query, ...]:
-    """A query for each comparison whose numbers modules supply, or may determine through other comparisons. Not
-    included: comparisons that are statements themselves, and those of too many tuples; these learn only from what
-    inference derives."""
+    """A query for each comparison whose numbers modules may determine. Comparisons that are statements, or of too many
+    tuples, learn only from what inference derives."""
     found = {each.predicate for each in bindings if each.numeric}
     if not found:
         return ()

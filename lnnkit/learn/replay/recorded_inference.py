@@ -45,14 +45,11 @@ def trace(
     supplied: Collection[str] = (),
     listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
 ) -> Trace:
-    """Infer a parametrised program at some values of its parameters, by name, and keep the history. A replay takes the
-    values in the same order.
+    """Infer a parametrised program at some values of its parameters, by name, and keep the history.
 
-    ``through`` lets gradients pass the clamps of rules (`lnnkit.learn.replay.lukasiewicz_rules`). ``softness`` softens
-    crisp comparisons (`lnnkit.learn.arithmetic.learned_comparisons`), including those of the numbers ``supplied`` by
-    modules. The atoms ``listed``, by predicate and the columns of their entities, are materialised even if nothing is
-    known of them. Raises `TooLarge`.
-    """
+    ``through`` lets gradients pass the clamps of rules. ``softness`` softens crisp comparisons, including those of the
+    numbers ``supplied`` by modules. The atoms ``listed``, by predicate and the columns of their entities, are
+    materialised even if nothing is known of them. Raises `TooLarge`."""
     lifted = build(replace(at(program, values), queries=tuple(queries)))
     stated = {text for texts in constants(lifted).values() for text in texts}
     asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)

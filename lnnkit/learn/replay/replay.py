@@ -1,12 +1,9 @@
 """Replay of derivations: re-evaluates the events on which some bounds depend, with gradients.
 
-The requested events and all that they depend on, back to the facts, are found once. They are evaluated tick by
-tick; all events of one tick that come from one leaf of one formula are evaluated together. Values and derivatives pass
-between steps through one tensor; within a step torch differentiates the kernels.
-
-A replay keeps the winners of its inference: if parameters move so far that another instance would set a bound, it still
-evaluates the old one. Inference detects this (see `lnnkit.learn.fitting.fitting_problem`).
-"""
+The events, back to the facts, are found once and evaluated tick by tick; those of one tick through one leaf of one
+formula are evaluated together. Values and derivatives pass between steps through one tensor; within a step torch
+differentiates the kernels. If parameters move so far that another instance would set a bound, a replay still evaluates
+the old one; inference detects this (see `lnnkit.learn.fitting.fitting_problem`)."""
 
 from __future__ import annotations
 

@@ -70,8 +70,7 @@ class EventIndex:
         return len(self.key)
 
     def enter(self, group: Group, count: int) -> Tensor:
-        """Append events that set no bound: what ``count`` instances of a batch propose if nothing is known about the
-        target. Returns their numbers."""
+        """Append events that set no bound: what ``count`` instances propose about an unknown target; their numbers."""
         start = len(self.key)
         if group not in self.groups:
             self.groups.append(group)
@@ -169,8 +168,7 @@ class EventIndex:
         return kinds
 
     def _traced(self, kinds: Tensor) -> Tensor:
-        """For each event the one that first produced its value: for a restoration, the last event before the last
-        restart."""
+        """For each event the one that first produced its value: what a restoration restores."""
         source = torch.arange(len(self.key))
         restored = where_set(kinds == Kind.RESTORED)
         if len(restored):

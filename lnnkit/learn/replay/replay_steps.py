@@ -148,8 +148,7 @@ def comparison_values(
 
 
 class RuleValues:
-    """Events of a rule with an atomic head; ``place`` is its batch and the head's leaf. ``through``: gradients pass
-    clamps. Constant values are gathered once."""
+    """Events of a rule with an atomic head; ``place`` is its batch and the head's leaf. ``through``: gradients pass."""
 
     def __init__(
         self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
@@ -168,8 +167,8 @@ class RuleValues:
         return self._rule.told(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
 
     def alike(self, other: Evaluate, initial: Tensor) -> bool:
-        """Whether ``other`` are events of the same rule for the other end of the same atoms, and reads the same initial
-        bounds, as in completion of a closed predicate from exact facts."""
+        """Whether ``other`` is the same rule about the other end of the same atoms, and reads equal initial bounds, as
+        in completion of a closed predicate from exact facts."""
         if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
             return False
         pairs = list(zip(self._ends.values(), other._ends.values(), strict=False))

@@ -1,5 +1,4 @@
-"""Builds a replay from a history: the requested events and all that they depend on, tick by tick, with what they read
-as positions."""
+"""Builds a replay from a history: the requested events and all that they depend on, with reads as positions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whether two inferences had the same derivations: the same instances set the same bounds, in the same order.
-
-If so, one replay serves both, since they differ in parameters only.
-"""
+"""Whether two inferences had the same derivations, so that one replay serves both: they differ in parameters only."""
 
 from __future__ import annotations
 

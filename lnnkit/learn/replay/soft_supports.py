@@ -1,10 +1,8 @@
-"""Soft supports: all instances that support a labelled atom, not only the winner; used in training, never in
-inference.
+"""Soft supports: all instances that support a labelled atom, not only the winner; used in training alone.
 
 The lower end of a labelled atom becomes the noisy-or ``1 - prod (1 - v)`` over the bounds ``v`` of its supports, so
-that each of them learns. Supports are rules without quantifiers whose consequent is one atom and whose antecedent
-is an atom or a conjunction of informative literals; an atom without such a support keeps its inferred bound.
-"""
+that each of them learns. Supports are rules without quantifiers whose consequent is one atom and whose antecedent is an
+atom or a conjunction of informative literals; an atom without any keeps its inferred bound."""
 
 from __future__ import annotations
 
@@ -44,8 +42,8 @@ class Supports:
 
 @dataclass(frozen=True, slots=True)
 class SoftEnds:
-    """Lower ends at ``places`` of the labels' bounds, each the noisy-or of the values of a replay that ``owner``
-    assigns to it."""
+    """Lower ends at ``places`` of the labels' bounds: noisy-ors of the replayed values that ``owner`` assigns to
+    each."""
 
     replay: Replay
     places: Tensor

@@ -1,10 +1,8 @@
 """Candidate values, from examples, for comparisons whose relation, units or constants have no initial value.
 
-The fast mode of learning arithmetic in formulas. It tries units with integral weights
-(`lnnkit.learn.starting.weight_grid`), each with the best threshold as constant, and a ``<?>`` as each of the six
-relations. Candidates that explain most of the labels come first. Only inference takes the rest of the formula into
-account, so `lnnkit.learn.starting.initial_values` makes the choice.
-"""
+Units with integral weights are tried (`lnnkit.learn.starting.weight_grid`), each with the best threshold as constant,
+and a ``<?>`` as each of the six relations. Those that explain most of the labels come first. Only inference takes the
+rest of the formula into account, so `lnnkit.learn.starting.initial_values` makes the choice."""
 
 from __future__ import annotations
 
@@ -75,8 +73,7 @@ def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[
 
 
 def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, float]:
-    """A readout value: large enough for truths of 0 and 1 or, if a scale makes them soft, small enough to stay
-    learnable."""
+    """Values of a readout: large for truths of 0 and 1 or, if a scale softens them, small, to stay learnable."""
     if name is None:
         return {}
     size = SATURATED if own.crisp else _SOFT
@@ -122,8 +119,7 @@ class _Proposing:
         return made
 
     def _possible(self) -> Sequence[RelationName | None]:
-        """The relations that differ from each other at the cut. At a cut between two values equality never holds, so
-        only order relations do."""
+        """The relations that differ at the cut; at one between two values equality never holds."""
         if self._relations == (None,) or self._cut == "none":
             return self._relations
         return (">", "<") if self._cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
@@ -183,8 +179,8 @@ def offers(
     mentioned: set[str],
     seed: int,
 ) -> list[ComparisonCandidates]:
-    """The candidates for each comparison with parameters that are not in ``started``, the most informative comparison
-    first; later ones are scored on the residual of the labels."""
+    """The candidates for each comparison with unstarted parameters, the most informative first; later ones on the
+    rest."""
     waiting = list(_waiting(program, parameters, started, labels, mentioned))
     rest = labels.truth
     known, found = dict(started), list[ComparisonCandidates]()

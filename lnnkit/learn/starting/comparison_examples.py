@@ -1,8 +1,5 @@
-"""Examples for a comparison: rows whose numbers are all given by facts, with the labels about the same entities.
-
-The labels are those of predicates in the comparison's own rules. If these have none, they are those of the nearest
-rules that share a predicate with them.
-"""
+"""Examples for a comparison: rows whose numbers are all given by facts, with the labels about the same entities, of
+predicates in the comparison's own rules, or else in the nearest rules that share a predicate with them."""
 
 from __future__ import annotations
 
@@ -136,8 +133,7 @@ class Examples:
     labels: Tensor
 
     def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
-        """``left - right``, ``[candidates, rows]``: 0 where the sides count as equal, NaN where one is undefined. Each
-        parameter is ``[candidates]``."""
+        """``left - right``, ``[candidates, rows]``: 0 where the sides count as equal, NaN where one is undefined."""
         count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
         spread = {name: candidates[name][:, None].expand(count, rows) for name in self.comparison.names}
         left, right = self.sides(spread, count)

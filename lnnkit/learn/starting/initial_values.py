@@ -1,9 +1,6 @@
-"""The initial values of fitting: the candidates for which inference has the least loss, refined without rounding
-where that is better.
-
-Integer weights are tried first. From there Levenberg-Marquardt continues without rounding; its result is taken if
-integer weights are worse than chance explains (`lnnkit.learn.fitting.simpler_values.no_worse`).
-"""
+"""The initial values of fitting: the candidates for which inference has the least loss. Integer weights come first;
+from there Levenberg-Marquardt continues without rounding, and its result is taken if they are worse than chance
+explains (`no_worse`)."""
 
 from __future__ import annotations
 
@@ -36,8 +33,7 @@ class Judge(Protocol):
 def chosen(
     parameters: Sequence[Parameter], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
 ) -> tuple[Tensor, list[Candidate]]:
-    """``start`` with the values of one candidate for each comparison, chosen by coordinate descent until nothing
-    changes; and the chosen candidates."""
+    """``start`` with one candidate for each comparison, chosen by coordinate descent; and the chosen candidates."""
     place = {each.name: number for number, each in enumerate(parameters)}
 
     def put(values: Tensor, proposal: Candidate) -> Tensor:
@@ -73,8 +69,7 @@ _ORDERS = frozenset({">", ">=", "<", "<="})
 
 
 def fast_start(fitting: Fitting) -> Tensor:
-    """The initial values of the parameters. Raises `lnnkit.learn.fitting.fitting_problem.Unstarted` if there are
-    none."""
+    """The initial values of the parameters. Raises `Unstarted` if there are none."""
     known = {name: start.value for name, start in fitting.starts.items()}
     known |= {each.name: each.start for each in fitting.parameters if each.start is not None}
     names = [each.name for each in fitting.parameters]
@@ -143,8 +138,7 @@ def _solved(fitting: Fitting, start: Tensor) -> Tensor:
 
 
 def _told(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
-    """Whether the loss depends on the comparison at all: on the choice of candidate, on whether the comparison always
-    holds, and on whether its units compute anything."""
+    """Whether the loss depends on the candidate, on whether the comparison always holds, or on its units' values."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
     if constants and offer.comparison.sign not in ("=", "!="):

@@ -1,9 +1,8 @@
 """Fits weights of units and constants by Levenberg-Marquardt, to labels or to an equation between known numbers.
 
-For an equation, every combination of integral weights is tried with its best constants. Levenberg-Marquardt continues,
-without rounding, from the best of them and from random weights. Integral weights are preferred if they are exact or fit
-no worse than noise explains (`lnnkit.learn.arithmetic.levenberg_marquardt.by_chance`).
-"""
+For an equation, every combination of integral weights is tried with its best constants; from the best of them, and from
+random weights, the fit continues without rounding. Integral weights are preferred if they are exact or fit no worse
+than noise explains (`by_chance`)."""
 
 from __future__ import annotations
 
@@ -93,8 +92,7 @@ class LabelProblem(EquationProblem):
 def fitted_to_labels(
     shown: Examples, truth: Tensor, names: Sequence[str], start: Mapping[str, float], *, rising: bool
 ) -> dict[str, float]:
-    """The parameters ``names`` of a comparison fitted to the truth (rows,) of labels, from ``start`` on, while the
-    softening decreases."""
+    """The parameters ``names`` fitted to the truth (rows,) of labels from ``start`` on, while softening decreases."""
     fixed = {name: value for name, value in start.items() if name not in names}
     values = torch.tensor([[start[name] for name in names]], dtype=torch.float64)
     one = torch.ones(1, 1, dtype=torch.float64)
@@ -125,8 +123,7 @@ def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
 
 
 def equation(shown: Examples, names: Sequence[str], fixed: Mapping[str, float], *, held: int = 0) -> EquationProblem:
-    """The least-squares problem of making both terms equal. Residuals are relative to the side without unknowns, if
-    there is one."""
+    """Makes both terms equal; residuals are relative to the side without unknowns, if there is one."""
     blank = EquationProblem(shown, tuple(names), fixed, torch.ones(1, 1, dtype=torch.float64), held)
     known = blank.known
     return blank if known is None else replace(blank, spread=spread_of(known))
@@ -200,8 +197,7 @@ def equation_proposals(
 
 
 def _proposal(names: Sequence[str], values: Tensor, loss: float, constant: float, rows: int) -> Candidate:
-    """The candidate. Its score is the variance of labels in every row, times the share of the square that it
-    explains."""
+    """The candidate, scored by the variance of labels in every row times the share that it explains."""
     told = max(0.0, 1 - loss / constant) if constant > 0 else 1.0
     return Candidate(dict(zip(names, values.tolist(), strict=True)), rows * told / 4)
 

@@ -1,10 +1,9 @@
 """Start values of thresholds that the program leaves open: the best split of the labels, as in a regression tree.
 
-A comparison whose difference is linear in its threshold changes its truth where the threshold passes a known value of
-each row. The candidates are the midpoints between these values (for an equality, the values themselves). Among those on
-whose true side the rules demand it, the split with the greatest variance reduction is taken; the median if no label is
-about the same entities.
-"""
+A comparison that is linear in its threshold changes its truth where this passes a known value of each row. The
+candidates are the midpoints between these values (for an equality, the values). Among those on whose true side the
+rules demand it, the split with the greatest variance reduction is taken; the median if no label is about the same
+entities."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ _Signs = Mapping[str, int]
 
 def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> dict[str, int]:
     """For each ``labelled`` predicate nearest to the node's statements: 1 if it increases with the truth of ``node``,
-    -1 if it decreases, 0 if both. Predicates that no statement relates to it, such as premises of the same rule, are
-    left out."""
+    -1 if it decreases, 0 if both. Predicates that no statement relates to it are left out."""
     graph, reached = lifted.graph, {node: 1}
     while True:
         found: dict[str, int] = {}
@@ -72,8 +70,7 @@ def _sides(graph: NeuronGraph, top: str) -> tuple[list[_Signs], int]:
 
 
 def _signs(graph: NeuronGraph, top: str) -> _Signs:
-    """The polarity of the predicates and comparisons below a neuron: 1 if they raise it, -1 if they lower it, 0 for
-    either."""
+    """The polarity of predicates and comparisons below a neuron: 1 raises it, -1 lowers it, 0 either."""
     found: dict[str, int] = {}
     waiting = [(top, 1)]
     while waiting:
@@ -179,8 +176,7 @@ def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A threshold, its variance reduction, and the indices of the labels for which the comparison is true, and
-    false."""
+    """A threshold, its gain, and the labels (by index) for which the comparison is true, and false."""
 
     value: float
     gain: float
@@ -191,8 +187,7 @@ class _Cut:
 def crossings(
     own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]
 ) -> tuple[Tensor, Tensor]:
-    """For each row the value of a parameter at which the difference is 0, if it is linear in it (else nan), and whether
-    it increases with it."""
+    """For each row the parameter's value at which the difference is 0, if linear (else nan), and whether it rises."""
     middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
 
     def difference(value: float) -> Tensor:
@@ -209,8 +204,7 @@ def crossings(
 
 
 def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
-    """The candidate with the greatest variance reduction of ``truth``; the median if no label is about these
-    entities."""
+    """The candidate with the greatest variance reduction; the median if no label is about these entities."""
     nothing = torch.zeros(0, dtype=torch.int64)
     best = _Cut(float(rows.values.median()), 0.0, nothing, nothing)
     cuts = _candidates(rows.values, exact=rows.exact).tolist()

@@ -1,8 +1,5 @@
-"""Candidate values of parameters, scored by variance reduction.
-
-The score is the sum of squares between the cells into which a comparison divides the rows, the split criterion of
-regression trees (Breiman et al. 1984).
-"""
+"""Candidate values of parameters, scored by the sum of squares between the cells into which a comparison divides the
+rows, the split criterion of regression trees (Breiman et al. 1984)."""
 
 from __future__ import annotations
 
@@ -69,8 +66,7 @@ def told_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def told_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
-    """The score of a partition: cells ``[candidates, rows]``, numbered from 0 (-1: in none), on ``truth``;
-    ``[candidates]``."""
+    """The score ``[candidates]`` of partitions: cells ``[candidates, rows]``, numbered from 0 (-1: in none)."""
     known = cells >= 0
     own = torch.where(known, truth, 0.0)
     total, count = own.sum(1), known.sum(1).double().clamp(min=1.0)

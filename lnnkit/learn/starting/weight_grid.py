@@ -47,8 +47,7 @@ class Grid:
     values: tuple[tuple[float, ...], ...]
 
     def best(self, score: Scored, most: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The ``most`` best candidates, ``[candidates, weights]``, with their scores. Among equals the simpler comes
-        first."""
+        """The ``most`` best candidates, ``[candidates, weights]``, and their scores; the simpler first among equals."""
         if not self.names:
             only = torch.zeros(1, 0, dtype=torch.float64)
             return only, score(only)
@@ -72,8 +71,7 @@ class Grid:
         return found[(found != 0).any(1)]
 
     def _climbed(self, score: Scored, generator: torch.Generator) -> Tensor:
-        """The candidates visited by hill climbing, one weight at a time, from each operand alone and from random
-        starts."""
+        """The candidates that hill climbing meets, one weight at a time, from each operand alone and random starts."""
         width = len(self.names)
         starts = [torch.zeros(width, dtype=torch.float64) for _ in range(width)]
         for place, start in enumerate(starts):
