@@ -1,1 +1,1 @@
-"""Formulas found from tables: ``+ - * / ^ sqrt abs`` over columns, constants, and a comparison where it helps."""
+"""Formulas from tables: ``+ - * / ^ sqrt abs``, constants, a comparison where it helps. Start at `formula_search`."""

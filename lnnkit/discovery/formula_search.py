@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.discovery.composite_terms import composite_terms
 from lnnkit.discovery.constant_refinement import exact, refined, rounded, spread
 from lnnkit.discovery.exact_constants import MINUS_ONE, Constant
 from lnnkit.discovery.expression import (
@@ -34,7 +33,7 @@ from lnnkit.discovery.expression import (
     variable,
     with_constants,
 )
-from lnnkit.discovery.monomials import Features, Inputs, grid, monomial, monomials
+from lnnkit.discovery.monomials import Features, Inputs, composite_terms, grid, monomial, monomials
 from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
 from lnnkit.discovery.pareto_front import Scored, front
 from lnnkit.discovery.power_products import power_products

@@ -18,7 +18,7 @@ from lnnkit.errors import ProgramError
 from lnnkit.kb.function_rows import Rows, rows_of, taught
 from lnnkit.kb.session import Session
 from lnnkit.learn.learner import Learner
-from lnnkit.learn.parameters.found_functions import FoundFunction
+from lnnkit.learn.parameters.trained_text import FoundFunction
 from lnnkit.scores import FoundFormula
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

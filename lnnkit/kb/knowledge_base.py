@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import Given
     from lnnkit.fit import Fit
-    from lnnkit.learn.parameters.program_module import ProgramModule
+    from lnnkit.learn.parameters.rule_parameters import ProgramModule
     from lnnkit.markup.html_table import Listing
     from lnnkit.picture.picture import Picture
     from lnnkit.plan import Plan

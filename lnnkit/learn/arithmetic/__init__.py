@@ -1,0 +1,1 @@
+"""Comparisons and terms with learned values, as functions of these: start at `learned_comparisons`."""

@@ -35,7 +35,7 @@ _SHARE = 0.3
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How to fit. ``batch`` labels make a step (None: all); ``patience`` is in epochs (None: no early stopping);
-    ``soft`` replays all supports of a label (`lnnkit.learn.replay.soft_supports`)."""
+    ``soft`` replays all supports of a label (`lnnkit.learn.fitting.label_batches`)."""
 
     epochs: int = 200
     rate: float = 0.05

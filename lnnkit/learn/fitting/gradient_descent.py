@@ -21,7 +21,7 @@ from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Stan
 from lnnkit.learn.fitting.label_batches import LabelBatch
 from lnnkit.learn.fitting.simpler_values import simplified
 from lnnkit.learn.parameters.constraints import Constraints
-from lnnkit.learn.replay.same_derivations import same_derivations
+from lnnkit.learn.replay.recorded_inference import same_derivations
 from lnnkit.scores import Epoch
 
 _AGREE = 1e-6  # a replay is exact if its loss differs from that of inference by no more

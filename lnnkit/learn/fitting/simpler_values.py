@@ -20,7 +20,7 @@ from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, Parameter
-from lnnkit.learn.starting.weight_grid import grid
+from lnnkit.learn.starting.candidate_search import grid
 from lnnkit.scores import Scores
 
 _SAME = 1e-12  # tolerance of a loss

@@ -1,0 +1,1 @@
+"""Rules from tables of labelled rows: start at `rule_induction`, which `lnnkit.sklearn` calls."""

@@ -1,0 +1,1 @@
+"""The learned numbers of a program: their names, limits and text. Start at `rule_parameters`."""

@@ -1,0 +1,1 @@
+"""Derivations evaluated again, with gradients: `recorded_inference` keeps a history, `replayer` builds its `replay`."""

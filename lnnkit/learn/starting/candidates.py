@@ -1,8 +1,8 @@
 """Candidate values, from examples, for comparisons whose relation, units or constants have no initial value.
 
-Units with integral weights are tried (`lnnkit.learn.starting.weight_grid`), each with the best threshold as constant,
-and a ``<?>`` as each of the six relations. Those that explain most of the labels come first. Only inference takes the
-rest of the formula into account, so `lnnkit.learn.starting.initial_values` makes the choice."""
+Units with integral weights are tried, each with the best threshold as constant, and a ``<?>`` as each of the six
+relations. Those that explain most of the labels come first. Only inference takes the rest of the formula into account,
+so `lnnkit.learn.starting.initial_values` makes the choice."""
 
 from __future__ import annotations
 
@@ -18,10 +18,17 @@ from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at
+from lnnkit.learn.starting.candidate_search import (
+    Candidate,
+    Grid,
+    grid,
+    signs,
+    told_by_cells,
+    told_by_cut,
+    told_by_value,
+)
 from lnnkit.learn.starting.comparison_examples import Examples, examples, in_tensors, nearest, with_labels
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
-from lnnkit.learn.starting.variance_reduction import Candidate, signs, told_by_cells, told_by_cut, told_by_value
-from lnnkit.learn.starting.weight_grid import Grid, grid
 from lnnkit.numeric.units.nac import SATURATED
 from lnnkit.numeric.units.nsr import READOUTS, RELATIONS, RelationName
 from lnnkit.store.stated_facts import given_facts

@@ -15,10 +15,10 @@ from lnnkit.learn.fitting.fitting_problem import Fitting, Unstarted
 from lnnkit.learn.fitting.simpler_values import no_worse
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.starting.candidate_search import Candidate
 from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solved_for
 from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
 from lnnkit.learn.starting.threshold_starts import Start
-from lnnkit.learn.starting.variance_reduction import Candidate
 
 _PASSES = 3  # passes over the comparisons; stops earlier when a pass changes nothing
 _GAIN = 1e-9  # least relative gain of the loss, above rounding

@@ -15,9 +15,8 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set
 from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, by_chance, minimise, spread_of
+from lnnkit.learn.starting.candidate_search import Candidate, Grid
 from lnnkit.learn.starting.comparison_examples import Examples
-from lnnkit.learn.starting.variance_reduction import Candidate
-from lnnkit.learn.starting.weight_grid import Grid
 
 # Scales that soften a comparison, relative to the spread of the differences
 _SHARPER = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)

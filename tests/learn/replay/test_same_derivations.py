@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import lnnkit
-from lnnkit.learn.replay.same_derivations import same_derivations
+from lnnkit.learn.replay.recorded_inference import same_derivations
 from tests.learn.replaying import bounds, learning, replayed
 
 FACTS = "predicate Q(row) closed\n" + "".join(

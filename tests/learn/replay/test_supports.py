@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lnnkit.learn.replay.soft_supports import SoftEnds, supports
+from lnnkit.learn.fitting.label_batches import SoftEnds, supports
 from tests.learn.replaying import learning
 
 TEXT = """
