@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -36,25 +36,20 @@ class Labels:
     def __len__(self) -> int:
         return len(self.lower)
 
+    def by_name(self) -> Iterator[tuple[str, Tensor, tuple[Tensor, ...]]]:
+        """The predicates and numbers, each with the indices of its labels and their entities."""
+        for number, (name, ids) in enumerate(zip(self.names, self.columns, strict=True)):
+            yield name, where_set(self.predicate == number), ids
+
     def of_arity(self, count: int) -> frozenset[str]:
         """The predicates and numbers with ``count`` arguments."""
         return frozenset(name for name, ids in zip(self.names, self.columns, strict=True) if len(ids) == count)
 
     def some(self, which: Tensor) -> Labels:
         """The labels with these indices, sorted."""
-        columns: list[tuple[Tensor, ...]] = []
-        for number, ids in enumerate(self.columns):
-            mine = where_set(self.predicate == number)
-            kept = torch.isin(mine, which)
-            columns.append(tuple(each[kept] for each in ids))
-        return replace(
-            self,
-            predicate=self.predicate[which],
-            columns=tuple(columns),
-            lower=self.lower[which],
-            upper=self.upper[which],
-            spread=self.spread[which],
-        )
+        columns = tuple(tuple(each[torch.isin(mine, which)] for each in ids) for _, mine, ids in self.by_name())
+        rest = (each[which] for each in (self.lower, self.upper, self.spread))
+        return Labels(self.names, self.predicate[which], columns, *rest)
 
     @property
     def plain(self) -> bool:
@@ -80,10 +75,8 @@ class Labels:
     def rows(self, atoms: Atoms) -> Tensor:
         """(n,) the atom rows; a table's default row for an atom that is not materialised."""
         found = [
-            torch.from_numpy(
-                atoms.find(atoms.tables[name], [each.numpy() for each in ids], int((self.predicate == number).sum()))
-            )
-            for number, (name, ids) in enumerate(zip(self.names, self.columns, strict=True))
+            torch.from_numpy(atoms.find(atoms.tables[name], [each.numpy() for each in ids], len(mine)))
+            for name, mine, ids in self.by_name()
         ]
         return torch.cat(found) if found else torch.zeros(0, dtype=torch.int32)
 
@@ -91,14 +84,14 @@ class Labels:
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     """The labels of a program, with the entity ids that inference assigns for the same ``mentioned`` entities."""
     given = given_labels(program, mentioned)
-    count = [torch.full((len(each),), number) for number, each in enumerate(given)]
+    none = torch.zeros(0, dtype=torch.float64)
     return Labels(
         tuple(each.predicate for each in given),
-        torch.cat(count) if count else torch.zeros(0, dtype=torch.int64),
+        torch.arange(len(given)).repeat_interleave(torch.tensor([len(each) for each in given], dtype=torch.int64)),
         tuple(tuple(map(torch.tensor, each.columns)) for each in given),
-        torch.cat([torch.tensor(each.lower) for each in given]) if given else torch.zeros(0, dtype=torch.float64),
-        torch.cat([torch.tensor(each.upper) for each in given]) if given else torch.zeros(0, dtype=torch.float64),
-        torch.cat([_spread(each, program) for each in given]) if given else torch.zeros(0, dtype=torch.float64),
+        torch.cat([none, *(torch.tensor(each.lower) for each in given)]),
+        torch.cat([none, *(torch.tensor(each.upper) for each in given)]),
+        torch.cat([none, *(_spread(each, program) for each in given)]),
     )
 
 
@@ -136,14 +129,12 @@ def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tupl
     state = found.fixpoint.prepared.state
     crossed = torch.from_numpy(state.crossed.flags(len(found.fixpoint.prepared.grounding.atoms)))
     keys = rows * 2, rows * 2 + 1
-    ends: list[Tensor] = []
-    for key in keys:
-        last = events.last(key)
+    lower, upper = (events.last(key) for key in keys)
+    for last in (lower, upper):
         ended = where_set(crossed.index_select(0, rows) & (last >= 0))
         if len(ended):
             last[ended] = events.previous(last[ended])
-        ends.append(last)
-    return keys, (ends[0], ends[1])
+    return keys, (lower, upper)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set, where_set
+from lnnkit.arrays import any_set
 from lnnkit.learn.labels import Labels, Told
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.logic.bounds import tolerance
@@ -46,8 +46,8 @@ def _by_name(own: Labels, which: Tensor | None) -> Iterator[tuple[str, Tensor]]:
     chosen = torch.full((len(own),), which is None)
     if which is not None:
         chosen[which] = True
-    for number, name in enumerate(own.names):
-        mine = where_set((own.predicate == number) & chosen)
+    for name, mine, _ in own.by_name():
+        mine = mine[chosen.index_select(0, mine)]
         if len(mine):
             yield name, mine
 
@@ -59,8 +59,7 @@ def _bounds(of: Labels | Told, which: Tensor) -> tuple[Tensor, Tensor]:
 def truths(found: Trace, own: Labels, told: Told) -> Tensor:
     """(n,) the truth of each label's atom as a single number, from its bounds."""
     result = torch.zeros(len(own), dtype=torch.float64)
-    for number, name in enumerate(own.names):
-        mine = own.predicate == number
+    for name, mine, _ in own.by_name():
         result[mine] = truth_of(found, name, told.lower[mine], told.upper[mine])
     return result
 

@@ -127,14 +127,13 @@ def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
     own, told = fitting.labels, found.told
     produced = found.trace.fixpoint.prepared.relevance.produced
     wrong = torch.zeros(len(own), dtype=torch.bool)
-    for number, name in enumerate(own.names):
-        mine = own.predicate == number
+    for name, mine, _ in own.by_name():
         for end, other, is_, wanted in (
             ("lower", "upper", told.lower, own.lower),
             ("upper", "lower", told.upper, own.upper),
         ):
             if (name, end) in produced or (name, other) not in produced:
-                wrong |= mine & ((is_ - wanted).abs() > _MET)
+                wrong[mine] |= ((is_ - wanted).abs() > _MET)[mine]
     train = torch.zeros(len(own), dtype=torch.bool)
     train[fitting.split.train] = True
     return wrong & train
@@ -171,7 +170,7 @@ def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
 def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     """The warning that all labels about a value that moved are equal, so that anything that makes them true fits."""
     own = fitting.labels.some(fitting.split.train.sort().values)
-    said = {name: truth for number, name in enumerate(own.names) if (truth := _common(own, number)) is not None}
+    said = {name: truth for name, mine, _ in own.by_name() if (truth := _common(own, mine)) is not None}
     if not said:
         return
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
@@ -202,44 +201,33 @@ def _told_by(fitting: Fitting, rules: Iterable[tuple[str, ...]]) -> dict[tuple[s
     }
 
 
-def _common(labels: Labels, number: int) -> tuple[int, str] | None:
-    """The number of a predicate's labels, and the common value of all of them; None if they differ."""
-    mine = labels.predicate == number
+def _common(labels: Labels, mine: Tensor) -> tuple[int, str] | None:
+    """The number of some labels of a predicate, and the common value of all of them; None if they differ."""
     lower, upper = labels.lower[mine], labels.upper[mine]
     if not len(lower) or any_set(labels.numeric[mine]):
         return None
     if not bool((lower == lower[0]).all() and (upper == upper[0]).all()):
         return None
-    return len(lower), _said(float(lower[0]), float(upper[0]))
-
-
-def _said(lower: float, upper: float) -> str:
-    plain = {(1.0, 1.0): "true", (0.0, 0.0): "false"}
-    return plain.get((lower, upper), f"[{lower:g}, {upper:g}]")
+    ends = float(lower[0]), float(upper[0])
+    return len(lower), {(1.0, 1.0): "true", (0.0, 0.0): "false"}.get(ends, f"[{ends[0]:g}, {ends[1]:g}]")
 
 
 def majority(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present."""
     own, truths = fitting.labels, fitted.after.truths
     crisp = (own.lower == own.upper) & ((own.lower == 0) | (own.lower == 1)) & ~own.numeric
-    for number, name in enumerate(own.names):
-        mine = own.predicate == number
+    for name, mine, _ in own.by_name():
         positive = own.true[mine]
         count, true = len(positive), int(positive.sum())
         if count < _LEAST or not bool(crisp[mine].all()) or true in (0, count):
             continue
         right = (truths[mine] > 0.5) == positive
         if fitting.settings.balanced:
-            share, least = _balanced(right, positive), 0.5
+            share, least = sum(float(right[of].double().mean()) for of in (positive, ~positive)) / 2, 0.5
         else:
             share, least = float(right.double().mean()), max(true, count - true) / count
         if share <= least + _GAIN:
             yield _finding(fitting, name, (count, true), share, least)
-
-
-def _balanced(right: Tensor, positive: Tensor) -> float:
-    """The balanced accuracy: the mean of both classes' accuracies."""
-    return float(torch.stack([right[positive].double().mean(), right[~positive].double().mean()]).mean())
 
 
 def _finding(fitting: Fitting, name: str, counts: tuple[int, int], share: float, least: float) -> Diagnostic:
@@ -277,10 +265,9 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
     held = torch.zeros(len(truths), dtype=torch.bool)
     held[fitting.split.validation] = True
     predictions = []
-    for number, name in enumerate(fitting.labels.names):
-        mine = fitting.labels.predicate == number
+    for name, mine, _ in fitting.labels.by_name():
         columns = (truths, fitted.before.truths, fitted.after.truths, held)
-        if any_set(mine):
+        if len(mine):
             predictions.append(Predictions(name, *(column[mine].numpy() for column in columns)))
     before = fitted.before.train, fitted.before.validation
     operands = _operands(program)
@@ -291,15 +278,15 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
 def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths: Tensor) -> Threshold:
     """The data of a threshold, with the labels of the predicate that covers most of them."""
     found, about = None, torch.full((len(start.turns),), torch.nan, dtype=torch.float64)
-    for number, ids in enumerate(labels.columns):
+    for name_, mine, ids in labels.by_name():
         if len(ids) != len(start.columns):
             continue
         place = joined(start.columns, ids)
         there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
-            found = labels.names[number]
+            found = name_
             about = torch.full_like(about, torch.nan)
-            about[place[there]] = truths[labels.predicate == number][there]
+            about[place[there]] = truths[mine][there]
     return Threshold(name, comparison, start.turns.numpy(), found, about.numpy())
 
 

@@ -125,16 +125,17 @@ class Constraints:
 
     def _keep_in_order(self, root: Root) -> None:
         """Keep the lower truth below the upper one."""
-        places: list[int] = []
-        signs: list[float] = []
-        limit = 0.0
-        for sign, name, value in zip((1.0, -1.0), root.learned, (root.lower, root.upper), strict=True):
-            if name in self._place:
-                places.append(self._place[name])
-                signs.append(sign)
-            else:
-                limit -= sign * value
-        self._half_spaces.append(_HalfSpace(tuple(places), tuple(signs), limit))
+        own = self._half_space((1.0, -1.0), root.learned, (root.lower, root.upper), 0.0)
+        self._half_spaces.append(own)
+
+    def _half_space(
+        self, row: Sequence[float], names: Sequence[str | None], values: Sequence[float], limit: float
+    ) -> _HalfSpace:
+        """``sum row * value <= limit``, where the values of other ``names`` than parameters are fixed."""
+        terms = [(c, self._place.get(name or ""), v) for c, name, v in zip(row, names, values, strict=True) if c]
+        free = [(place, c) for c, place, _ in terms if place is not None]
+        limit -= sum(c * value for c, place, value in terms if place is None)
+        return _HalfSpace(tuple(place for place, _ in free), tuple(c for _, c in free), limit)
 
     def _declare(self, neuron: LearnedNeuron, *, slack: bool) -> None:
         found = neuron.region(self._alpha)
@@ -144,22 +145,11 @@ class Constraints:
             if name in self._place:
                 self._inside.setdefault(self._place[name], value)
         for row, limit, slackable in found.conditions:
-            places: list[int] = []
-            coefficients: list[float] = []
-            for coefficient, name, value in zip(row, neuron.names, neuron.values, strict=True):
-                if not coefficient:
-                    continue
-                if name in self._place:
-                    places.append(self._place[name])
-                    coefficients.append(coefficient)
-                else:
-                    limit -= coefficient * value
-            if not places:
-                if limit < -1e-9:
-                    raise Infeasible(neuron, self._alpha)
-                continue
-            own = _HalfSpace(tuple(places), tuple(coefficients), limit)
-            (self._slack if slack and slackable else self._half_spaces).append(own)
+            own = self._half_space(row, neuron.names, neuron.values, limit)
+            if not own.places and own.limit < -1e-9:
+                raise Infeasible(neuron, self._alpha)
+            if own.places:
+                (self._slack if slack and slackable else self._half_spaces).append(own)
 
     def start(self, values: Tensor) -> Tensor:
         """Feasible values near these. Raises `Infeasible` if none are found."""

@@ -5,7 +5,7 @@ is requested like a query, and its effect is replayed by all supports (`lnnkit.l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -19,7 +19,6 @@ from lnnkit.check.walk import nodes
 from lnnkit.data.tell import told_table
 from lnnkit.learn.replay.recorded_inference import Trace
 from lnnkit.learn.replay.replay import Replay
-from lnnkit.store.atoms import Atoms
 from lnnkit.syntax import ast
 
 if TYPE_CHECKING:
@@ -65,21 +64,21 @@ class Binding:
 
     def atoms(self) -> FactTable:
         """The facts of `table` with every value 0; the module is not called."""
-        return self._table(torch.zeros(len(self.entities), max(1, len(self.classes)), dtype=torch.float64))
+        return self._table(torch.zeros(len(self.entities), self.width, dtype=torch.float64))
+
+    @property
+    def width(self) -> int:
+        """The number of values for each input."""
+        return max(1, len(self.classes))
 
     def _table(self, found: Tensor) -> FactTable:
-        count = len(self.entities)
-        columns: dict[str, object] = {"entity": list(self.entities)}
+        columns: dict[str, object] = {"entity": [name for name in self.entities for _ in range(self.width)]}
         if self.classes:
-            width = len(self.classes)
-            columns = {
-                "entity": [name for name in self.entities for _ in range(width)],
-                "class": list(self.classes) * count,
-            }
+            columns["class"] = list(self.classes) * len(self.entities)
         columns["value"] = found.reshape(-1).tolist()
         table, _ = told_table(self.predicate, 2 if self.classes else 1, self.numeric, columns)
         assert table is not None
-        inputs = np.arange(count, dtype=np.int64).repeat(max(1, len(self.classes))) + 1
+        inputs = np.arange(len(self.entities), dtype=np.int64).repeat(self.width) + 1
         return replace(table, source=f"<module {self.predicate}>", rows=inputs)
 
     @property
@@ -113,21 +112,24 @@ class BoundPlaces:
 def bound_atoms(binding: Binding, found: Trace) -> Tensor:
     """(atoms,) for each atom row the index of its value in a binding's flattened output; -1 if none."""
     atoms = found.fixpoint.prepared.grounding.atoms
-    atom_rows = _atom_rows(binding, found, atoms)
+    columns = [np.array([found.entities[name] for name in binding.entities], np.int32).repeat(binding.width)]
+    if binding.classes:
+        classes = np.array([found.entities[name] for name in binding.classes], np.int32)
+        columns.append(np.tile(classes, len(binding.entities)))
+    rows = torch.from_numpy(atoms.find(atoms.tables[binding.predicate], columns, len(columns[0])))
     which = torch.full((len(atoms),), -1, dtype=torch.int64)
-    which[atom_rows.long()] = torch.arange(len(atom_rows))
+    which[rows.long()] = torch.arange(len(rows))
     return which
 
 
 def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces | None:
     """The places where a replay reads a binding's output; None if it reads none. ``which`` are its `bound_atoms`."""
-    width = max(1, len(binding.classes))
     own = which[replay.sources // 2]
     places = where_set(own >= 0)
     if not len(places):
         return None
-    inputs, rows = torch.unique(own[places] // width, return_inverse=True)
-    return BoundPlaces(binding, inputs, places, rows, own[places] % width)
+    inputs, rows = torch.unique(own[places] // binding.width, return_inverse=True)
+    return BoundPlaces(binding, inputs, places, rows, own[places] % binding.width)
 
 
 def given(replay: Replay, bindings: Sequence[BoundPlaces]) -> Tensor | None:
@@ -141,17 +143,6 @@ def given(replay: Replay, bindings: Sequence[BoundPlaces]) -> Tensor | None:
     return initial
 
 
-def _atom_rows(binding: Binding, found: Trace, atoms: Atoms) -> Tensor:
-    """(n * k,) the atom of each entity, or of each with each class."""
-    table = atoms.tables[binding.predicate]
-    entities = torch.tensor([found.entities[name] for name in binding.entities], dtype=torch.int32)
-    if not binding.classes:
-        return torch.from_numpy(atoms.find(table, [entities.numpy()], len(entities)))
-    classes = torch.tensor([found.entities[name] for name in binding.classes], dtype=torch.int32)
-    pairs = [entities.repeat_interleave(len(classes)), classes.repeat(len(entities))]
-    return torch.from_numpy(atoms.find(table, [each.numpy() for each in pairs], len(pairs[0])))
-
-
 def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> tuple[Query, ...]:
     """A query for each comparison whose numbers modules may determine. Comparisons that are statements, or of too many
     tuples, learn only from what inference derives."""
@@ -159,35 +150,22 @@ def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> 
     if not found:
         return ()
     entities = max(len(each.entities) for each in bindings if each.numeric)
-    held = list(_comparisons(program))
-    mentioned = [_names(query.formula) for query in held]
-    stated = {id(assertion.formula) for assertion in program.assertions}
+    held = [
+        Query(node, node.span.text, assertion.logic, node.span)
+        for assertion in program.assertions
+        for node in nodes(cast(ast.Expression, assertion.formula))
+        if isinstance(node, ast.Comparison) and node is not assertion.formula
+    ]
+    atoms = [
+        [each for each in nodes(cast(ast.Expression, query.formula)) if isinstance(each, ast.Atom)] for query in held
+    ]
+    mentioned = [{atom.name for atom in own} for own in atoms]
     while more := {name for names in mentioned if names & found for name in names} - found:
         found |= more
     return tuple(
         query
-        for query, names in zip(held, mentioned, strict=True)
-        if names & found and id(query.formula) not in stated and entities ** len(_variables(query.formula)) <= _MOST
+        for query, names, own in zip(held, mentioned, atoms, strict=True)
+        if names & found
+        and entities ** len({each.name for atom in own for each in atom.arguments if isinstance(each, ast.Variable)})
+        <= _MOST
     )
-
-
-def _comparisons(program: CheckedProgram) -> Iterator[Query]:
-    for assertion in program.assertions:
-        for node in nodes(cast(ast.Expression, assertion.formula)):
-            if isinstance(node, ast.Comparison):
-                yield Query(node, node.span.text, assertion.logic, node.span)
-
-
-def _names(formula: object) -> set[str]:
-    """The numbers that a comparison mentions."""
-    return {node.name for node in nodes(cast(ast.Expression, formula)) if isinstance(node, ast.Atom)}
-
-
-def _variables(formula: object) -> set[str]:
-    return {
-        argument.name
-        for node in nodes(cast(ast.Expression, formula))
-        if isinstance(node, ast.Atom)
-        for argument in node.arguments
-        if isinstance(argument, ast.Variable)
-    }

@@ -87,10 +87,9 @@ def in_tensors(facts: Sequence[Given]) -> dict[str, Given]:
 def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
     """The facts, with labels of numbers added as facts."""
     found = dict(facts)
-    for number, name in enumerate(labels.names):
-        mine = labels.predicate == number
+    for name, mine, ids in labels.by_name():
         if any_set(labels.numeric[mine]):
-            own = Given(name, labels.columns[number], labels.lower[mine], labels.upper[mine])
+            own = Given(name, ids, labels.lower[mine], labels.upper[mine])
             known = found.get(name)
             if known is not None:
                 columns = tuple(map(torch.cat, zip(known.columns, own.columns, strict=True)))
@@ -185,9 +184,8 @@ def examples(
         return []
     columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
     made: list[Examples] = []
-    for number, (name, ids) in enumerate(zip(labels.names, labels.columns, strict=True)):
-        if name in told and len(ids) == len(columns) and not any_set(labels.numeric[labels.predicate == number]):
-            mine = where_set(labels.predicate == number)
+    for name, mine, ids in labels.by_name():
+        if name in told and len(ids) == len(columns) and not any_set(labels.numeric[mine]):
             rows = joined(columns, ids)
             about = rows >= 0
             if any_set(about):  # these rows are all labelled

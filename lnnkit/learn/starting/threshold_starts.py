@@ -208,13 +208,12 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
     nothing = torch.zeros(0, dtype=torch.int64)
     best = _Cut(float(rows.values.median()), 0.0, nothing, nothing)
     cuts = _candidates(rows.values, exact=rows.exact).tolist()
-    for number, ids in enumerate(labels.columns):
-        if len(ids) != len(rows.columns) or labels.names[number] not in rows.told:
+    for name, mine, ids in labels.by_name():
+        if len(ids) != len(rows.columns) or name not in rows.told:
             continue
-        mine = where_set(labels.predicate == number)
         place = joined(rows.columns, ids)
         there = where_set(place >= 0)
-        y, direction = truth[mine[there]], rows.direction.get(labels.names[number], 0)
+        y, direction = truth[mine[there]], rows.direction.get(name, 0)
         if not len(y):
             continue
         before = float(((y - y.mean()) ** 2).sum())
