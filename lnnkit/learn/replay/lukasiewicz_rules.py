@@ -29,50 +29,28 @@ _LEAST = 1e-12  # stands in for a weight of 0 of the head, to divide by
 
 @dataclass(frozen=True, slots=True)
 class RuleNumbers:
-    """Numbers (k,): ``fixed`` ones, and parameters, at these ``places`` among all, where ``learned`` (None: all, or
-    none). ``whole``: all parameters, in order."""
+    """(k,) ``start + signs * parameters[places]``, with signs of 0 where a number is fixed; no places if all are."""
 
-    fixed: Tensor
+    start: Tensor
+    signs: Tensor
     places: Tensor | None
-    learned: Tensor | None
-    whole: bool = False
 
     def at(self, parameters: Tensor) -> Tensor:
-        if self.whole:
-            return parameters
         if self.places is None:
-            return self.fixed
-        found = parameters.index_select(0, self.places)
-        return found if self.learned is None else torch.where(self.learned, found, self.fixed)
+            return self.start
+        return torch.addcmul(self.start, self.signs, parameters.index_select(0, self.places))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ClampedSum:
     """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
-    an end of an atom, or its complement where flipped; ``sums`` are the other terms. ``numbers`` are the weights of the
-    former, the bias, and the weights of the latter. ``number`` tells the sums of a rule apart."""
+    an end of an atom, or its complement where flipped; ``sums`` are the other terms. ``coefficients`` are the weights
+    of the former, what the sum starts from, and the weights of the latter. ``number`` tells a rule's sums apart."""
 
     number: int
-    conjunction: bool
-    numbers: RuleNumbers
+    coefficients: RuleNumbers
     ends: tuple[tuple[RuleEnd, bool], ...]
     sums: tuple[tuple[ClampedSum, bool], ...]
-
-    @cached_property
-    def _signs(self) -> tuple[Tensor, Tensor]:
-        """What is added to, and what multiplies, each of the ``numbers``."""
-        start, signs = torch.zeros_like(self.numbers.fixed), torch.ones_like(self.numbers.fixed)
-        bias = len(self.ends)
-        signs[bias] = -1.0
-        if self.conjunction:
-            return start, -signs
-        start[bias] = 1.0
-        return start, signs
-
-    def coefficients(self, parameters: Tensor) -> Tensor:
-        """The ``numbers`` with the signs that they have in the sum, and the bias as what it starts from."""
-        start, signs = self._signs
-        return torch.addcmul(start, signs, self.numbers.at(parameters))
 
 
 @dataclass(frozen=True)
@@ -102,7 +80,7 @@ class LukasiewiczRule:
     @cached_property
     def plain(self) -> bool:
         """Whether the head is as true as the antecedent: the rule and its implication have no number but 1."""
-        return self.numbers.places is None and all_set(self.numbers.fixed == 1)
+        return self.numbers.places is None and all_set(self.numbers.start == 1)
 
     def told(self, parameters: Tensor, read: ReadEnd, matrices: Mapping[int, Tensor], *, through: bool) -> Tensor:
         """(n,) the bounds that instances propose for the head. ``matrices`` has the `matrix` of some of the sums."""
@@ -128,7 +106,7 @@ class LukasiewiczRule:
         matrices: Mapping[int, Tensor],
         clamp: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        coefficients = own.coefficients(parameters)
+        coefficients = own.coefficients.at(parameters)
         count = len(own.ends) + 1
         total = coefficients[:count] if own.sums else coefficients
         if own.ends:
@@ -186,14 +164,19 @@ def _holds(formula: Formula, top: int, leaf: int) -> bool:
     return False
 
 
-def _numbers(given: Sequence[tuple[float, str | None]], places: Mapping[str, int]) -> RuleNumbers:
+def _numbers(
+    given: Sequence[tuple[float, str | None]], places: Mapping[str, int], conjunction: bool | None = None, bias: int = 0
+) -> RuleNumbers:
+    """The numbers; or, with the index of the ``bias``, the coefficients of a conjunction or a disjunction."""
     fixed = torch.tensor([float(value) for value, _ in given], dtype=torch.float64)
     found = torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64)
-    learned = found >= 0
-    if not any_set(learned):
-        return RuleNumbers(fixed, None, None)
-    whole = torch.equal(found, torch.arange(len(places)))
-    return RuleNumbers(fixed, found.clamp(min=0), None if all_set(learned) else learned, whole)
+    start, signs, learned = torch.zeros_like(fixed), torch.ones_like(fixed), found >= 0
+    if conjunction is not None:
+        start[bias] = float(not conjunction)
+        signs[bias] = -1.0
+        signs = -signs if conjunction else signs
+    start = torch.where(learned, start, torch.addcmul(start, signs, fixed))
+    return RuleNumbers(start, signs * learned, found.clamp(min=0) if any_set(learned) else None)
 
 
 class _Compiler:
@@ -213,11 +196,12 @@ class _Compiler:
         if found is None:
             return None
         term, flipped = found
-        ones = _numbers([(1.0, None), (1.0, None)], self._places)
+        inner = isinstance(term, ClampedSum)
+        ones = _numbers([(1.0, None), (1.0, None)], self._places, False, 0 if inner else 1)
         self._count += 1
         if isinstance(term, ClampedSum):
-            return ClampedSum(self._count, False, ones, (), ((term, flipped),))
-        return ClampedSum(self._count, False, ones, ((term, flipped),), ())
+            return ClampedSum(self._count, ones, (), ((term, flipped),))
+        return ClampedSum(self._count, ones, ((term, flipped),), ())
 
     def _connective(self, index: int, side: int) -> ClampedSum | None:
         neuron = self._formula.neurons[index]
@@ -239,12 +223,10 @@ class _Compiler:
             else:
                 atoms.append(((weight, learned[place]), (term, flipped)))
         self._count += 1
+        numbers = [*(each for each, _ in atoms), (neuron.bias, bias), *(each for each, _ in others)]
+        coefficients = _numbers(numbers, self._places, conjunction, len(atoms))
         return ClampedSum(
-            self._count,
-            conjunction,
-            _numbers([*(each for each, _ in atoms), (neuron.bias, bias), *(each for each, _ in others)], self._places),
-            tuple(end for _, end in atoms),
-            tuple(inner for _, inner in others),
+            self._count, coefficients, tuple(end for _, end in atoms), tuple(inner for _, inner in others)
         )
 
     def _term(self, index: int, side: int) -> tuple[RuleEnd | ClampedSum, bool] | None:

@@ -59,16 +59,6 @@ class Replay:
         return torch.equal(self.places, torch.arange(len(self.initial), self.length))
 
 
-@dataclass(frozen=True, slots=True)
-class _Graph:
-    """The autograd graph of one step: its inputs and its output."""
-
-    step: ReplayStep
-    parameters: Tensor
-    found: Tensor
-    reads: StepReads
-
-
 class _Evaluated(torch.autograd.Function):
     """The requested bounds. Each step has a graph of its own; between them gradients are passed by position."""
 
@@ -79,7 +69,7 @@ class _Evaluated(torch.autograd.Function):
         values, count = replay.buffer, len(initial)
         if not constant:
             values = torch.cat([initial, torch.zeros(replay.length - count, dtype=initial.dtype)])
-        graphs: list[_Graph] = []
+        graphs: list[tuple[ReplayStep, Tensor, Tensor, StepReads]] = []  # with parameters, and output
         wanted = parameters.requires_grad or initial.requires_grad
         with torch.set_grad_enabled(wanted):
             for step in replay.steps:
@@ -87,7 +77,7 @@ class _Evaluated(torch.autograd.Function):
                 reads = StepReads(values, count if constant else 0)
                 found = step.evaluate(leaf, reads)
                 values[step.start : step.start + step.count] = found.detach()
-                graphs.append(_Graph(step, leaf, found, reads))
+                graphs.append((step, leaf, found, reads))
         ctx.graphs = graphs  # pyright: ignore[reportAttributeAccessIssue]  # a context takes any attribute
         ctx.replay = replay  # pyright: ignore[reportAttributeAccessIssue]
         ctx.constant = constant  # pyright: ignore[reportAttributeAccessIssue]
@@ -98,7 +88,7 @@ class _Evaluated(torch.autograd.Function):
     def backward(
         ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor
     ) -> tuple[Tensor | None, Tensor | None, None, None]:
-        graphs: list[_Graph] = ctx.graphs  # pyright: ignore[reportAttributeAccessIssue]
+        graphs: list[tuple[ReplayStep, Tensor, Tensor, StepReads]] = ctx.graphs  # pyright: ignore[reportAttributeAccessIssue]
         replay: Replay = ctx.replay  # pyright: ignore[reportAttributeAccessIssue]
         constant: bool = ctx.constant  # pyright: ignore[reportAttributeAccessIssue]
         first = len(replay.initial) if constant else 0  # no gradient flows to constants
@@ -106,24 +96,16 @@ class _Evaluated(torch.autograd.Function):
         asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
         flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
         total = torch.zeros(ctx.parameters, dtype=asked.dtype)  # pyright: ignore[reportAttributeAccessIssue]
-        for graph in reversed(graphs):
-            if not graph.found.requires_grad:
+        for step, parameters, found, reads in reversed(graphs):
+            if not found.requires_grad:
                 continue
-            begin = graph.step.start - first
-            own, made = flowing[begin : begin + graph.step.count], graph.reads.made
-            wanted = [graph.parameters, *(end for _, end in made)]
-            passed = torch.autograd.grad(graph.found, wanted, own, allow_unused=True, retain_graph=True)
+            own = flowing[step.start - first : step.start - first + step.count]
+            wanted = [parameters, *(end for _, end in reads.made)]
+            passed = torch.autograd.grad(found, wanted, own, allow_unused=True, retain_graph=True)
             if passed[0] is not None:
                 total = total + passed[0]
-            for (where, _), gradient in zip(made, passed[1:], strict=True):
+            for (where, _), gradient in zip(reads.made, passed[1:], strict=True):
                 if gradient is not None:
-                    _flow(flowing, where, gradient, first)
+                    moving = where_set(where >= first) if first else slice(None)
+                    flowing.index_add_(0, where[moving] - first, gradient[moving])
         return total, None if constant else flowing[: len(replay.initial)], None, None
-
-
-def _flow(flowing: Tensor, places: Tensor, gradient: Tensor, first: int) -> None:
-    """Add gradients at their positions; those before ``first`` are constants."""
-    if first:
-        moving = where_set(places >= first)
-        places, gradient = places[moving] - first, gradient[moving]
-    flowing.index_add_(0, places, gradient)
