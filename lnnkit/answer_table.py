@@ -198,13 +198,14 @@ class Answers:
     def to_arrow(self) -> pa.Table:
         """A table with a column for each variable, then lower, upper, state and contested. Entities and states are
         dictionary-encoded."""
+        import numpy as np
         import pyarrow as pa
 
-        from lnnkit.data.arrow import booleans, float64s, int32s, strings
+        from lnnkit.data.arrow import booleans, numbers, strings
 
         names = [*self.variables, "lower", "upper", "state", "contested"]
-        states = pa.DictionaryArray.from_arrays(int32s(self.states), strings(STATES))
-        bounds = [float64s(self.lower), float64s(self.upper)]
+        states = pa.DictionaryArray.from_arrays(numbers(self.states, np.int32), strings(STATES))
+        bounds = [numbers(self.lower, np.float64), numbers(self.upper, np.float64)]
         columns = [column.to_arrow() for column in self.columns]
         return pa.Table.from_arrays([*columns, *bounds, states, booleans(self.contested)], names=names)
 

@@ -76,7 +76,7 @@ def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
 
 def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
     """The arity of a predicate that only a table mentions: all columns are arguments."""
-    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.data.source import Unreadable
 
     if table.read is not None:
         return len(table.read)

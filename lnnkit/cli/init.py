@@ -59,7 +59,7 @@ def command(arguments: argparse.Namespace) -> int:
 def surveyed(files: Sequence[Path], *, lenient: bool = False) -> list[Survey]:
     """What the files hold. Raises `Error` for a file that cannot be read or has no rows; if ``lenient``, only where no
     other can be."""
-    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.data.source import Unreadable
     from lnnkit.draft.survey import survey
 
     tables: list[Survey] = []
@@ -111,7 +111,7 @@ def _keyless(path: Path) -> Diagnostic:
 
 def _copied(table: Survey, base: Path, force: bool) -> Survey:
     """The survey of a copy with ids, which is written beside the program."""
-    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.data.source import Unreadable
     from lnnkit.draft.row_ids import copy_name, with_ids
     from lnnkit.draft.survey import survey
     from lnnkit.output import write_text

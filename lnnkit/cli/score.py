@@ -69,7 +69,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.workers > 1:
         prepared()
     from lnnkit.computing import use_threads
-    from lnnkit.data.table_fault import Unreadable
+    from lnnkit.data.source import Unreadable
     from lnnkit.scoring.scoring_run import score
 
     sort, place = arguments.rows

@@ -4,31 +4,20 @@ if it is installed (0.3 to 1.4 CPU seconds), which is too slow for the check of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 
 Column = pa.Array | pa.ChunkedArray | list[object]
 
 
-def int32s(values: np.ndarray) -> pa.Array:
-    """An int32 array without nulls that shares ``values``' memory."""
-    held = np.ascontiguousarray(values, np.int32)
-    return pa.Array.from_buffers(pa.int32(), len(held), [None, pa.py_buffer(held)])
-
-
-def int64s(values: np.ndarray) -> pa.Array:
-    """An int64 array without nulls that shares ``values``' memory."""
-    held = np.ascontiguousarray(values, np.int64)
-    return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
-
-
-def float64s(values: np.ndarray) -> pa.Array:
-    """A float64 array without nulls that shares ``values``' memory."""
-    held = np.ascontiguousarray(values, np.float64)
-    return pa.Array.from_buffers(pa.float64(), len(held), [None, pa.py_buffer(held)])
+def numbers(values: np.ndarray, kind: type[np.number] = np.int64) -> pa.Array:
+    """An array of numbers of a kind without nulls, which shares ``values``' memory if they are of it."""
+    held = np.ascontiguousarray(values, kind)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(kind), len(held), [None, pa.py_buffer(held)])
 
 
 def booleans(values: np.ndarray) -> pa.Array:
@@ -97,3 +86,15 @@ def text_buffers(array: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarra
         return np.zeros(1, kind), np.zeros(0, np.uint8)
     places = np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1]
     return places, np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+
+
+def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
+    """The rank (int32) of each text among the distinct ones, and these, sorted by their bytes (in UTF-8 as code points
+    are). ``texts`` are strings or binary without nulls; the distinct ones have the same type."""
+    from pyarrow.compute import call_function
+
+    coded = cast("pa.DictionaryArray", texts.dictionary_encode())
+    order = view(call_function("array_sort_indices", [coded.dictionary]), np.uint64).astype(np.int64)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return place.take(view(coded.indices, np.int32)), coded.dictionary.take(numbers(order, np.int64))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.data.grid import Sheet
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.syntax.ast import Column, Where
 from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 

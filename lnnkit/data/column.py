@@ -68,6 +68,6 @@ class EntityColumn(Sequence[str]):
         """The column as an Arrow dictionary array: its ids, with all names as the dictionary."""
         import pyarrow as pa
 
-        from lnnkit.data.arrow import int32s
+        from lnnkit.data.arrow import numbers
 
-        return pa.DictionaryArray.from_arrays(int32s(self.codes), self.names.arrow)
+        return pa.DictionaryArray.from_arrays(numbers(self.codes, np.int32), self.names.arrow)

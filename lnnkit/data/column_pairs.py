@@ -16,7 +16,7 @@ from lnnkit.data.date_cells import ORDERS, as_stamps, other_dates
 from lnnkit.data.names import some_of
 from lnnkit.data.numbers import reals_of
 from lnnkit.data.numerals import UNSAID, meant
-from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.data.source import Fault, Unreadable
 from lnnkit.data.texts import Texts
 from lnnkit.syntax.dates import formats, instant, is_date
 

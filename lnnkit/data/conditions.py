@@ -30,7 +30,7 @@ from lnnkit.data.date_cells import (
 from lnnkit.data.names import is_many
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
-from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.data.source import Fault, Unreadable
 from lnnkit.data.texts import Texts
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import Instant, formats, instant

@@ -15,7 +15,7 @@ import pyarrow as pa
 from lnnkit.data.arrow import booleans, view
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL
-from lnnkit.data.table_fault import Fault
+from lnnkit.data.source import Fault
 from lnnkit.syntax.dates import Instant, formats, instant, is_date
 from lnnkit.syntax.printer import format_string
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.lines import Layout, Text, record, record_lines
-from lnnkit.data.source import RawTable
-from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.data.source import Fault, RawTable, Unreadable
 from lnnkit.syntax.printer import format_string
 
 # By `python -m benchmarks.load_constants` 300,000 rows take 85 to 98 CPU ms from 2^18 to 2^22, which is noise.

@@ -10,11 +10,10 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, booleans, concatenated, filled, nulls, one, strings, view
+from lnnkit.data.arrow import Column, booleans, concatenated, filled, nulls, one, ranked, strings, view
 from lnnkit.data.names import is_many
 from lnnkit.data.objects import alike, entities_in, is_missing
-from lnnkit.data.ranked import ranked
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.data.whole import EXACT, all_whole, coded, united
 
 

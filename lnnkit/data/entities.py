@@ -101,8 +101,7 @@ def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.nd
 def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:
     """All texts, sorted, and the ranks of those of each sorted list; None for a list that has all of them, which can
     then serve as the numbering itself."""
-    from lnnkit.data.arrow import concatenated, strings
-    from lnnkit.data.ranked import ranked
+    from lnnkit.data.arrow import concatenated, ranked, strings
 
     largest = max(lists, key=len)
     known = Names(largest)

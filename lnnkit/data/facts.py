@@ -17,8 +17,8 @@ from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import UNSAID, meant, several_units
+from lnnkit.data.source import Fault, Unreadable
 from lnnkit.data.table import FactTable
-from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_column, format_condition, format_predicate, format_string

@@ -8,8 +8,7 @@ import secrets
 from pathlib import Path
 
 from lnnkit.data.model_file import NoModel, is_model, read_text
-from lnnkit.data.source import is_table, names_beside, nearest_name, read_bytes
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable, is_table, names_beside, nearest_name, read_bytes
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from lnnkit.data.arrow import Column
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 

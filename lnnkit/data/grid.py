@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.data.arrow import Column
-from lnnkit.data.table_fault import Fault
+from lnnkit.data.source import Fault
 from lnnkit.data.texts import Texts
 
 

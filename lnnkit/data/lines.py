@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from lnnkit.data.table_fault import Fault
+from lnnkit.data.source import Fault
 
 _BLOCK = 1 << 20  # bytes; 300,000 rows take 83 to 101 CPU ms from 2^18 to 2^22, which is noise
 _FILLED = re.compile(rb"[^\r\n]")

@@ -11,8 +11,8 @@ from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.marks import meant_cells
 from lnnkit.data.sheets import Sheets
+from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
-from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span

@@ -14,7 +14,7 @@ from lnnkit.data.arrow import Column, one, strings
 from lnnkit.data.choose import Choice
 from lnnkit.data.grid import Grid
 from lnnkit.data.numerals import pointed
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.syntax import ast
 
 

@@ -24,12 +24,12 @@ def is_many(count: int) -> bool:
 
 def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
     """The texts of some rows, given in ascending order."""
-    from lnnkit.data.arrow import int64s, strings
+    from lnnkit.data.arrow import numbers, strings
 
     if len(rows) == len(texts):
         return texts
     if is_many(len(texts)):
-        return texts.take(int64s(rows))
+        return texts.take(numbers(rows))
     held = cast("list[str]", texts.to_pylist())
     return strings([held[row] for row in rows.tolist()])
 
@@ -62,15 +62,15 @@ class Names(Sequence[str]):
         if self._arrow is None:
             import pyarrow as pa
 
-            from lnnkit.data.arrow import concatenated, int64s, strings
+            from lnnkit.data.arrow import concatenated, numbers, strings
 
             if not len(self.numbers):
                 self._arrow = self.texts_in_arrow
             elif not is_many(len(self)):
                 self._arrow = strings(self.python)
             else:
-                numbers = int64s(self.numbers_in_numpy).cast(pa.string())
-                self._arrow = concatenated([numbers, self.texts_in_arrow])
+                spelled = numbers(self.numbers_in_numpy).cast(pa.string())
+                self._arrow = concatenated([spelled, self.texts_in_arrow])
         return self._arrow
 
     @property

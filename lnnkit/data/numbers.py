@@ -15,7 +15,7 @@ from lnnkit.data.arrow import Column, nulls, one, view
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS
 from lnnkit.data.objects import brief, is_missing, unboxed
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.data.texts import texts_of
 from lnnkit.data.whole import EXACT
 

@@ -11,8 +11,8 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import int64s, strings
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.arrow import numbers, strings
+from lnnkit.data.source import Unreadable
 
 
 def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, str]]:
@@ -50,7 +50,7 @@ def alike(column: list[object]) -> pa.Array | None:
     kinds = set(map(type, column))
     try:
         if kinds == {int}:
-            return int64s(np.array(column, np.int64))
+            return numbers(np.array(column, np.int64), np.int64)
         if str in kinds and kinds <= {str, type(None)}:
             return strings(cast("list[str]", column if kinds == {str} else [text or "" for text in column]))
     except (OverflowError, UnicodeEncodeError, Unreadable):

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from lnnkit.data.arrow import Column
 from lnnkit.data.delimited import open_delimited
+from lnnkit.data.frames import UNNAMED_INDEX
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.json_lines import open_json_lines
-from lnnkit.data.parquet import open_parquet
-from lnnkit.data.source import RawTable, in_utf8, read_source
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import RawTable, Unreadable, in_utf8, read_source
 from lnnkit.data.texts import Texts
 from lnnkit.syntax import ast
 
@@ -58,7 +59,7 @@ def opened(raw: RawTable, header: bool, delimiter: str | None, encoding: str | N
     if delimiter is not None:
         kind = "a Parquet file" if raw.format == "parquet" else "of JSON lines"
         raise Unreadable("bad-delimiter", f'"{raw.path}" is {kind}: it has no delimiter', "take `delimiter` out")
-    return open_parquet(raw) if raw.format == "parquet" else open_json_lines(raw)
+    return _open_parquet(raw) if raw.format == "parquet" else _open_json_lines(raw)
 
 
 def key_of(table: ast.Table, base: Path) -> Key:
@@ -96,3 +97,58 @@ def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Gr
         return replace(last[0], columns={position: columns[position] for position in wanted}, texts=texts)
 
     return again
+
+
+# --- files of typed columns -------------------------------------------------------------------------------------------
+
+
+def _open_parquet(raw: RawTable) -> Sheet:
+    """The sheet of a Parquet file; rows count from 1. An unnamed pandas index at its end is ignored."""
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(raw.data))
+        names = list(file.schema_arrow.names)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Unreadable("unreadable-file", f'"{raw.path}" is not a Parquet file: {error}') from None
+    while names and UNNAMED_INDEX.fullmatch(names[-1]):
+        names.pop()
+
+    def read(wanted: Sequence[int]) -> Grid:
+        chosen = [names[position] for position in wanted]
+        plain = len(set(file.schema_arrow.names)) == len(file.schema_arrow.names) and not any("." in n for n in chosen)
+        try:
+            table = file.read(columns=chosen if plain else None)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read: {error}') from None
+        columns = {position: table.column(names[position] if plain else position) for position in wanted}
+        return Grid(dict(columns), np.arange(1, file.metadata.num_rows + 1, dtype=np.int64))
+
+    return Sheet(f'"{raw.path}"', tuple(names), True, read, raw.format)
+
+
+def _open_json_lines(raw: RawTable) -> Sheet:
+    """The sheet of a file of JSON lines; rows count as the lines do. The columns are the keys of all objects, a key
+    that an object lacks is a missing cell, and dates stay text."""
+    from pyarrow import json
+
+    def parsed(schema: pa.Schema | None) -> pa.Table:
+        reading = json.ReadOptions(use_threads=False, block_size=min(len(raw.data) + 1, 2**31 - 1))
+        parsing = json.ParseOptions(explicit_schema=schema)
+        return json.read_json(pa.BufferReader(raw.data.removeprefix(b"\xef\xbb\xbf")), reading, parsing)
+
+    try:
+        table = parsed(None)
+        dated = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
+        if dated:
+            table = parsed(pa.schema([(name, pa.string()) for name in dated]))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        hint = "each line is one object, whose values under one key are of one type"
+        raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as JSON lines: {error}', hint) from None
+    lines = [number for number, line in enumerate(raw.data.split(b"\n"), start=1) if line.strip()]
+    rows = np.array(lines if len(lines) == table.num_rows else range(1, table.num_rows + 1), np.int64)
+
+    def read(wanted: Sequence[int]) -> Grid:
+        return Grid({position: table.column(position) for position in wanted}, rows)
+
+    return Sheet(f'"{raw.path}"', tuple(table.column_names), True, read, raw.format)

@@ -1,5 +1,5 @@
 """Reads the file of a ``load`` statement into bytes: its format, its compression, and what is wrong if it has
-neither."""
+neither; and how a fault of a table is told."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from lnnkit.data.table_fault import Unreadable
 from lnnkit.syntax.printer import format_string
+from lnnkit.syntax.span import Span
 
 Format = Literal["csv", "tsv", "parquet", "jsonl"]
 
@@ -36,6 +36,25 @@ _CONVERTED = {
 """Files of other programs, by their suffixes: how pandas, or rdflib, reads one."""
 _SQL = re.compile(r"(?:.*/)?\s*(?:select|with|from)\s", re.IGNORECASE)
 _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with one row; it becomes a diagnostic when the faults of the file are listed."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+class Unreadable(Exception):
+    """The table as a whole cannot be read. Raised by readers and caught inside this package. ``span`` is the part of
+    the statement that is at fault, if one is."""
+
+    def __init__(self, code: str, message: str, hint: str = "", span: Span | None = None) -> None:
+        super().__init__(message)
+        self.fault = Fault(code, message, hint)
+        self.span = span
 
 
 @dataclass(frozen=True, slots=True)

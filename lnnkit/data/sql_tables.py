@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.frames import arrow_sheet
 from lnnkit.data.grid import Sheet
-from lnnkit.data.source import nearest_file
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable, nearest_file
 
 if TYPE_CHECKING:
     import duckdb

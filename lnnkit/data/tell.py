@@ -12,8 +12,8 @@ from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.frames import arrow_sheet, column_of
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.source import Fault, Unreadable
 from lnnkit.data.table import FactTable
-from lnnkit.data.table_fault import Fault, Unreadable
 from lnnkit.syntax.diagnostic import Diagnostic
 
 SOURCE = "the table"

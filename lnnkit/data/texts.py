@@ -10,12 +10,11 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, concatenated, one, strings, text_buffers, view
+from lnnkit.data.arrow import Column, concatenated, one, ranked, strings, text_buffers, view
 from lnnkit.data.clean import cleaned
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.encode import Piece, encoded
 from lnnkit.data.names import Names, is_many, some_of
-from lnnkit.data.ranked import ranked
 from lnnkit.data.whole import ascending, drawn, gapless, united
 
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import int64s, text_buffers, view
+from lnnkit.data.arrow import numbers, text_buffers, view
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import WHOLE, whole
 
@@ -116,7 +116,7 @@ def ascending(numbers: np.ndarray) -> bool:
 def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
     """As `coded`, for numbers that are far apart."""
     together = np.concatenate([each.astype(np.int64, copy=False) for each in several])
-    hashed = cast("pa.DictionaryArray", int64s(together).dictionary_encode())
+    hashed = cast("pa.DictionaryArray", numbers(together, np.int64).dictionary_encode())
     distinct = view(hashed.dictionary, np.int64)
     order = np.argsort(distinct)
     place = np.empty(len(order), np.int32)

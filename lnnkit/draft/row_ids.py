@@ -6,8 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from lnnkit.data.source import RawTable, read_source
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import RawTable, Unreadable, read_source
 from lnnkit.draft.survey import Survey
 
 

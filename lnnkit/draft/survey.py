@@ -19,8 +19,7 @@ from lnnkit.data.names import Names
 from lnnkit.data.numbers import reals_of
 from lnnkit.data.numerals import NUMERAL, decimal_comma
 from lnnkit.data.sheets import opened
-from lnnkit.data.source import RawTable, read_source
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import RawTable, Unreadable, read_source
 from lnnkit.data.texts import texts_of, without_fractions
 from lnnkit.syntax.ast import Column
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lnnkit.check.checker import unknown_sort
 from lnnkit.data.load import read_table
+from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
-from lnnkit.data.table_fault import Unreadable
 from lnnkit.data.tell import TOLD
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.kb.theory import Theory

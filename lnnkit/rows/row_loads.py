@@ -11,7 +11,7 @@ from lnnkit.check.program import Predicate
 from lnnkit.data.choose import Choice, choose
 from lnnkit.data.facts import Gaps
 from lnnkit.data.grid import Sheet
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lnnkit.answer_table import STATES, Answers
-from lnnkit.data.arrow import booleans, float64s, int32s, one, strings
+from lnnkit.data.arrow import booleans, numbers, one, strings
 from lnnkit.data.choose import Choice
 from lnnkit.data.facts import SHOWN
 from lnnkit.data.frames import arrow_sheet
 from lnnkit.data.grid import Sheet
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.rows.row_bounds import RowBounds
 from lnnkit.rows.row_keys import repeated
@@ -130,8 +130,8 @@ class RowScorer:
         for name, query, own in zip(self.names, self.model.program.queries, answers, strict=True):
             names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
             states = Answers("", (), (), own.lower, own.upper, _NONE, self.alpha, numeric=query.numeric).states
-            coded = pa.DictionaryArray.from_arrays(int32s(states), strings(STATES))
-            columns += [float64s(own.lower), float64s(own.upper), coded]
+            coded = pa.DictionaryArray.from_arrays(numbers(states, np.int32), strings(STATES))
+            columns += [numbers(own.lower, np.float64), numbers(own.upper, np.float64), coded]
             if self.why:
                 names += [f"{name}_lower_by", f"{name}_upper_by"]
                 columns += self._setters(own)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lnnkit.arrays import set_at
 from lnnkit.check.program import Fact
-from lnnkit.data.arrow import int64s, nulls, one, strings, text_buffers, view
+from lnnkit.data.arrow import nulls, numbers, one, strings, text_buffers, view
 from lnnkit.data.choose import Choice
 from lnnkit.data.facts import SHOWN, TEXT_FORMATS, facts
 from lnnkit.data.grid import Grid, Sheet
@@ -76,7 +76,7 @@ def read_strip(source: StripSource) -> StripGrid:
 
 def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
     """Some of the rows of a strip, by index."""
-    picked = int64s(rows)
+    picked = numbers(rows, np.int64)
     columns = {
         position: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(picked)
         for position, column in strip.grid.columns.items()

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.lines import Layout, Text, doubtful, record
-from lnnkit.data.source import nearest_name
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable, nearest_name
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.files import is_special
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.scoring.bad_rows import BadRow
 from lnnkit.scoring.parquet_joining import JoinedParquet
 

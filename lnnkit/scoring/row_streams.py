@@ -13,8 +13,7 @@ from lnnkit.data.delimited import layout_of, numbered
 from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.sheets import opened
-from lnnkit.data.source import RawTable, format_of, is_table, read_source
-from lnnkit.data.table_fault import Fault, Unreadable
+from lnnkit.data.source import Fault, RawTable, Unreadable, format_of, is_table, read_source
 from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import STATES
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import Unreadable
 from lnnkit.errors import DataError, Error
 from lnnkit.rows.scorer import RowScorer
 from lnnkit.scoring.bad_rows import BadRow

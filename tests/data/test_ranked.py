@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lnnkit.data.ranked import ranked
+from lnnkit.data.arrow import ranked
 
 PIECES = ["a", "b", "ab", "é", "日", "\0", "12", "person_", "xxxxxxxxyyyyyyyy", " ", "z" * 30]
 

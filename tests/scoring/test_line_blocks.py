@@ -10,8 +10,7 @@ import pytest
 
 from lnnkit.data.delimited import open_delimited
 from lnnkit.data.grid import Grid
-from lnnkit.data.source import RawTable, format_of
-from lnnkit.data.table_fault import Unreadable
+from lnnkit.data.source import RawTable, Unreadable, format_of
 from lnnkit.scoring.row_streams import RowStream, sheets
 
 CELLS = ("", "a", "7", '"x"', '"a,b"', '"a;b"', '"l\nm"', '"l\r\nm"', '"say ""so"""', '5" pipe', 'a"', '""', '"l\n\nm"')
