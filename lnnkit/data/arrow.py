@@ -55,6 +55,11 @@ def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
+def without_views(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Texts held as views, of which few of Arrow's kernels know, as large binary values; any other column as it is."""
+    return column.cast(pa.large_binary()) if str(column.type).endswith("_view") else column
+
+
 def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Strings or binary values, with nulls replaced by empty ones."""
     return texts.fill_null(strings([""]).view(texts.type)[0]) if texts.null_count else texts

@@ -57,6 +57,8 @@ def choose(
     were listed, so their number must fit exactly. A table with more columns is refused: an ignored column may contain
     the truth values, and a column that is read by accident may contain something else.
     """
+    if sheet.format and not sheet.names:
+        raise Unreadable("empty-file", f"{sheet.source} is empty")
     filters = tuple(
         Filter(_position(each.column, sheet), _comparable(each, missing), _other(each, sheet)) for each in where
     )

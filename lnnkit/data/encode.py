@@ -136,7 +136,7 @@ def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
         return Piece(np.full(len(column), -1, np.int32), strings([]))
     if not pa.types.is_dictionary(column.type):
         # in one piece first: Arrow's encoding of several shares a growing dictionary that is slow to unify
-        if str(column.type) == "string_view" or (casts != (pa.string(),) and column.nbytes >= 2**31):
+        if casts != (pa.string(),) and column.nbytes >= 2**31:
             column = column.cast(pa.large_binary())
         column = one(column).dictionary_encode()
     array = cast("pa.DictionaryArray", one(column))
@@ -162,7 +162,7 @@ def _spelling(kind: pa.DataType, title: str) -> tuple[pa.DataType, ...]:
         return _spelling(cast("pa.DictionaryType", kind).value_type, title)
     if types.is_null(kind) or types.is_string(kind) or types.is_binary(kind):
         return ()
-    if types.is_large_string(kind) or types.is_large_binary(kind) or str(kind) in ("string_view", "binary_view"):
+    if types.is_large_string(kind) or types.is_large_binary(kind):
         return (pa.binary(),)
     if types.is_integer(kind) or types.is_boolean(kind) or (types.is_decimal(kind) and kind.scale == 0):
         return (pa.string(),)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -13,18 +14,18 @@ from lnnkit.data.choose import Choice, Filter
 from lnnkit.data.column_pairs import Side, pair_verdict
 from lnnkit.data.conditions import Verdict, verdict
 from lnnkit.data.encode import are_floats
-from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import UNSAID, meant, several_units
 from lnnkit.data.source import Fault, Unreadable
 from lnnkit.data.table import FactTable
-from lnnkit.data.texts import Texts, compacted, outer_blanks, reunited, texts_together, without_fractions
+from lnnkit.data.table_warnings import warnings
+from lnnkit.data.texts import Texts, compacted, reunited, texts_together, without_fractions
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.printer import format_column, format_condition, format_predicate, format_string
+from lnnkit.syntax.printer import format_predicate, format_string
 from lnnkit.syntax.span import Span
 
-TEXT_FORMATS = ("csv", "tsv")
 _SAMPLE = 100  # cells in which several units are looked for
 SHOWN = 5
 """The number of rows with one kind of fault in one column that are reported before the rest is counted."""
@@ -105,7 +106,7 @@ def facts(
         for position, spelled in zip(choice.keys, whole, strict=True)
         if spelled or (total and are_floats(grid.columns[position]))
     ]
-    found += _warnings(table, sheet, choice, grid, keys, reals, keep, source, span, chosen=chosen)
+    found += warnings(table, sheet, choice, grid, keys, reals, keep, chosen=chosen)
     return table, found
 
 
@@ -148,58 +149,74 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | No
 
 
 def _bounds(
-    reals: list[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet, gaps: Gaps
+    reals: Sequence[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet, gaps: Gaps
 ) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
     """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true."""
     if not reals:
         ones = np.broadcast_to(1.0, total)  # takes no memory
         return ones, ones, []
-    doubts = []
-    ends = []
     unknown = (-np.inf, np.inf) if numeric else (0.0, 1.0)
+    ends, doubts = list[np.ndarray](), list[_Doubt]()
     for end, (real, position) in enumerate(zip(reals, positions, strict=True)):
-        title = sheet.title(position)
         # Without negative zeros, in memory that is not shared
         values = real.values + 0.0 if real.ends is None else real.values
-        if _sound(real, values, numeric):
-            ends.append(values)
-            continue
-        kind = "a number" if numeric else "a truth value"
-        fault = _value_fault(real, position, numeric, sheet, gaps)
-        doubts.append(_Doubt(real.wrong, fault, f"where {title} is not {kind}"))
-        values = np.where(real.missing, unknown[end], values)
-        if numeric:
-            unreached = np.isinf(values) if len(reals) == 1 else values == -unknown[end]
-            unreached &= ~(real.missing | real.wrong)
-            fault = _infinite_fault(real, title, len(reals) == 1)
-            doubts.append(_Doubt(unreached, fault, f"where {title} is infinite"))
-        else:
-            outside = ~real.wrong & ((values < 0) | (values > 1))
-            if gaps == "refused":
-                column = format_column(sheet.names[position] if sheet.named else position + 1)
-                where = f"known: `where {column} is not null`," if sheet.format else "known,"
-                empty = Fault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
-                doubts.append(_Doubt(real.missing, lambda _, empty=empty: empty, f"where {title} is empty"))
-            doubts.append(_Doubt(outside, _outside_fault(real, title), f"where {title} is outside [0, 1]"))
+        if not _sound(real, values, numeric):
+            values = np.where(real.missing, unknown[end], values)
+            alone = -unknown[end] if len(reals) == 2 else None
+            doubts += _doubts(real, values, position, numeric, sheet, gaps, alone)
         ends.append(values)
     if len(ends) == 1:
         upper = np.where(reals[0].missing, unknown[1], ends[0]) if reals[0].missing.any() else ends[0]
         return ends[0], upper, doubts
-    crossing = ends[0] > ends[1]
-    if not crossing.any():
-        return ends[0], ends[1], doubts
-    wrong = np.zeros(total, bool)
-    for doubt in doubts:
-        wrong |= doubt.rows
-    code = "bad-number" if numeric else "bad-truth"
+    lower, upper = ends
+    crossing = lower > upper
+    if crossing.any():
+        wrong = np.any([doubt.rows for doubt in doubts], axis=0) if doubts else np.False_
+        code = "bad-number" if numeric else "bad-truth"
 
-    def crossed(row: int) -> Fault:
-        return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
+        def crossed(row: int) -> Fault:
+            return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
 
-    doubts.append(
-        _Doubt(crossing & ~wrong, crossed, f"where {sheet.title(positions[0])} exceeds {sheet.title(positions[1])}")
+        others = f"where {sheet.title(positions[0])} exceeds {sheet.title(positions[1])}"
+        doubts.append(_Doubt(crossing & ~wrong, crossed, others))
+    return lower, upper, doubts
+
+
+def _doubts(
+    real: Reals, values: np.ndarray, position: int, numeric: bool, sheet: Sheet, gaps: Gaps, unreached: float | None
+) -> Iterator[_Doubt]:
+    """The rows with a wrong value in one column: an end of a number may not be ``unreached``, and a single number
+    (None) not be infinite."""
+    title = sheet.title(position)
+    yield _Doubt(
+        real.wrong, _value_fault(real, position, numeric, sheet, gaps), f"where {title} is not {_kind(numeric)}"
     )
-    return ends[0], ends[1], doubts
+    if numeric:
+        infinite = np.isinf(values) if unreached is None else values == unreached
+        what = "no number is beyond it" if unreached is not None else "no number is infinite"
+        hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
+        if unreached is None:
+            hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
+        yield _Doubt(
+            infinite & ~(real.missing | real.wrong),
+            lambda row: Fault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
+            f"where {title} is infinite",
+        )
+        return
+    if gaps == "refused":
+        where = f"known: `where {sheet.column(position)} is not null`," if sheet.format else "known,"
+        empty = Fault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
+        yield _Doubt(real.missing, lambda _: empty, f"where {title} is empty")
+    hint = "a truth value is a number from 0 to 1"
+    yield _Doubt(
+        ~real.wrong & ((values < 0) | (values > 1)),
+        lambda row: Fault("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
+        f"where {title} is outside [0, 1]",
+    )
+
+
+def _kind(numeric: bool) -> str:
+    return "a number" if numeric else "a truth value"
 
 
 def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
@@ -211,27 +228,23 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
 
 
 def _value_fault(real: Reals, position: int, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], Fault]:
-    title = sheet.title(position)
-
     def fault(row: int) -> Fault:
-        if row == 0 and not sheet.named and real.shown(row).strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
-            what = "a number" if numeric else "a truth value"
-            hint = 'if this row is the header, end the statement with "header"'
-            return Fault(f"bad-{'number' if numeric else 'truth'}", f"{title} is {real.shown(row)}, not {what}", hint)
         shown = real.shown(row)
+        code = "bad-number" if numeric else "bad-truth"
+        message = f"{sheet.title(position)} is {shown}, not {_kind(numeric)}"
+        if row == 0 and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
+            return Fault(code, message, 'if this row is the header, end the statement with "header"')
         plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
         word = shown[1:-1]
         mark = f", or add `missing {format_string(word)}`" if plain else ""
         if numeric:
             hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
-            return Fault("bad-number", f"{title} is {shown}, not a number", hint + (mark if hint == UNSAID else ""))
+            return Fault(code, message, hint + (mark if hint == UNSAID else ""))
         rest = UNKNOWN if gaps == "refused" else UNSAID + mark
         if plain and word.isalpha() and word.lower() not in _GAPS:  # as `ja`
-            column = format_column(sheet.names[position] if sheet.named else position + 1)
-            true = f"`where {column} = {format_string(word)}`"
+            true = f"`where {sheet.column(position)} = {format_string(word)}`"
             rest = f"or take the column out of the list, and say of which rows it is true, as {true}"
-        hint = f"write a number from 0 to 1, or true or false; {rest}"
-        return Fault("bad-truth", f"{title} is {shown}, not a truth value", hint)
+        return Fault(code, message, f"write a number from 0 to 1, or true or false; {rest}")
 
     return fault
 
@@ -244,28 +257,8 @@ def _unasked(found: Diagnostic, sheet: Sheet, choice: Choice) -> Diagnostic:
     return replace(found, hint=f"{found.hint}; to leave columns out, list those to read: ({', '.join(names)})")
 
 
-def _infinite_fault(real: Reals, title: str, exact: bool) -> Callable[[int], Fault]:
-    hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
-    if not exact:
-        hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
-
-    def fault(row: int) -> Fault:
-        what = "no number is infinite" if exact else "no number is beyond it"
-        return Fault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint)
-
-    return fault
-
-
-def _outside_fault(real: Reals, title: str) -> Callable[[int], Fault]:
-    return lambda row: Fault(
-        "bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", "a truth value is a number from 0 to 1"
-    )
-
-
 def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fault]:
-    column = format_column(sheet.names[position] if sheet.named else position + 1)
-    leave_out = f", or leave such rows out: `where {column} is not null`" if sheet.format else ""
-
+    leave_out = f", or leave such rows out: `where {sheet.column(position)} is not null`" if sheet.format else ""
     encoded = (
         'save the file as UTF-8, or add its encoding: `encoding "latin-1"`' if sheet.format in TEXT_FORMATS else ""
     )
@@ -277,167 +270,26 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fau
     return fault
 
 
-def _listed(grid: Grid, doubts: list[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
+def _listed(grid: Grid, doubts: Sequence[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
     """The faults grouped by column and kind, in the order of each group's first row."""
-    groups = [*_whole_rows(grid, shown), *(group for doubt in doubts if (group := _group(grid, doubt, shown)))]
-    groups.sort(key=lambda group: group.rows[0][0])
+    groups: list[tuple[list[tuple[int, Fault]], int, str]] = []  # the first rows, how many there are, and which
+    kinds: dict[tuple[str, str], list[tuple[int, Fault]]] = {}
+    unread = (*grid.lost, *((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items()))
+    for number, fault in sorted(unread, key=itemgetter(0)):  # not divided into columns, or not read
+        kinds.setdefault((fault.code, fault.hint), []).append((number, fault))
+    groups += [(rows[:shown], len(rows), " like these") for rows in kinds.values()]
+    for doubt in doubts:
+        rows = np.flatnonzero(doubt.rows)
+        named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:shown].tolist()]
+        groups += [(named, len(rows), f" {doubt.others}" if doubt.others else "")] if named else []
     found: list[Diagnostic] = []
-    for group in groups:
+    for rows, count, others in sorted(groups, key=lambda group: group[0][0][0]):
         hints: set[str] = set()  # each is reported once
-        for number, fault in group.rows:
+        for number, fault in rows:
             hint = "" if fault.hint in hints else fault.hint
             hints.add(fault.hint)
             found.append(Diagnostic(fault.code, fault.message, hint, span, file=source, row=number))
-        more = group.count - len(group.rows)
-        if more:
-            others = f" {group.others}" if group.others else ""
+        if more := count - len(rows):
             message = f"and {more:,} more row{'' if more == 1 else 's'}{others}"
             found.append(Diagnostic("too-many-bad-rows", message, "", span, file=source))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The first rows with one kind of fault, by number, and the total of such rows."""
-
-    rows: list[tuple[int, Fault]]
-    count: int
-    others: str
-
-
-def _group(grid: Grid, doubt: _Doubt, shown: int) -> _Group | None:
-    rows = np.flatnonzero(doubt.rows)
-    named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:shown].tolist()]
-    return _Group(named, len(rows), doubt.others) if named else None
-
-
-def _whole_rows(grid: Grid, shown: int) -> Iterator[_Group]:
-    """Rows that could not be split into columns or read, grouped by the advice for them."""
-    spoiled: Iterable[tuple[int, Fault]] = ((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items())
-    kinds: dict[tuple[str, str], list[tuple[int, Fault]]] = {}
-    for number, fault in (*grid.lost, *spoiled):
-        kinds.setdefault((fault.code, fault.hint), []).append((number, fault))
-    for rows in kinds.values():
-        rows.sort(key=lambda row: row[0])
-        yield _Group(rows[:shown], len(rows), "like these")
-
-
-_PAIRS = (
-    ("l", "u"),
-    ("low", "high"),
-    ("lower", "upper"),
-    ("lo", "hi"),
-    ("min", "max"),
-    ("from", "to"),
-    ("start", "end"),
-)
-
-
-def _are_ends(lower: str, upper: str) -> bool:
-    """Whether the names of two columns differ as those of a lower and an upper end do."""
-    one, other = lower.casefold(), upper.casefold()
-    return any(low in one and one.replace(low, high) == other for low, high in _PAIRS)
-
-
-def _warnings(
-    table: FactTable,
-    sheet: Sheet,
-    choice: Choice,
-    grid: Grid,
-    keys: list[Texts],
-    reals: list[Reals],
-    keep: np.ndarray,
-    source: str,
-    span: Span | None,
-    *,
-    chosen: bool,
-) -> list[Diagnostic]:
-    """Warnings about valid tables that probably contain a slip; ``chosen`` says whether a condition keeps any row, as
-    far as that is known."""
-    found: list[Diagnostic] = []
-
-    def warn(code: str, message: str, hint: str, row: int | None = None) -> None:
-        found.append(Diagnostic(code, message, hint, span, "warning", source, row))
-
-    if not len(grid.rows) and not grid.lost and sheet.format in TEXT_FORMATS and sheet.named:
-        warn("no-rows", "there is a header and no row below it", 'end the statement with "no header" if it is a row')
-    elif not len(grid.rows) and not grid.lost and sheet.format == "parquet":
-        warn("no-rows", "there are columns and no row", "")
-    elif len(grid.rows) and choice.where and not len(table) and not chosen:
-        filters = " and ".join(format_condition(each.where, sheet.title(each.position)) for each in choice.where)
-        warn("no-rows", f"no row has {filters}", "")
-    if sheet.format in TEXT_FORMATS and sheet.named and _header_is_row(sheet, choice, keys):
-        first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
-        warn("doubtful-header", f"the header looks like a row: {first}", 'end the statement with "no header"', 1)
-    if sheet.format in TEXT_FORMATS and not sheet.named and len(keep) and _row_is_header(keys, keep):
-        first = ", ".join(texts.names[int(texts.codes[0])] for texts in keys)
-        warn("doubtful-header", f"the first row looks like a header: {first}", 'end the statement with "header"', 1)
-    ends = [sheet.names[position] for position in choice.values] if sheet.named and not choice.listed else []
-    if len(ends) == 2 and len(table) and not _are_ends(*ends):
-        names = [sheet.names[position] for position in (*choice.keys, choice.values[0])]
-        columns = [format_string(each) for each in ends]
-        message = f"the columns {columns[0]} and {columns[1]} are read as the lower and the upper end of one value"
-        hint = f"take one of them: `[[{', '.join(map(format_string, names))}]]` of a frame"
-        if sheet.format:
-            hint = f"list the columns: `({', '.join(map(format_column, names))})`, or all of them if they are two ends"
-        warn("unlisted-ends", message, hint)
-    blank = outer_blanks(table.names)
-    for column, position in zip(table.columns, choice.keys, strict=True):
-        rows = np.flatnonzero(np.isin(column.codes, blank)) if len(blank) else blank
-        if len(rows):
-            value = column[int(rows[0])]
-            message = (
-                f"{sheet.title(position)} has values that begin or end in a blank, as {value!r} ({len(rows):,} in all)"
-            )
-            hint = "blanks are part of an entity's name" + ("; `trim` leaves them out" if sheet.format else "")
-            warn("outer-blanks", message, hint, int(table.rows[rows[0]]))
-    for real, position in zip(reals, choice.values, strict=True):
-        rows = np.flatnonzero(real.inexact & keep) if real.inexact.any() else np.empty(0, np.int64)
-        if len(rows):
-            row = int(rows[0])
-            message = f"{sheet.title(position)} is {real.shown(row)}, read as {real.values[row]:.0f}"
-            warn(
-                "inexact-number",
-                message,
-                "numbers are float64: whole numbers are exact up to 2^53",
-                int(grid.rows[row]),
-            )
-    return found
-
-
-def _header_is_row(sheet: Sheet, choice: Choice, keys: list[Texts]) -> bool:
-    """Whether every column name looks like a value of its column, and no column was chosen by name: the file may have
-    no header."""
-    from lnnkit.data.numerals import NUMERAL
-
-    if choice.named:
-        return False
-    if any(NUMERAL.fullmatch(sheet.names[position]) for position in choice.values):
-        return True
-    if any(sheet.names[each.position] in each.where.values for each in choice.where):
-        return True
-    return bool(keys) and all(
-        bool(texts.equal(sheet.names[position]).any()) for texts, position in zip(keys, choice.keys, strict=True)
-    )
-
-
-_TITLES = frozenset(
-    ("id", "key", "name", "from", "to", "source", "target", "src", "dst", "entity", "label", "value", "subject")
-) | {"predicate", "object", "head", "relation", "tail"}
-
-
-def _row_is_header(texts: Sequence[Texts], keep: np.ndarray) -> bool:
-    """Whether the first row of a file that is read without a header looks like column names: it stands above numbers,
-    or each of its cells is a usual title that does not recur in its column."""
-    first = [int(each.codes[0]) for each in texts]
-    if not keep[0] or len(keep) < 2:
-        return False
-    if any(
-        code >= len(each.names.numbers) and (each.codes[1:] < len(each.names.numbers)).all()
-        for code, each in zip(first, texts, strict=True)
-    ):
-        return True
-    return bool(texts) and all(
-        each.names[code].casefold() in _TITLES and not (each.codes[1:] == code).any()
-        for code, each in zip(first, texts, strict=True)
-    )

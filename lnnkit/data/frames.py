@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column
+from lnnkit.data.arrow import Column, without_views
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.source import Unreadable
 
@@ -30,7 +30,7 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
     rows = np.arange(1, held.num_rows + 1, dtype=np.int64)
 
     def read(wanted: Sequence[int]) -> Grid:
-        columns: dict[int, Column] = {place: held.column(order[place]) for place in wanted}
+        columns: dict[int, Column] = {place: without_views(held.column(order[place])) for place in wanted}
         return Grid(columns, rows)
 
     assert isinstance(held, pa.Table)
@@ -74,11 +74,11 @@ def column_of(values: Any, title: str) -> Column:
     problem: object = f"it is a {type(values).__name__}"
     try:
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
-            return values
+            return without_views(values)
         if hasattr(values, "__arrow_c_stream__"):
-            return pa.chunked_array(values)
+            return without_views(pa.chunked_array(values))
         if hasattr(values, "__arrow_c_array__"):
-            return pa.array(values)
+            return without_views(pa.array(values))
         if hasattr(values, "__array__"):
             return _from_array(values)
         if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):

@@ -10,6 +10,9 @@ import numpy as np
 from lnnkit.data.arrow import Column
 from lnnkit.data.source import Fault
 from lnnkit.data.texts import Texts
+from lnnkit.syntax.printer import format_column
+
+TEXT_FORMATS = ("csv", "tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,7 @@ class Sheet:
     def title(self, position: int) -> str:
         """A column as messages name it."""
         return f'column "{self.names[position]}"' if self.named else f"column {position + 1}"
+
+    def column(self, position: int) -> str:
+        """A column as a statement names it."""
+        return format_column(self.names[position] if self.named else position + 1)

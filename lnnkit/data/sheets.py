@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column
+from lnnkit.data.arrow import Column, without_views
 from lnnkit.data.delimited import open_delimited
 from lnnkit.data.frames import UNNAMED_INDEX
 from lnnkit.data.grid import Grid, Sheet
@@ -121,7 +121,7 @@ def _open_parquet(raw: RawTable) -> Sheet:
             table = file.read(columns=chosen if plain else None)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read: {error}') from None
-        columns = {position: table.column(names[position] if plain else position) for position in wanted}
+        columns = {place: without_views(table.column(names[place] if plain else place)) for place in wanted}
         return Grid(dict(columns), np.arange(1, file.metadata.num_rows + 1, dtype=np.int64))
 
     return Sheet(f'"{raw.path}"', tuple(names), True, read, raw.format)

@@ -13,8 +13,8 @@ from lnnkit.arrays import set_at
 from lnnkit.check.program import Fact
 from lnnkit.data.arrow import nulls, numbers, one, strings, text_buffers, view
 from lnnkit.data.choose import Choice
-from lnnkit.data.facts import SHOWN, TEXT_FORMATS, facts
-from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.facts import SHOWN, facts
+from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.load import denied
 from lnnkit.data.marks import meant_cells, trimmed
 from lnnkit.data.table import FactTable

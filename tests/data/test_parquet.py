@@ -126,6 +126,8 @@ def test_damaged_and_empty(read: Reader) -> None:
     assert read(whole[:-20], name="f.parquet").errors == [("unreadable-file", None)]
     assert read("a,b\n", name="f.parquet").errors == [("unreadable-file", None)]
     assert read(parquet({"a": pa.array([], pa.string())}), name="f.parquet", arity=1).facts == []
+    assert read(parquet({}), name="f.parquet").errors == [("empty-file", None)]
+    assert read("\n\n", name="f.jsonl").errors == [("empty-file", None)]
 
 
 def test_a_pandas_index_is_no_column(read: Reader) -> None:

@@ -207,6 +207,15 @@ def test_missing_in_typed_columns(load: Load, tmp_path: Path) -> None:
         assert got.facts == [("a", -float("inf"), float("inf")), ("b", 4.0, 4.0)]
 
 
+@pytest.mark.parametrize("clause", ["", "trim", 'missing "?"', 'where who != "b"', "where who = other"])
+def test_texts_held_as_views(load: Load, tmp_path: Path, clause: str) -> None:
+    """Arrow has few kernels for them."""
+    columns = {name: pa.array(["a", "?", None], pa.string_view()) for name in ("who", "other")}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    got = load(f"(who) {clause}", name="t.parquet", arity=1)
+    assert got.keys == ([("a",)] if clause.startswith("missing") else [("a",), ("?",)])
+
+
 @pytest.mark.parametrize(("mark", "name"), [(";", "f.csv"), ("\\t", "f.csv"), ("|", "f.txt"), (" ", "f.tsv")])
 def test_delimiters(load: Load, mark: str, name: str) -> None:
     cell = mark.replace("\\t", "\t")
