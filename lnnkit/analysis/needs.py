@@ -197,8 +197,9 @@ class NeedFinder:
         return any(self.relevance.available(self.reading, e) for e in self.analysis.upward.improvements(body, end))
 
     def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
-        upward = self.analysis.unequal
-        read = [upward, *([upward.unnamed] if upward.unnamed else [])]  # rows are about unnamed individuals too
+        read = [self.analysis.unequal]  # and where variables are unnamed individuals
+        for upward in read:
+            read += [each for index in upward.doubtful for each in upward.others(index) if each not in read]
         return {
             neuron.inner: self._deviations(neuron.operands[0], *read)
             for neuron in self.formula.neurons

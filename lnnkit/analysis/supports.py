@@ -59,15 +59,16 @@ class _Demand(NamedTuple):
 
 class Analysis:
     """The supports of one formula, given the default bounds of its tables (and of its auxiliary). ``vacant`` has the
-    value of each quantifier over an empty sort; ``doubtful`` ones, and leaves within, may be unknown because of an
-    unnamed individual."""
+    value of each quantifier over an empty sort; ``doubtful`` ones may differ because some of their variables are
+    unnamed individuals, for which leaves have the ``unnamed`` bounds."""
 
     def __init__(
         self,
         formula: Formula,
         defaults: Mapping[str, Box],
         vacant: Mapping[int, Box],
-        doubtful: frozenset[int],
+        doubtful: Mapping[int, frozenset[int]],
+        unnamed: Mapping[int, Box],
     ) -> None:
         self.formula = formula
         self.vacant = vacant
@@ -78,14 +79,16 @@ class Analysis:
         if formula.auxiliary is not None:
             self.defaults[AUXILIARY] = defaults[formula.auxiliary]
         self.polarity = Polarity(formula)
-        self.upward = Upward(formula, self.defaults, vacant, doubtful, self.polarity)
+        self._unnamed = unnamed
+        self.upward = Upward(formula, self.defaults, unnamed, vacant, doubtful, self.polarity)
 
     @cached_property
     def unequal(self) -> Upward:
         """The upward analysis in which entities are unequal unless an equality says otherwise."""
         if not equalities(self.formula):
             return self.upward
-        return Upward(self.formula, self.defaults, self.vacant, self.upward.doubtful, self.polarity, unequal=True)
+        known = self.defaults, self._unnamed, self.vacant, self.upward.doubtful, self.polarity
+        return Upward(self.formula, *known, unequal=True)
 
     @cached_property
     def _heard(self) -> list[list[_Demand]]:
@@ -262,41 +265,43 @@ class Known:
 
 
 class Analyses:
-    """Analyses of formulas over given defaults. ``defaults`` has each table's default bounds; atoms of
-    ``unpredictable`` tables may differ from them for unnamed individuals. Both may grow while formulas are analysed.
-    ``empty`` sorts have no entity, ``open_`` ones may have unnamed individuals."""
+    """Analyses of formulas. ``defaults`` has each table's default bounds, ``unnamed`` those of its atoms about unnamed
+    individuals if they have others; both may grow while formulas are analysed. Sorts may be ``empty``, and ``open_`` to
+    unnamed individuals."""
 
     def __init__(
         self,
         defaults: Mapping[str, Bounds],
+        unnamed: Mapping[str, Bounds],
         empty: Set[str],
         open_: Set[str],
         known: Known,
-        unpredictable: Set[str],
     ) -> None:
         self.defaults: dict[str, Bounds] = dict(defaults)
+        self.unnamed: dict[str, Bounds] = dict(unnamed)
         self._empty = empty
         self._open = open_
         self.known = known
-        self.unpredictable: set[str] = set(unpredictable)
 
     def over(self, defaults: Mapping[str, Bounds]) -> Analyses:
         """The same analyses for tables with other defaults."""
-        return Analyses(defaults, self._empty, self._open, self.known, self.unpredictable)
+        return Analyses(defaults, self.unnamed, self._empty, self._open, self.known)
 
-    def of(self, formula: Formula) -> Analysis:
-        """The analysis of a formula, shared by formulas of one shape over tables of the same defaults."""
-        vacant, doubtful = self._vacant(formula), self._doubtful(formula)
+    def of(self, formula: Formula, *, stated: bool = True) -> Analysis:
+        """The analysis of a formula, shared by formulas of one shape over tables of the same defaults. Unless
+        ``stated``, nothing that is stated of all tells of unnamed individuals."""
+        vacant, (doubtful, unnamed) = self._vacant(formula), self._doubtful(formula, stated=stated)
         key = (
             shape(formula, {}, ()),
             (self.defaults[formula.auxiliary], formula.lower, formula.upper) if formula.auxiliary is not None else None,
             tuple(self.defaults[formula.neurons[leaf].source] for leaf in formula.leaves),
             tuple(sorted(vacant.items())),
-            doubtful,
+            tuple(sorted((index, *sorted(variables)) for index, variables in doubtful.items())),
+            tuple(sorted(unnamed.items())),
         )
         found = self.known.analyses.get(key)
         if found is None:
-            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful)
+            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful, unnamed)
         return found
 
     def _vacant(self, formula: Formula) -> dict[int, Bounds]:
@@ -310,20 +315,24 @@ class Analyses:
                 found[index] = (1.0, 1.0) if neuron.least else (0.0, 0.0)
         return found
 
-    def _doubtful(self, formula: Formula) -> frozenset[int]:
-        """The quantifiers over an open sort whose body may differ for an unnamed individual: no other is there, or it
-        is unknown whatever its default; and the leaves that are unknown."""
-        found: set[int] = set()
+    def _doubtful(self, formula: Formula, *, stated: bool) -> tuple[dict[int, frozenset[int]], dict[int, Bounds]]:
+        """The quantifiers whose body may differ for unnamed individuals, since no other is there or since an atom does,
+        with the variables that may be such; and the bounds of leaves that differ."""
+        differ: dict[int, Bounds] = {}
+        for leaf in formula.leaves:
+            source = formula.neurons[leaf].source
+            if source in self.unnamed:
+                unnamed = self.unnamed[source] if stated else (0.0, 1.0)
+                if unnamed != self.defaults[source]:
+                    differ[leaf] = unnamed
+        about = {argument for leaf in differ for argument in formula.neurons[leaf].arguments}
+        found: dict[int, frozenset[int]] = {}
         for index, neuron in enumerate(formula.neurons):
             bound = () if neuron.inner < 0 else formula.blocks[neuron.inner].bound
             sorts = {formula.sorts[variable] for variable in bound}
-            if not sorts & self._open or sorts & self._empty - self._open:
-                continue
-            named = ((leaf, formula.neurons[leaf]) for leaf in formula.leaves)
-            unknown = {
-                leaf
-                for leaf, each in named
-                if each.source in self.unpredictable and not {*bound}.isdisjoint(each.arguments)
-            }
-            found |= {index, *unknown} if unknown or sorts & self._empty else set()
-        return frozenset(found)
+            own = {variable for variable in bound if formula.sorts[variable] in self._open}
+            if not sorts & self._empty:
+                own &= about
+            if own and not sorts & self._empty - self._open:
+                found[index] = frozenset(own)
+        return found, differ

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -27,31 +27,45 @@ Ends = tuple[Family, Family]  # the families of the lower and of the upper end
 
 class Upward:
     """The upward analysis of one formula from the ``defaults`` of its leaves. ``vacant`` quantifiers have a fixed value
-    over named entities; ``doubtful`` ones may differ because of an unnamed individual, of which ``doubtful`` leaves are
-    unknown. At the defaults equalities may have either truth, or are false if entities are ``unequal``."""
+    over named entities; ``doubtful`` ones may differ because some of their variables are unnamed individuals, for which
+    leaves have the ``unnamed`` bounds. At the defaults equalities may have either truth, or are false if entities are
+    ``unequal``. The variables ``individuals`` are unnamed ones."""
 
     def __init__(
         self,
         formula: Formula,
         defaults: Mapping[int, Box],
+        unnamed: Mapping[int, Box],
         vacant: Mapping[int, Box],
-        doubtful: frozenset[int],
+        doubtful: Mapping[int, frozenset[int]],
         polarity: Polarity,
         *,
         unequal: bool = False,
+        individuals: frozenset[int] = frozenset(),
     ) -> None:
         self.formula = formula
-        self.defaults = defaults
+        self.defaults = dict(defaults)
+        for leaf, bounds in unnamed.items():
+            if individuals.intersection(formula.neurons[leaf].arguments):
+                self.defaults[leaf] = bounds
         self.vacant = vacant
         self.doubtful = doubtful
         self.polarity = polarity
         self._unequal = unequal
         self._same = equalities(formula)
-        self.unnamed: Upward | None = None  # the same where bound variables are an individual that nothing names
-        unknown = {leaf: _FREE for leaf in doubtful if leaf in defaults}
-        if unknown:
-            inner = doubtful.intersection(vacant)
-            self.unnamed = Upward(formula, {**defaults, **unknown}, vacant, inner, polarity, unequal=unequal)
+        self._individuals = individuals
+        self._others: dict[frozenset[int], Upward] = {}
+        self._of = partial(Upward, formula, defaults, unnamed, vacant, doubtful, polarity, unequal=unequal)
+
+    def others(self, quantifier: int) -> list[Upward]:
+        """The analyses in which some variables of a quantifier are unnamed individuals too."""
+        free = sorted(self.doubtful.get(quantifier, frozenset()) - self._individuals)
+        sets = itertools.chain.from_iterable(itertools.combinations(free, n + 1) for n in range(len(free)))
+        found = [self._individuals.union(some) for some in sets]
+        for individuals in found:
+            if individuals not in self._others:
+                self._others[individuals] = self._of(individuals=individuals)
+        return [self._others[individuals] for individuals in found]
 
     def default_values(self, node: int) -> list[Box]:
         """The bounds of ``node`` with every leaf at its default, for each assignment of truths to the equalities."""
@@ -81,8 +95,8 @@ class Upward:
                 values.append(_FREE if fall is None else (fall, fall))
             elif neuron.quantifies:
                 low, high = self.vacant.get(index, values[neuron.operands[0]])
-                if index in self.doubtful:
-                    other = (values if self.unnamed is None else self.unnamed.bases)[neuron.operands[0]]
+                for each in self.others(index):
+                    other = each.bases[neuron.operands[0]]
                     low, high = (min(low, other[0]), high) if neuron.least else (low, max(high, other[1]))
                 values.append((low, high))
             else:
@@ -117,10 +131,10 @@ class Upward:
             elif neuron.quantifies:
                 if index not in self.vacant:
                     best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
-                if index in self.doubtful:
-                    far, moved = (bests, moves) if self.unnamed is None else self.unnamed.reach
-                    best = best if index not in self.vacant else far[neuron.operands[0]]
-                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
+                for each in self.others(index):
+                    far, moved = (own[neuron.operands[0]] for own in each.reach)
+                    best = max(best[0], far[0]), min(best[1], far[1])
+                    move = _with_unnamed(neuron, move, moved)
             elif neuron.arithmetic is not None:
                 family = self.informing(index)
                 best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
@@ -229,10 +243,10 @@ class Upward:
             elif neuron.quantifies:
                 if index not in self.vacant:
                     out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
-                if index in self.doubtful:
-                    far, moved = (outs, moves) if self.unnamed is None else self.unnamed.loosened
-                    out = out if index not in self.vacant else far[neuron.operands[0]]
-                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
+                for each in self.others(index):
+                    far, moved = (own[neuron.operands[0]] for own in each.loosened)
+                    out = min(out[0], far[0]), max(out[1], far[1])
+                    move = _with_unnamed(neuron, move, moved)
             elif neuron.arithmetic is not None:
                 if base != _FREE and neuron.kind == COMPARISON:
                     family = self.informing(index)

@@ -28,7 +28,7 @@ from lnnkit.graph.match import Kin, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
-from lnnkit.store.atoms import UNKNOWN, Atoms
+from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import Domain, asked_constants
@@ -261,7 +261,8 @@ def _defaults(view: Instances, prepared: Prepared) -> Callable[[int], Bounds]:
         if neuron.kind == "same":
             return enter(state.read(view.column(index)))
         default = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
-        unnamed = view.column(index) == UNKNOWN  # an individual of which a completion says nothing
+        table = atoms.tables[neuron.source]
+        unnamed = (view.column(index) == table.unnamed_row) & (table.unnamed_row != table.default_row)
         low, high = (
             np.where(unnamed, free, end).astype(state.dtype) for free, end in zip((0.0, 1.0), default, strict=True)
         )

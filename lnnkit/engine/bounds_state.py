@@ -67,7 +67,10 @@ class State:
         if self._length == atoms.length:
             return
         for start, stop, owner, stands in atoms.added(self._length):
-            lower, upper = atoms.numbered[owner].default if owner >= 0 else (0.0, 1.0)
+            lower, upper = (0.0, 1.0)
+            if owner >= 0:
+                table = atoms.numbered[owner]
+                lower, upper = table.unnamed if start == table.unnamed_row else table.default
             self.lower.fill(start, stop, lower)
             self.upper.fill(start, stop, upper)
             if start == TRUE:

@@ -77,7 +77,7 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     untold = {}
     for node in shared:
         bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)
-        plain = prepared.analyses.of(bare).upward.default_values(bare.top)
+        plain = prepared.analyses.of(bare, stated=False).upward.default_values(bare.top)
         untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
     prepared.shared = SharedNeurons(prepared.shared.formulas, prepared.shared.impossible, untold)
     for name in (*names, *shared):

@@ -68,7 +68,7 @@ def needed(
     atoms = predicate_tables(lifted, world.stranger + 1)
     grounding = Grounding(atoms, world, _allowing)
     defaults = {name: table.default for name, table in atoms.tables.items()}
-    analyses = Analyses(defaults, frozenset(), world.open_sorts, known or Known(), lifted.closed_derived)
+    analyses = Analyses(defaults, atoms.unnamed, frozenset(), world.open_sorts, known or Known())
     shared = add_shared_tables(lifted, grounding, analyses)
     formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)

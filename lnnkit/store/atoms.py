@@ -1,8 +1,8 @@
 """The materialised atoms: tables of entity tuples that share one numbering of rows.
 
 Every predicate, shared neuron and observed neuron has a table. Row numbers run over all tables, so that bounds live
-in single arrays; each table has a *default row* that stands for every atom not materialised. Rows 0, 1 and 2 are
-the constants false, true and unknown.
+in single arrays; each table has a *default row* that stands for every atom not materialised, and another one for atoms
+about unnamed individuals where these differ. Rows 0, 1 and 2 are the constants false, true and unknown.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from lnnkit.store.columns.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
+Pair = tuple[float, float]
 LISTS = ("lower", "upper", "either", "listed", "given")
 
 
@@ -34,7 +35,8 @@ class AtomTable:
         self.sorts = sorts
         self.default = default
         self.default_row = -1
-        self.predictable = True  # An unnamed individual would have the default bounds.
+        self.unnamed = default  # the bounds of an atom about an unnamed individual,
+        self.unnamed_row = -1  # and the row that stands for it
         self.tuples = TupleSet(len(sorts), radix)
         self.runs = Runs()  # maps tuples to their rows
         self.deviating = {end: Chunks() for end in LISTS}
@@ -106,14 +108,28 @@ class Atoms:
         self._runs.add(count, start, table.number)
         self.length += count
 
-    def add_table(self, name: str, sorts: tuple[str, ...], default: tuple[float, float]) -> AtomTable:
+    def add_table(self, name: str, sorts: tuple[str, ...], default: Pair, unnamed: Pair | None = None) -> AtomTable:
+        """A new table; atoms about ``unnamed`` individuals have the default bounds unless others are given."""
         table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
         self.tables[name] = table
         self.numbered.append(table)
-        table.default_row = self.length
+        table.default_row = table.unnamed_row = self._row_of(table)
+        if unnamed is not None:
+            table.unnamed = unnamed
+            table.unnamed_row = UNKNOWN if unnamed == (0.0, 1.0) else self._row_of(table)
+        return table
+
+    @property
+    def unnamed(self) -> dict[str, Pair]:
+        """By table, the bounds of atoms about unnamed individuals, where they do not have the default's."""
+        tables = self.tables.items()
+        return {name: table.unnamed for name, table in tables if table.unnamed_row != table.default_row}
+
+    def _row_of(self, table: AtomTable) -> int:
+        """A row of a table that no tuple has."""
         self._runs.add(1, -1, table.number)
         self.length += 1
-        return table
+        return self.length - 1
 
     def materialise(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
         """(length,) row numbers of the tuples; missing tuples are added at the default."""

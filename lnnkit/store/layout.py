@@ -10,7 +10,9 @@ import numpy as np
 
 from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import ENTITY
+from lnnkit.check.stated import negated_ends
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
+from lnnkit.graph.match import below_negations
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array, wide
 from lnnkit.time_limit import check_time
@@ -146,12 +148,28 @@ def _ids(columns: Sequence[Array], every: Array) -> Array:
 
 
 def predicate_tables(lifted: LiftedGraph, radix: int) -> Atoms:
-    """An atom table for each predicate and number, empty."""
-    atoms = Atoms(radix)
+    """An atom table for each predicate and number, empty. What completion would say of an unnamed individual is not
+    known; what is stated of all holds of it."""
+    atoms, stated = Atoms(radix), _stated_of_all(lifted)
     for node, data in lifted.graph.nodes.items():
         if data["kind"] == "predicate":
-            table = atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0))
-            table.predictable = node not in lifted.closed_derived
+            unnamed = (0.0, 1.0) if node in lifted.closed_derived else None if data["closed"] else stated.get(node)
+            atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0), unnamed)
         elif data["kind"] == NUMBER:
             atoms.add_table(node, data["sorts"], (-math.inf, math.inf))
     return atoms
+
+
+def _stated_of_all(lifted: LiftedGraph) -> dict[str, tuple[float, float]]:
+    """The bounds that statements give all atoms of a predicate, where these do not cross."""
+    found: dict[str, tuple[float, float]] = {}
+    for root in lifted.statements:
+        reference, negated = below_negations(lifted.graph, root.reference)
+        variables = [each for each in reference.arguments if isinstance(each, int)]
+        data = lifted.graph.nodes[reference.node]
+        if data["kind"] != "predicate" or any(root.learned) or len({*variables}) < len(data["sorts"]):
+            continue
+        low, high = negated_ends(root.lower, root.upper) if negated else (root.lower, root.upper)
+        before = found.get(reference.node, (0.0, 1.0))
+        found[reference.node] = max(before[0], low), min(before[1], high)
+    return {node: (low, high) for node, (low, high) in found.items() if low <= high}

@@ -36,6 +36,7 @@ class Quantified:
                 if rng.random() < 0.5:
                     lower = rng.choice([0.0, 0.3, 0.7, 1.0, 1.0])
                     facts.append(Fact(each.name, row, lower, rng.choice([lower, 1.0])))
+        self.stated: list[Formula] = []
         statements = []
         derived = rng.choice(["", "ab", "a", "b"])
         if derived:
@@ -45,6 +46,11 @@ class Quantified:
                 statements.append(self.rule(self.formula(("X", "Y"), 1), head))
         for _ in range(rng.choice([0, 0, 1, 2])):
             statements.append(self.rule(self.quantified((), 2), self.literal(NAMES)))
+        for _ in range(rng.choice([0, 0, 1, 1, 2])):
+            every = self.formula(tuple(rng.sample(NAMES, rng.choice([1, 2]))), 1)
+            truth = rng.choice([(1.0, 1.0), (0.8, 1.0), (0.0, 0.4)])
+            statements.append(Statement("axiom", every, *truth))
+            self.stated.append(every)
         queries = [self.quantified(() if rng.random() < 0.7 else (rng.choice("XY"),), 2) for _ in range(3)]
         logic = rng.choice(["lukasiewicz", "lukasiewicz", "godel", "product"])
         self.program = Program(self.predicates, facts, statements, queries, sorts, logic)
@@ -67,6 +73,9 @@ class Quantified:
         return ("not", atom) if rng.random() < 0.4 else atom
 
     def formula(self, scope: tuple[str, ...], depth: int) -> Formula:
+        fitting = [each for each in self.stated if {*free_variables(each)} <= {*scope}]
+        if fitting and self.rng.random() < 0.4:
+            return self.rng.choice(fitting)
         if depth and self.rng.random() < 0.3 and len(scope) < len(NAMES):
             return self.quantified(scope, depth - 1)
         if not depth or self.rng.random() < 0.3:
@@ -121,3 +130,33 @@ def test_all_of_an_open_sort_without_names() -> None:
     everybody, somebody = (found for (found,) in lnnkit.loads(text).answers())
     assert (everybody.lower, everybody.upper) == (1.0, 1.0)
     assert (somebody.lower, somebody.upper) == (0.0, 1.0)
+
+
+def test_what_is_stated_of_all_holds_of_the_unnamed() -> None:
+    """As first-order logic has it, formula by formula; that several statements together say more is not seen."""
+    text = """
+        sort animal open
+        predicate Bird(animal)
+        predicate Flies(animal)
+        predicate Mortal(animal)
+        predicate Stone(animal)
+        number age(animal)
+        fact Bird(tweety)
+        axiom Bird(X) -> Flies(X)
+        axiom Mortal(X)
+        axiom ~Stone(X) in [0.8, 1]
+        axiom age(X) >= 0
+    """
+    kb = lnnkit.loads(text)
+    for query, bounds in {
+        "forall X: Bird(X) -> Flies(X)": (1.0, 1.0),
+        "forall X: Flies(X) -> Bird(X)": (0.0, 1.0),
+        "forall X: Flies(X)": (0.0, 1.0),
+        "forall X: Mortal(X)": (1.0, 1.0),
+        "exists X: Bird(X) & ~Mortal(X)": (0.0, 0.0),
+        "exists X: Stone(X)": (0.0, 0.2),
+        "forall X: age(X) >= 0": (1.0, 1.0),
+    }.items():
+        explanation = kb.explain(query)
+        assert (explanation.lower, explanation.upper) == pytest.approx(bounds), query
+        assert explanation.verify() == []

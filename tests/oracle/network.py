@@ -125,6 +125,7 @@ class Network:
         asserted = {key: self.neurons[key] for key in self._asserted() if key not in self.kept_apart}
         for rule in self.rules:
             self._read_asserted(rule.root, asserted)
+        self.of_all = self._stated_of_all()
         self.asked_for: list[Key] = []  # neurons that parts of queries are instances of
         self.shared = self._shared()
         for query in self.queries:
@@ -296,6 +297,23 @@ class Network:
                     self.asked_for.append(part.linked)
             self._link(part)
 
+    def _stated_of_all(self) -> dict[Key | str, Box]:
+        """What statements say of all instances of a neuron, or of all atoms of an open predicate."""
+        found: dict[Key | str, Box] = {}
+        for rule in self.rules:
+            node, (lower, upper) = rule.root, rule.truth
+            while node.kind == "not":
+                node, (lower, upper) = node.operands[0], (1 - upper, 1 - lower)
+            what: Key | str | None = node.key
+            if node.kind == "atom":
+                arguments = node.formula[2]
+                distinct = len({text for kind, text in arguments if kind == "var"}) == len(arguments)
+                what = node.formula[1] if distinct and node.formula[1] not in self.closed else None
+            if what is not None:
+                before = found.get(what, UNKNOWN)
+                found[what] = max(before[0], lower), min(before[1], upper)
+        return {what: box for what, box in found.items() if box[0] <= box[1]}
+
     def _asserted(self) -> Iterator[Key]:
         """The neurons beneath the negations at the heads of statements."""
         for rule in self.rules:
@@ -377,17 +395,18 @@ class Network:
                 if GENERIC in arguments:
                     # What completion would say of another entity is not known, so derived predicates are unknown of it.
                     false = formula[1] in self.closed and formula[1] not in self.derived
-                    return Ground("fixed", box=(0.0, 0.0) if false else UNKNOWN)
+                    return Ground("fixed", box=(0.0, 0.0) if false else self.of_all.get(formula[1], UNKNOWN))
                 return Ground("leaf", place=(formula[1], arguments), head=node.head)
         if sharing and not top and node.linked is not None:
             if GENERIC in here:
-                return Ground("fixed", box=UNKNOWN)
+                return Ground("fixed", box=self.of_all.get(node.linked, UNKNOWN))
             return Ground("leaf", place=(node.linked, self._row_of(node.linked, self.form(formula, env, {}))))
         place = (node.key, here) if node.key is not None and GENERIC not in here else None
         if node.kind == "compare":
             return self._comparison(node, env, place, top)
         if sharing and not top and node.key in self.shared:
-            return Ground("leaf", place=place) if place else Ground("fixed", box=UNKNOWN)
+            stated = self.of_all.get(node.key, UNKNOWN)
+            return Ground("leaf", place=place) if place else Ground("fixed", box=stated)
 
         def inner(part: Node, new: dict[str, str]) -> Ground:
             return self.ground(part, new, sharing=sharing, top=False)

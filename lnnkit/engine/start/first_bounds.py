@@ -121,7 +121,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
             continue
         root = neuron_root(lifted, node)
         bare = unfold(lifted, root, through_shared=True)
-        plain = analyses.of(bare).upward.default_values(bare.top)
+        plain = analyses.of(bare, stated=False).upward.default_values(bare.top)
         untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
         analyses.defaults[node] = (0.0, 1.0)
         if root.lower > root.upper + tolerance(DOUBLE):
@@ -135,8 +135,9 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
                 lower, upper = root.lower, root.upper
             analyses.defaults[node] = (min(lower, upper), max(lower, upper))
             formulas.append(formula)
-        grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node]).predictable = False
-        analyses.unpredictable.add(node)
+        unnamed = (0.0, 1.0) if node in impossible else (root.lower, root.upper)
+        analyses.unnamed[node] = unnamed
+        grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node], unnamed)
     return SharedNeurons(tuple(formulas), tuple(impossible), untold)
 
 

@@ -65,7 +65,7 @@ def prepare(
     grounding = Grounding(atoms, world, guard, recorder)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     empty = frozenset(sort for sort, ids in world.sorts.items() if not len(ids))
-    analyses = Analyses(defaults, empty, world.open_sorts, known or Known(), lifted.closed_derived)
+    analyses = Analyses(defaults, atoms.unnamed, empty, world.open_sorts, known or Known())
     shared = add_shared_tables(lifted, grounding, analyses)
     formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)

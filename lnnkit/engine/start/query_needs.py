@@ -36,15 +36,17 @@ def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequ
     if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
         extra.append(Need(0, frozenset({Literal(root.reference.node, root.reference.arguments, "either")})))
     bare = unfold(lifted, root, through_shared=True)
-    told = set(prepared.analyses.of(formula).upward.default_values(formula.top))
+    analysis = prepared.analyses.of(formula)
+    told = set(analysis.upward.default_values(formula.top))
+    of_all = analysis is not prepared.analyses.of(formula, stated=False)  # what is stated of unnamed individuals counts
     for each in heard:
         if each.node in prepared.shared.untold:
             told.add(prepared.grounding.atoms.tables[each.node].default)
     told |= _implied(told, kin, prepared.grounding.atoms)
-    untold = set(prepared.analyses.of(bare).upward.default_values(bare.top))
+    untold = set(prepared.analyses.of(bare, stated=False).upward.default_values(bare.top))
     # Bounds of a neuron hold for every entity. If the query has several defaults, as where entities are compared, they
     # may tighten any of these, so every binding must be looked at.
-    if not root.variables or told != untold or (heard and len(told) > 1):
+    if not root.variables or of_all or told != untold or (heard and len(told) > 1):
         extra.append(Need(0, frozenset()))
     return Needs((*needs.rows, *extra), needs.fills)
 

@@ -10,6 +10,7 @@ import numpy as np
 from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
+from lnnkit.check.stated import negated_ends
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.proof.completion_proof import CompletionProofs
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
@@ -30,7 +31,8 @@ from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText, names_within
 from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.graph.lifted import Root
+from lnnkit.graph.lifted import Reference, Root
+from lnnkit.graph.match import below_negations
 from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
@@ -149,15 +151,16 @@ class Prover:
             case Listed(row, side):
                 given = self.readings.fact(row, side)
                 steps.set(number, Step(self._of_row(row), SIDES[side], given.end(side), "fact", given=given))
-            case Unlisted(table, arguments, side):
-                steps.set(number, self._unlisted(steps, table, arguments, side))
+            case Unlisted():
+                steps.set(number, self._unlisted(steps, source))
             case Completed():
                 steps.set(number, self._completed(steps, source))
 
-    def _unlisted(self, steps: Steps, table: str, arguments: Sequence[Argument], side: int) -> Step:
-        value = self.readings.unlisted(table, arguments, side).value
+    def _unlisted(self, steps: Steps, source: Unlisted) -> Step:
+        table, arguments, side = source.table, source.arguments, source.side
+        value = self.readings.unlisted(table, arguments, side, unnamed=source.unnamed).value
         conclusion = self.wording.conclusion(table, arguments)
-        if self.wording.is_predicate(table):
+        if self.wording.is_predicate(table) and not source.unnamed:
             return Step(conclusion, SIDES[side], value, "closed")
         return self._initial(steps, table, arguments, side, value, self._timeline.first_complete(self._strata))
 
@@ -214,10 +217,10 @@ class Prover:
         """A shared formula before the first round: bounds from its statements, or from its operands."""
         conclusion = self.wording.conclusion(table, arguments)
         for root in self._prepared.lifted.statements:
-            stated = root.upper if side else root.lower
-            if root.reference.node == table and abs(stated - value) <= self._eps and isinstance(root.origin, Assertion):
-                bindings = _stated_bindings(root, arguments)
-                truth = (root.lower, root.upper)
+            reference, negated = below_negations(self._prepared.lifted.graph, root.reference)
+            truth = negated_ends(root.lower, root.upper) if negated else (root.lower, root.upper)
+            if reference.node == table and abs(truth[side] - value) <= self._eps and isinstance(root.origin, Assertion):
+                bindings = _stated_bindings(root, reference, arguments)
                 return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, truth, bindings)
         formula = next(f for f in self._prepared.shared.formulas if f.auxiliary == table)
         ids = {
@@ -342,10 +345,10 @@ def weight_of(formula: Formula, leaf: int) -> float:
     return 1.0
 
 
-def _stated_bindings(root: Root, arguments: Sequence[Argument]) -> Mapping[str, str]:
+def _stated_bindings(root: Root, reference: Reference, arguments: Sequence[Argument]) -> Mapping[str, str]:
     """The entities of a statement's variables, from those of the formula that it states."""
     found: dict[str, str] = {}
-    for argument, own in zip(arguments, root.reference.arguments, strict=True):
+    for argument, own in zip(arguments, reference.arguments, strict=True):
         if isinstance(own, int) and isinstance(argument, str):
             found[root.variables[own]] = argument
     return found

@@ -127,11 +127,12 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """The source is the default of a table, for these arguments."""
+    """The source is the default of a table, for these arguments; of ``unnamed`` individuals what is stated of all."""
 
     table: str
     arguments: tuple[Argument, ...]
     side: int
+    unnamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,13 @@ class BoundSources:
             return self._told(self.fact(row, side).end(side), side, Listed(row, side), self._wording.table(row))
         return self.unlisted(*self.about(row), side, tick)
 
-    def unlisted(self, table: str, arguments: Sequence[Argument], side: int, tick: int = END) -> Reading:
-        """The bound of an atom that is not materialised, or of an atom with variables."""
+    def unlisted(
+        self, table: str, arguments: Sequence[Argument], side: int, tick: int = END, *, unnamed: bool = False
+    ) -> Reading:
+        """The bound of an atom that is not materialised, or of an atom with variables, which may be ``unnamed``."""
         own = self._prepared.grounding.atoms.tables[table]
+        if unnamed and own.unnamed[side] != own.default[side]:
+            return self._told(own.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
         value = own.default[side]
         derived = table in self._prepared.lifted.closed_derived
         if side == 1 and derived and not (arguments and self._prepared.grounding.domain.lacks(own.sorts, arguments)):

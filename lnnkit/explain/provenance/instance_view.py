@@ -200,22 +200,24 @@ class InstanceViews:
         if not len(view.rows[leaf]):  # a quantifier over an empty sort
             return found
         table = view.table(leaf)
-        default_row = self._grounding.atoms.tables[table].default_row
+        own = self._grounding.atoms.tables[table]
         rows, inverse = np.unique(view.rows[leaf], return_inverse=True)
         order = np.argsort(inverse, kind="stable")
         ends = np.cumsum(np.bincount(inverse, minlength=len(rows)))
         for row, places in zip(rows.tolist(), np.split(order, ends[:-1]), strict=True):
-            if row != default_row:
+            unnamed = row == own.unnamed_row != own.default_row
+            if row != own.default_row and not unnamed:
                 reading = self._sources.of(row, side, tick)
                 if reading.source is not None:
                     found.append(Read(leaf, tuple(places.tolist()), side, reading))
-            elif self._sources.unlisted(table, (), side, tick).source is not None:
+            elif self._sources.unlisted(table, (), side, tick, unnamed=unnamed).source is not None:
                 alike: dict[tuple[Argument, ...], list[int]] = {}
                 for place in places.tolist():
-                    own = self.named(view, leaf, place) if known is None else known
-                    alike.setdefault(self._wording.pattern(view.formula, leaf, own), []).append(place)
+                    entities = self.named(view, leaf, place) if known is None else known
+                    alike.setdefault(self._wording.pattern(view.formula, leaf, entities), []).append(place)
                 for about, mine in alike.items():
-                    found.append(Read(leaf, tuple(mine), side, self._sources.unlisted(table, about, side, tick)))
+                    reading = self._sources.unlisted(table, about, side, tick, unnamed=unnamed)
+                    found.append(Read(leaf, tuple(mine), side, reading))
         return found
 
     def unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:

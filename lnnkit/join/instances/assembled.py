@@ -273,8 +273,7 @@ class Assembler:
             unnamed |= column >= self.domain.generic
             stranger |= column == self.domain.stranger
         rows = np.full(length, table.default_row, np.int32)
-        if not table.predictable:
-            rows[stranger] = UNKNOWN
+        rows[stranger] = table.unnamed_row
         named = np.flatnonzero(~unnamed)
         rows[named] = self.atoms.find(table, [column.take(named) for column in columns], len(named))
         return rows
