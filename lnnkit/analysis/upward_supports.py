@@ -132,9 +132,10 @@ class Upward:
                 if index not in self.vacant:
                     best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
                 for each in self.others(index):
-                    far, moved = (own[neuron.operands[0]] for own in each.reach)
+                    others, moved = each.reach
+                    far = others[neuron.operands[0]]
                     best = max(best[0], far[0]), min(best[1], far[1])
-                    move = _with_unnamed(neuron, move, moved)
+                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 family = self.informing(index)
                 best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
@@ -244,9 +245,10 @@ class Upward:
                 if index not in self.vacant:
                     out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
                 for each in self.others(index):
-                    far, moved = (own[neuron.operands[0]] for own in each.loosened)
+                    others, moved = each.loosened
+                    far = others[neuron.operands[0]]
                     out = min(out[0], far[0]), max(out[1], far[1])
-                    move = _with_unnamed(neuron, move, moved)
+                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
             elif neuron.arithmetic is not None:
                 if base != _FREE and neuron.kind == COMPARISON:
                     family = self.informing(index)
