@@ -158,8 +158,7 @@ def _bounds(
     unknown = (-np.inf, np.inf) if numeric else (0.0, 1.0)
     ends, doubts = list[np.ndarray](), list[_Doubt]()
     for end, (real, position) in enumerate(zip(reals, positions, strict=True)):
-        # Without negative zeros, in memory that is not shared
-        values = real.values + 0.0 if real.ends is None else real.values
+        values = real.values + 0.0  # without negative zeros, in memory that is not shared
         if not _sound(real, values, numeric):
             values = np.where(real.missing, unknown[end], values)
             alone = -unknown[end] if len(reals) == 2 else None
@@ -223,7 +222,7 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
     """Whether all ``values`` are valid."""
     if not len(values) or real.missing.any() or real.wrong.any():
         return False
-    low, high = real.ends or (values.min(), values.max())  # nan if any value is
+    low, high = values.min(), values.max()  # nan if any value is
     return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 

@@ -19,23 +19,17 @@ from lnnkit.data.source import Unreadable
 from lnnkit.data.texts import texts_of
 from lnnkit.data.whole import EXACT
 
-_BLOCK = 1 << 15  # numbers at a time: they fit a processor's cache
-_HUGE_PAGE = 1 << 21  # bytes
-
 
 @dataclass(frozen=True, slots=True)
 class Reals:
     """``values`` (float64) are meaningless where ``missing`` (empty or null) or ``wrong`` (not a number). ``shown``
-    gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold. With
-    ``ends``, the least and the greatest value (nan if any value is), the memory of the values is not shared, and none
-    is a negative zero."""
+    gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold."""
 
     values: np.ndarray
     missing: np.ndarray
     wrong: np.ndarray
     shown: Callable[[int], str]
     inexact: np.ndarray
-    ends: tuple[float, float] | None = None
 
 
 def reals_of(column: Column, title: str, truth: bool) -> Reals:
@@ -67,39 +61,11 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
     values = view(wide.cast(pa.float64(), safe=False), np.float64)
     if array.null_count:
         values = np.where(missing, 0.0, values)
-    values, ends = _copied(values)
-    none = np.zeros(len(values), bool)
-    inexact = none
-    if pa.types.is_integer(kind) and max(-ends[0], ends[1]) >= EXACT:
-        inexact = np.zeros(len(values), bool)
+    inexact = np.zeros(len(values), bool)
+    if pa.types.is_integer(kind):
         for row in np.flatnonzero(np.abs(values) >= EXACT).tolist():
             inexact[row] = int(values[row]) != array[row].as_py()
-    wrong = np.isnan(values) if np.isnan(ends[0]) else none
-    return Reals(values, missing, wrong, lambda row: str(array[row].as_py()), inexact, ends)
-
-
-def _copied(values: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
-    """A copy without negative zeros, with its least and its greatest value (nan if any is), in one pass of memory."""
-    if not len(values):
-        return values, (0.0, 0.0)
-    copy = _in_huge_pages(len(values))
-    ends: list[tuple[float, float]] = []
-    for start in range(0, len(values), _BLOCK):
-        part = copy[start : start + _BLOCK]
-        np.add(values[start : start + _BLOCK], 0.0, out=part)
-        ends.append((part.min(), part.max()))
-    least, most = np.array(ends).T
-    return copy, (float(least.min()), float(most.max()))
-
-
-def _in_huge_pages(count: int) -> np.ndarray:
-    """Float64 numbers to be written. Large arrays begin where a huge page does: otherwise one to two of the few that
-    they take are cut into hundreds of small pages, each of which the system hands out and clears by itself."""
-    if 8 * count < 2 * _HUGE_PAGE:  # below this numpy asks for no huge pages
-        return np.empty(count)
-    memory = np.empty(8 * count + _HUGE_PAGE, np.uint8)
-    first = -memory.ctypes.data % _HUGE_PAGE
-    return memory[first : first + 8 * count].view(np.float64)
+    return Reals(values, missing, np.isnan(values), lambda row: str(array[row].as_py()), inexact)
 
 
 def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> Reals:

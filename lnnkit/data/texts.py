@@ -132,19 +132,13 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
     else:
         ranks, values = _ranked([piece.values for piece in pieces])
     spelled, numbers = drawn(values)
-    if len(spelled) or sum(len(each) > 0 for each in own.values()) > 1:
-        numbers, (*places, spots) = united([*own.values(), numbers])
-    else:
-        numbers = next((each for each in own.values() if len(each)), numbers)
-        places, spots = [_counted(len(each)) for each in own.values()], _counted(0)
+    numbers, (*places, spots) = united([*own.values(), numbers])
     first = dict(zip(own, places, strict=True))
-    among = _counted(len(values)) + np.int32(len(numbers))
-    if len(spelled):
-        rest = np.ones(len(values), bool)
-        rest[spelled] = False
-        among = np.cumsum(rest, dtype=np.int32) + np.int32(len(numbers) - 1)
-        among[spelled] = spots
-        values = some_of(values, np.flatnonzero(rest))
+    rest = np.ones(len(values), bool)
+    rest[spelled] = False
+    among = np.cumsum(rest, dtype=np.int32) + np.int32(len(numbers) - 1)
+    among[spelled] = spots
+    values = some_of(values, np.flatnonzero(rest))
     names = Names(values, numbers)
     found: list[Texts] = []
     for piece, rank in zip(pieces, ranks, strict=True):
