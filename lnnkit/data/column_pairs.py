@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, nulls, one, view
-from lnnkit.data.conditions import Verdict
+from lnnkit.data.arrow import nulls, view
+from lnnkit.data.conditions import Cells, Verdict
 from lnnkit.data.date_cells import ORDERS, as_stamps, other_dates
 from lnnkit.data.names import some_of
 from lnnkit.data.numbers import reals_of
@@ -24,15 +24,7 @@ _MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two columns, with its title."""
-
-    column: Column
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
+class _Values:
     """The cells of a column: masks of the ``missing`` ones, the numbers and the dates. ``numbers`` are int64 if the
     column is, else float64; ``inexact`` ones are whole numbers that float64 cannot hold. Of dates ``micros`` (since
     1970 in UTC) and ``nanos`` (below 1000) are known; ``foreign`` ones are in a form that is not read. ``codes`` are
@@ -51,10 +43,10 @@ class _Cells:
     fault: Callable[[int], Fault]
 
 
-def pair_verdict(relation: str, sides: Sequence[Side], texts: Callable[[Sequence[int]], list[Texts]]) -> Verdict:
+def pair_verdict(relation: str, sides: Sequence[Cells], texts: Callable[[Sequence[int]], list[Texts]]) -> Verdict:
     """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row. ``texts`` gives some of the
     ``sides`` as entities that share their names. Raises ``Unreadable`` for columns of a type that does not compare."""
-    written = [place for place, each in enumerate(sides) if _is_text(each.column)]
+    written = [place for place, each in enumerate(sides) if each.textual]
     coded = dict(zip(written, texts(written), strict=True)) if written else {}
     left, right = (_cells(each, coded.get(place)) for place, each in enumerate(sides))
     compare = ORDERS.get(relation, operator.eq)
@@ -92,20 +84,11 @@ def pair_verdict(relation: str, sides: Sequence[Side], texts: Callable[[Sequence
     return Verdict(holds, wrong, fault, f"where {sides[0].title} and {sides[1].title} do not compare")
 
 
-def _is_text(column: Column) -> bool:
-    assert not isinstance(column, list)  # values from Python have no `where`
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    return "string" in str(kind) or "binary" in str(kind)
-
-
-def _cells(side: Side, texts: Texts | None) -> _Cells:
-    assert not isinstance(side.column, list)
+def _cells(side: Cells, texts: Texts | None) -> _Values:
     if texts is not None:
         return _text_cells(side, texts)
-    count, types = len(side.column), pa.types
-    kind = side.column.type.value_type if types.is_dictionary(side.column.type) else side.column.type
+    count, kind, array = len(side.column), side.kind, side.array
     none, zeros, codes = np.zeros(count, bool), np.zeros(count, np.int64), np.full(count, -1)
-    array = one(side.column.cast(kind))
 
     def shown(row: int) -> str:
         return str(array[row].as_py())
@@ -113,31 +96,31 @@ def _cells(side: Side, texts: Texts | None) -> _Cells:
     def fault(row: int) -> Fault:
         return Fault("bad-number", f"{side.title} is {shown(row)}")
 
-    if types.is_date(kind) or types.is_timestamp(kind):
+    if side.dated:
         missing = nulls(array)
-        stamps = array.cast(pa.timestamp("ms")) if types.is_date(kind) else array
+        stamps = array.cast(pa.timestamp("ms")) if pa.types.is_date(kind) else array
         held, unit = view(stamps, np.int64), stamps.type.unit
         micros, nanos = np.divmod(held, 1000) if unit == "ns" else (held * _MICROSECONDS[unit], zeros)
-        return _Cells(missing, none, zeros, none, ~missing, micros, nanos, none, codes, shown, fault)
-    if types.is_temporal(kind):
+        return _Values(missing, none, zeros, none, ~missing, micros, nanos, none, codes, shown, fault)
+    if side.timed:
         raise Unreadable("bad-condition", f"{side.title} holds {kind}, which is not compared with another column")
     reals = reals_of(side.column, side.title, True)
     missing = reals.missing | reals.wrong  # the wrong ones are nan
     numbers = reals.values
-    if types.is_integer(kind) and kind != pa.uint64():
+    if pa.types.is_integer(kind) and kind != pa.uint64():
         numbers = view(array.cast(pa.int64()), np.int64)
-    return _Cells(missing, ~missing, numbers, reals.inexact, none, zeros, zeros, none, codes, shown, fault)
+    return _Values(missing, ~missing, numbers, reals.inexact, none, zeros, zeros, none, codes, shown, fault)
 
 
-def _text_cells(side: Side, texts: Texts) -> _Cells:
-    names, behind = texts.names, len(texts.faults) + 1  # the last entry is for -1
+def _text_cells(side: Cells, texts: Texts) -> _Values:
+    names = texts.names
     reals = reals_of(side.column, side.title, False)
     missing = texts.codes < 0
     numeric = ~reals.missing & ~reals.wrong
-    micros, nanos = np.zeros((2, len(names) + behind), np.int64)
-    dated, foreign = np.zeros((2, len(names) + behind), bool)
+    micros, nanos = np.zeros((2, len(names)), np.int64)
+    dated, foreign = np.zeros((2, len(names)), bool)
     if not numeric[~missing].all():
-        used = np.zeros(len(names) + behind, bool)
+        used = np.zeros(len(names) + len(texts.faults) + 1, bool)  # the last entry is for -1
         used[texts.codes] = True
         places = np.flatnonzero(used[: len(names)])
         stamps = as_stamps(some_of(names.arrow, places), np.zeros(len(places), bool))
@@ -167,6 +150,6 @@ def _text_cells(side: Side, texts: Texts) -> _Cells:
     def shown(row: int) -> str:
         return repr(names[int(texts.codes[row])])
 
-    dates = dated.take(texts.codes), micros.take(texts.codes), nanos.take(texts.codes)
-    codes, others = texts.codes, foreign.take(texts.codes)
-    return _Cells(missing, numeric, reals.values, reals.inexact, *dates, others, codes, shown, fault)
+    by = texts.by_name
+    dates, others = (by(dated), by(micros), by(nanos)), by(foreign)
+    return _Values(missing, numeric, reals.values, reals.inexact, *dates, others, texts.codes, shown, fault)

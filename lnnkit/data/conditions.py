@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -50,24 +51,23 @@ class Verdict:
     what: str = ""
 
 
-def verdict(where: Where, column: Column, texts: Callable[[], Texts], title: str, *, coded: bool = False) -> Verdict:
-    """The verdict of a condition on each cell of a ``column``. ``texts`` are its cells as entities, computed on demand,
-    or computed already (``coded``). Raises ``Unreadable`` if the type of the column cannot be compared in this way."""
-    found = _Compared(column, texts, title, coded)
+def verdict(where: Where, cells: Cells) -> Verdict:
+    """The verdict of a condition on each of the cells. Raises ``Unreadable`` if the type of the column cannot be
+    compared in this way."""
     match where.operator:
         case "is null":
-            return found.known(found.missing())
+            return cells.known(cells.missing)
         case "is not null":
-            return found.known(~found.missing())
+            return cells.known(~cells.missing)
         case "=" | "in":
-            return _any([found.equal(cell) for cell in where.values])
+            return _any([cells.equal(cell) for cell in where.values])
         case "!=":
-            equal = found.equal(where.values[0])
+            equal = cells.equal(where.values[0])
             if where.values[0] == "":
-                return found.known(~equal.holds)
-            return Verdict(~(equal.holds | equal.wrong | found.missing()), equal.wrong, equal.fault, equal.what)
+                return cells.known(~equal.holds)
+            return replace(equal, holds=~(equal.holds | equal.wrong | cells.missing))
         case order:
-            return found.ordered(order, where.values[0])
+            return cells.ordered(order, where.values[0])
 
 
 def _any(several: Sequence[Verdict]) -> Verdict:
@@ -87,47 +87,47 @@ def _any(several: Sequence[Verdict]) -> Verdict:
     return Verdict(holds, wrong & ~holds, fault, next((each.what for each in several if each.wrong.any()), ""))
 
 
-class _Compared:
-    """One column, for comparison with values of a statement."""
+class Cells:
+    """The cells of one column, as those of another or values of a statement are compared with them. ``texts`` are the
+    cells as entities, computed on demand, or computed already (``coded``)."""
 
-    def __init__(self, column: Column, texts: Callable[[], Texts], title: str, coded: bool) -> None:
+    def __init__(self, column: Column, title: str, texts: Callable[[], Texts], coded: bool) -> None:
         assert not isinstance(column, list)  # values from Python have no `where`
         self.column, self.title = column, title
-        self.kind = cast("pa.DictionaryType", column.type).value_type if _coded(column) else column.type
+        coded_type = pa.types.is_dictionary(column.type)
+        self.kind = cast("pa.DictionaryType", column.type).value_type if coded_type else column.type
         self._texts, self._has_texts = texts, coded
-        self._missing: np.ndarray | None = None
         types = pa.types
         self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
         self.dated = types.is_date(self.kind) or types.is_timestamp(self.kind)
         self.timed = types.is_temporal(self.kind) and not self.dated
         self.textual = "string" in str(self.kind) or "binary" in str(self.kind)
 
-    def known(self, holds: np.ndarray) -> Verdict:
-        return Verdict(holds, np.zeros(len(holds), bool), lambda row: Fault("bad-row", f"row {row}"))
+    @cached_property
+    def array(self) -> pa.Array:
+        """The column in one array, decoded."""
+        return one(self.column.cast(self.kind))
 
+    @cached_property
     def missing(self) -> np.ndarray:
         """A mask of empty, null and nan cells."""
-        if self._missing is None:
-            self._missing = self._gaps()
-        return self._missing
-
-    def _gaps(self) -> np.ndarray:
-        plain = self._plain()
-        if plain is not None:
-            offsets, _ = text_buffers(plain)
-            return nulls(plain) | (np.diff(offsets) == 0)
+        if self._plain is not None:
+            offsets, _ = text_buffers(self._plain)
+            return nulls(self._plain) | (np.diff(offsets) == 0)
         if self.textual or pa.types.is_null(self.kind):
             return self._texts().codes < 0
-        array = one(self.column.cast(self.kind))
         if not pa.types.is_floating(self.kind):
-            return nulls(array)
-        return nulls(array) | np.isnan(view(array.cast(pa.float64()), np.float64))
+            return nulls(self.array)
+        return nulls(self.array) | np.isnan(view(self.array.cast(pa.float64()), np.float64))
+
+    def known(self, holds: np.ndarray) -> Verdict:
+        return Verdict(holds, np.zeros(len(holds), bool), lambda row: Fault("bad-row", f"row {row}"))
 
     # --- the three kinds of cells -------------------------------------------------------------------------------
 
     def equal(self, cell: Cell) -> Verdict:
         if cell == "" and isinstance(cell, str):
-            return self.known(self.missing())
+            return self.known(self.missing)
         if isinstance(cell, bool):
             return self._truth(cell)
         if not isinstance(cell, str):
@@ -161,7 +161,7 @@ class _Compared:
             wide, dtype = (pa.uint64(), np.uint64) if self.kind == pa.uint64() else (pa.int64(), np.int64)
             if -(2**63) <= cell < (2**64 if dtype is np.uint64 else 2**63) and (cell >= 0 or dtype is np.int64):
                 values = view(one(self.column.cast(wide)), dtype)
-                return self.known(compare(values, dtype(cell)) & ~self.missing())
+                return self.known(compare(values, dtype(cell)) & ~self.missing)
         reals = reals_of(self.column, self.title, False)
         wrong = reals.wrong & ~np.isnan(reals.values) if self.numeric else reals.wrong
         known = ~(reals.missing | reals.wrong)
@@ -192,18 +192,17 @@ class _Compared:
 
         kernel = _KERNELS[relation]
         if self.timed:
-            array = one(self.column.cast(self.kind))
             try:
                 moment = pa.scalar(cell).cast(self.kind)
             except (pa.ArrowException, ValueError):
                 raise self._unfit(cell, str(self.kind), 'write it as "12:30:00"') from None
-            return self.known(_mask(call_function(kernel, [array, moment])) & ~self.missing())
+            return self.known(_mask(call_function(kernel, [self.array, moment])) & ~self.missing)
         moment = instant(cell)
         if self.dated:
             if moment is None:
                 raise self._unfit(cell, str(self.kind), as_date(cell))
-            return self.known(ordered_stamps(relation, one(self.column.cast(self.kind)), moment) & ~self.missing())
-        plain = self._plain()
+            return self.known(ordered_stamps(relation, self.array, moment) & ~self.missing)
+        plain = self._plain
         if moment is not None:
             return self._dates(relation, moment, plain)
         if is_other_date(cell) and (relation != "=" or has_dates(self._texts().names, cell)):
@@ -211,25 +210,21 @@ class _Compared:
             message = f"{self.title} is compared with {format_string(cell)}, {what}"
             raise Unreadable("bad-condition", message, as_date(cell))
         if plain is not None:
-            return self.known(_mask(call_function(kernel, [plain, pa.scalar(cell)])) & ~self.missing())
+            return self.known(_mask(call_function(kernel, [plain, pa.scalar(cell)])) & ~self.missing)
         texts = self._texts()
         if relation == "=":
             return self.known(texts.equal(cell))
         among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
-        behind = np.zeros(len(texts.faults) + 1, bool)  # the entries for non-texts and, last, for -1
-        return self.known(np.append(among, behind).take(texts.codes))
+        return self.known(texts.by_name(among))
 
     def _dates(self, relation: str, moment: Instant, plain: pa.StringArray | None) -> Verdict:
         """The verdict on texts as dates."""
-        missing = self.missing()
+        missing = self.missing
         if plain is not None and (stamps := as_stamps(plain, missing)) is not None:
             return self.known(ordered_stamps(relation, stamps, moment) & ~missing)
         texts = self._texts()
         holds, wrong = ordered_texts(relation, texts.names, moment)
-        behind = np.append(np.full(len(texts.faults), relation != "="), False)
-        holds, wrong = (
-            np.append(part, end).take(texts.codes) for part, end in ((holds, behind & False), (wrong, behind))
-        )
+        holds, wrong = texts.by_name(holds), texts.by_name(wrong, faulty=relation != "=")
         fault_of = other_dates(texts.names, self.title)
 
         def fault(row: int) -> Fault:
@@ -241,6 +236,7 @@ class _Compared:
 
     # --- what the column holds ----------------------------------------------------------------------------------
 
+    @cached_property
     def _plain(self) -> pa.StringArray | None:
         """A long column of ASCII texts as it is: Arrow's kernels can then compare it without finding its distinct
         texts. None for any other column."""
@@ -277,10 +273,6 @@ class _Compared:
     def _unfit(self, cell: Cell, holds: str, hint: str) -> Unreadable:
         kind = "a text" if isinstance(cell, str) else "a number"
         return Unreadable("bad-condition", f"{self.title} holds {holds}, and {format_cell(cell)} is {kind}", hint)
-
-
-def _coded(column: pa.Array | pa.ChunkedArray) -> bool:
-    return pa.types.is_dictionary(column.type)
 
 
 def _as_number(cell: str) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.choose import Choice, Filter
-from lnnkit.data.column_pairs import Side, pair_verdict
-from lnnkit.data.conditions import Verdict, verdict
+from lnnkit.data.column_pairs import pair_verdict
+from lnnkit.data.conditions import Cells, Verdict, verdict
 from lnnkit.data.encode import are_floats
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.names import Names
@@ -127,16 +127,19 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[Verdict], grid: Grid) -> 
 
 
 def _verdict(grid: Grid, sheet: Sheet, condition: Filter) -> Verdict:
-    position, where = condition.position, condition.where
-    if condition.other is not None:
-        places = position, condition.other
-        sides = [Side(grid.columns[each], sheet.title(each)) for each in places]
-        return pair_verdict(where.operator, sides, lambda some: _texts(grid, sheet, [places[each] for each in some]))
+    def cells(place: int) -> Cells:
+        def texts() -> Texts:
+            return _texts(grid, sheet, [place])[0]
 
-    def texts() -> Texts:
-        return _texts(grid, sheet, [position])[0]
+        return Cells(grid.columns[place], sheet.title(place), texts, coded=place in grid.texts)
 
-    return verdict(where, grid.columns[position], texts, sheet.title(position), coded=position in grid.texts)
+    if condition.other is None:
+        return verdict(condition.where, cells(condition.position))
+    both = (condition.position, condition.other)
+    sides = [cells(place) for place in both]
+    return pair_verdict(
+        condition.where.operator, sides, lambda some: _texts(grid, sheet, [both[each] for each in some])
+    )
 
 
 def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | None = None) -> list[Texts]:

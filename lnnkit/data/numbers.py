@@ -74,17 +74,14 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> 
     if many is not None:
         return many
     texts = texts_of(column, title)
-    values, right, inexact = _spelled(texts.names.arrow, truth)
-    behind = np.zeros(len(texts.faults) + 1, bool)  # the last entry is for -1
-    values, right, inexact = (np.append(part, behind.astype(part.dtype)) for part in (values, right, inexact))
+    values, right, inexact = map(texts.by_name, _spelled(texts.names.arrow, truth))
     missing = texts.codes < 0
 
     def shown(row: int) -> str:
         code = int(texts.codes[row])
         return "text that is not UTF-8" if code in texts.faults else repr(texts.names[code])
 
-    codes = texts.codes
-    return Reals(values[codes], missing, ~right[codes] & ~missing, shown, inexact[codes])
+    return Reals(values, missing, ~right & ~missing, shown, inexact)
 
 
 def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:

@@ -42,6 +42,11 @@ class Texts:
         mask = self.codes < 0
         return mask | (self.codes >= len(self.names)) if self.faults else mask
 
+    def by_name(self, values: np.ndarray, *, faulty: bool = False) -> np.ndarray:
+        """The value of each row's name; ``faulty`` where it is no entity, and 0 or False in gaps."""
+        others = np.append(np.full(len(self.faults), faulty), False)  # the last entry is for -1
+        return np.append(values, others.astype(values.dtype)).take(self.codes)
+
     def equal(self, text: str) -> np.ndarray:
         """A mask of the rows that equal ``text``; empty and null cells equal the empty text."""
         if not text:
