@@ -13,7 +13,9 @@ from types import ModuleType
 from unittest import mock
 
 import lnnkit
-from lnnkit.data import delimited, lines, names, whole
+from lnnkit.data import names
+from lnnkit.data.cells import whole
+from lnnkit.data.readers import delimited, lines
 
 ROWS = 300_000
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[float, ...]]] = {

@@ -13,7 +13,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.data.sheets import Sheets
+    from lnnkit.data.readers.sheets import Sheets
     from lnnkit.data.table import FactTable
 
 Reading = ast.LoadStatement | ast.LabelTableStatement
@@ -31,7 +31,7 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
     if not wanted:
         return symbols, []
     from lnnkit.data.load import read_table  # numpy and Arrow are loaded only by programs with data
-    from lnnkit.data.sheets import Sheets, key_of
+    from lnnkit.data.readers.sheets import Sheets, key_of
 
     tables: list[FactTable] = []
     labels: list[FactTable] = []

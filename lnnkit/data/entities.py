@@ -85,7 +85,7 @@ def _in_python(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.
 
 def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
     """All names, and the ranks of those of each list; None for a list that has all names."""
-    from lnnkit.data.whole import united
+    from lnnkit.data.cells.whole import united
 
     spelled, others = parted(named)
     numbers, (*first, _) = united([*(held.numbers_in_numpy for held in lists), np.array(spelled, np.int64)])

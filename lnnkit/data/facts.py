@@ -10,18 +10,18 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from lnnkit.data.cells.column_pairs import pair_verdict
+from lnnkit.data.cells.conditions import Cells, Verdict, verdict
+from lnnkit.data.cells.encode import are_floats
+from lnnkit.data.cells.numbers import Reals, reals_of
+from lnnkit.data.cells.texts import Texts, compacted, reunited, texts_together, without_fractions
 from lnnkit.data.choose import Choice, Filter
-from lnnkit.data.column_pairs import pair_verdict
-from lnnkit.data.conditions import Cells, Verdict, verdict
-from lnnkit.data.encode import are_floats
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.names import Names
-from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import UNSAID, meant, several_units
 from lnnkit.data.source import Fault, Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_warnings import warnings
-from lnnkit.data.texts import Texts, compacted, reunited, texts_together, without_fractions
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate, format_string
 from lnnkit.syntax.span import Span

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.data.arrow import Column
+from lnnkit.data.cells.texts import Texts
 from lnnkit.data.source import Fault
-from lnnkit.data.texts import Texts
 from lnnkit.syntax.printer import format_column
 
 TEXT_FORMATS = ("csv", "tsv")

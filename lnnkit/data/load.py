@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from lnnkit.data.cells.marks import meant_cells
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
-from lnnkit.data.marks import meant_cells
-from lnnkit.data.sheets import Sheets
+from lnnkit.data.readers.sheets import Sheets
 from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast

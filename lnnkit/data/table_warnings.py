@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from lnnkit.data.cells.numbers import Reals
+from lnnkit.data.cells.texts import Texts, outer_blanks
 from lnnkit.data.choose import Choice
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
-from lnnkit.data.numbers import Reals
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.data.table import FactTable
-from lnnkit.data.texts import Texts, outer_blanks
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_column, format_condition, format_string
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
-from lnnkit.data.frames import arrow_sheet, column_of
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.readers.frames import arrow_sheet, column_of
 from lnnkit.data.source import Fault, Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lnnkit.data.encode import whole_floats
+from lnnkit.data.cells.encode import whole_floats
+from lnnkit.data.cells.marks import with_points, without_marks
+from lnnkit.data.cells.numbers import reals_of
+from lnnkit.data.cells.texts import texts_of, without_fractions
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.marks import with_points, without_marks
 from lnnkit.data.names import Names
-from lnnkit.data.numbers import reals_of
 from lnnkit.data.numerals import NUMERAL, decimal_comma
-from lnnkit.data.sheets import opened
+from lnnkit.data.readers.sheets import opened
 from lnnkit.data.source import RawTable, Unreadable, read_source
-from lnnkit.data.texts import texts_of, without_fractions
 from lnnkit.syntax.ast import Column
 
 if TYPE_CHECKING:

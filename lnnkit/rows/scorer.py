@@ -12,8 +12,8 @@ from lnnkit.answer_table import STATES, Answers
 from lnnkit.data.arrow import booleans, numbers, one, strings
 from lnnkit.data.choose import Choice
 from lnnkit.data.facts import SHOWN
-from lnnkit.data.frames import arrow_sheet
 from lnnkit.data.grid import Sheet
+from lnnkit.data.readers.frames import arrow_sheet
 from lnnkit.data.source import Unreadable
 from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.rows.row_bounds import RowBounds

@@ -12,13 +12,13 @@ import numpy as np
 from lnnkit.arrays import set_at
 from lnnkit.check.program import Fact
 from lnnkit.data.arrow import nulls, numbers, one, strings, text_buffers, view
+from lnnkit.data.cells.marks import meant_cells, trimmed
+from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
 from lnnkit.data.choose import Choice
 from lnnkit.data.facts import SHOWN, facts
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.load import denied
-from lnnkit.data.marks import meant_cells, trimmed
 from lnnkit.data.table import FactTable
-from lnnkit.data.texts import Texts, texts_of, without_fractions
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Column, Numbers, at_default
 from lnnkit.rows.dense.reference_tables import Link, ReferenceTables, facts_met

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.delimited import layout_of, numbered
-from lnnkit.data.frames import UNNAMED_INDEX, arrow_sheet
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.sheets import opened
+from lnnkit.data.readers.delimited import layout_of, numbered
+from lnnkit.data.readers.frames import UNNAMED_INDEX, arrow_sheet
+from lnnkit.data.readers.sheets import opened
 from lnnkit.data.source import Fault, RawTable, Unreadable, format_of, is_table, read_source
 from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
 

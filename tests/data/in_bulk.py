@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from lnnkit.data import delimited, names
+from lnnkit.data import names
+from lnnkit.data.readers import delimited
 
 
 @contextmanager

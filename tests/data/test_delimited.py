@@ -14,8 +14,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lnnkit.data.lines import Layout, Text, record_lines
 from lnnkit.data.load import read_table
+from lnnkit.data.readers.lines import Layout, Text, record_lines
 from tests.blocks import at_length
 from tests.data.reading import STATEMENT, Read, Reader, statement
 
@@ -126,8 +126,8 @@ def test_quotes_are_read_as_by_a_strict_reader(count: int) -> None:
     @example('"a,"b,c', 48, 0)
     def check(text: str, block: int, large: int) -> None:
         with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-            patch.setattr("lnnkit.data.delimited.BLOCK", block)
-            patch.setattr("lnnkit.data.delimited.LARGE", large)
+            patch.setattr("lnnkit.data.readers.delimited.BLOCK", block)
+            patch.setattr("lnnkit.data.readers.delimited.LARGE", large)
             Path(folder, "f.csv").write_bytes(b"h,k\n" + text.encode())
             got = Read(*read_table("P", 2, False, statement("f.csv", (1, 2)), Path(folder), STATEMENT))
         try:
@@ -205,7 +205,7 @@ def test_any_csv_reads_back_verbatim(count: int) -> None:
             lines.append(1 + text.count("\n") + text.count("\r") - text.count("\r\n"))
             text += ",".join(quoted(cell) if every or set(cell) & set('",\r\n') else cell for cell in row) + end
         with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-            patch.setattr("lnnkit.data.delimited.LARGE", large)
+            patch.setattr("lnnkit.data.readers.delimited.LARGE", large)
             Path(folder, "f.csv").write_bytes(text.encode())
             got = Read(*read_table("P", 2, False, statement("f.csv", ("a", "b")), Path(folder), STATEMENT))
         assert got.keys == [tuple(unicodedata.normalize("NFC", cell) for cell in row) for row in rows]

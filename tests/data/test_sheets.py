@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from lnnkit.check import check
-from lnnkit.data import sheets
 from lnnkit.data.load import read_table
-from lnnkit.data.sheets import Sheets, key_of
+from lnnkit.data.readers import sheets
+from lnnkit.data.readers.sheets import Sheets, key_of
 from lnnkit.data.source import RawTable, read_source
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse

@@ -79,7 +79,7 @@ def test_columns_conditions_and_marks_follow_a_query(folder: Path) -> None:
 
 
 def test_a_query_that_several_statements_read_runs_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lnnkit.data import sql_tables
+    from lnnkit.data.readers import sql_tables
 
     ran: list[str] = []
     opened = sql_tables.open_query

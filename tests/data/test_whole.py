@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lnnkit
-from lnnkit.data import whole
+from lnnkit.data.cells import whole
+from lnnkit.data.cells.whole import all_whole, coded, drawn, united
 from lnnkit.data.entities import Entities, intern
 from lnnkit.data.names import Names
 from lnnkit.data.tell import told_table
-from lnnkit.data.whole import all_whole, coded, drawn, united
 from tests.data.in_bulk import reading
 from tests.data.reading import Reader, in_order
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lnnkit.data.delimited import open_delimited
 from lnnkit.data.grid import Grid
+from lnnkit.data.readers.delimited import open_delimited
 from lnnkit.data.source import RawTable, Unreadable, format_of
 from lnnkit.scoring.row_streams import RowStream, sheets
 

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, concatenated, one, ranked, strings, text_buffers, view
-from lnnkit.data.clean import cleaned
+from lnnkit.data.cells.clean import cleaned
+from lnnkit.data.cells.encode import Piece, encoded
+from lnnkit.data.cells.whole import ascending, drawn, gapless, united
 from lnnkit.data.column import EntityColumn
-from lnnkit.data.encode import Piece, encoded
 from lnnkit.data.names import Names, is_many, some_of
-from lnnkit.data.whole import ascending, drawn, gapless, united
 
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
 _EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, nulls, one, view
+from lnnkit.data.cells.objects import brief, is_missing, unboxed
+from lnnkit.data.cells.texts import texts_of
+from lnnkit.data.cells.whole import EXACT
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS
-from lnnkit.data.objects import brief, is_missing, unboxed
 from lnnkit.data.source import Unreadable
-from lnnkit.data.texts import texts_of
-from lnnkit.data.whole import EXACT
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, booleans, concatenated, filled, nulls, one, ranked, strings, view
+from lnnkit.data.cells.objects import alike, entities_in, is_missing
+from lnnkit.data.cells.whole import EXACT, all_whole, coded, united
 from lnnkit.data.names import is_many
-from lnnkit.data.objects import alike, entities_in, is_missing
 from lnnkit.data.source import Unreadable
-from lnnkit.data.whole import EXACT, all_whole, coded, united
 
 
 @dataclass(frozen=True, slots=True)

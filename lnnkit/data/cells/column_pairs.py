@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import nulls, view
-from lnnkit.data.conditions import Cells, Verdict
-from lnnkit.data.date_cells import ORDERS, as_stamps, other_dates
+from lnnkit.data.cells.conditions import Cells, Verdict
+from lnnkit.data.cells.date_cells import ORDERS, as_stamps, other_dates
+from lnnkit.data.cells.numbers import reals_of
+from lnnkit.data.cells.texts import Texts
 from lnnkit.data.names import some_of
-from lnnkit.data.numbers import reals_of
 from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.source import Fault, Unreadable
-from lnnkit.data.texts import Texts
 from lnnkit.syntax.dates import formats, instant, is_date
 
 _MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}

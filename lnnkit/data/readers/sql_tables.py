@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.frames import arrow_sheet
 from lnnkit.data.grid import Sheet
+from lnnkit.data.readers.frames import arrow_sheet
 from lnnkit.data.source import Unreadable, nearest_file
 
 if TYPE_CHECKING:

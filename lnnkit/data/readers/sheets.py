@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, without_views
-from lnnkit.data.delimited import open_delimited
-from lnnkit.data.frames import UNNAMED_INDEX
+from lnnkit.data.cells.texts import Texts
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.readers.delimited import open_delimited
+from lnnkit.data.readers.frames import UNNAMED_INDEX
 from lnnkit.data.source import RawTable, Unreadable, in_utf8, read_source
-from lnnkit.data.texts import Texts
 from lnnkit.syntax import ast
 
 Key = tuple[Path, ast.Table]
@@ -76,7 +76,7 @@ def _opened(table: ast.Table, base: Path) -> Sheet:
     for clause, said in (("delimiter", table.delimiter), ("encoding", table.encoding)):
         if said is not None:
             raise Unreadable(f"bad-{clause}", f"{table.origin} has no {clause}", f"take `{clause}` out")
-    from lnnkit.data.sql_tables import open_database, open_query
+    from lnnkit.data.readers.sql_tables import open_database, open_query
 
     if table.query is not None:
         return open_query(table.query, base, "the query")

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.lines import Layout, Text, record, record_lines
+from lnnkit.data.readers.lines import Layout, Text, record, record_lines
 from lnnkit.data.source import Fault, RawTable, Unreadable
 from lnnkit.syntax.printer import format_string
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import filled, nulls, strings, text_buffers
-from lnnkit.data.encode import Piece
+from lnnkit.data.cells.encode import Piece
 
 
 def cleaned(piece: Piece) -> Piece:

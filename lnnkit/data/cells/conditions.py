@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, nulls, one, text_buffers, view
-from lnnkit.data.date_cells import (
+from lnnkit.data.cells.date_cells import (
     ORDERS,
     as_date,
     as_stamps,
@@ -28,11 +28,11 @@ from lnnkit.data.date_cells import (
     ordered_texts,
     other_dates,
 )
+from lnnkit.data.cells.numbers import Reals, reals_of
+from lnnkit.data.cells.texts import Texts
 from lnnkit.data.names import is_many
-from lnnkit.data.numbers import Reals, reals_of
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
 from lnnkit.data.source import Fault, Unreadable
-from lnnkit.data.texts import Texts
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import Instant, formats, instant
 from lnnkit.syntax.printer import format_cell, format_string
