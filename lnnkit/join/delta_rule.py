@@ -242,7 +242,7 @@ class DeltaRule:
             return ()
         if not own.plain:
             rows = own.fitting(spelled_out(rows))
-        if not len(rows):
+        if not len(rows) or (not trigger.rest and not any(map(joins.may_hold, self._needs))):
             return ()
         share = min(1.0, self._fresh_rows(trigger) / len(rows))
         path = trigger.path

@@ -162,7 +162,7 @@ class Joins:
                 self.recorder.begin(self.member, path.need, {})
             yield from self._enumerated(Bindings(1, NOTHING), path)
             return
-        if not all(self.length(each) for each in literals):
+        if not self.may_hold(literals):
             return
         first = min(literals, key=self.size)
         if 2 < len(literals) <= _TRIED:
@@ -191,6 +191,10 @@ class Joins:
         if least(shortest) <= sum(self.length(each) for each in literals):
             return shortest
         return min(literals, key=least)
+
+    def may_hold(self, literals: Iterable[Literal]) -> bool:
+        """Whether each of some literals lists a row."""
+        return all(self.length(each) for each in literals)
 
     def length(self, literal: Literal) -> int:
         """The number of rows that a literal lists, whether they match or not."""

@@ -112,7 +112,7 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
     literals = list(dict.fromkeys(each for need in needs for each in need))
     variables = joins.formula.blocks[0].variables
     if not variables and needs:
-        return iter([Bindings(1, NOTHING)])
+        return iter([Bindings(1, NOTHING)] if any(map(joins.may_hold, needs)) else [])
     if not literals or not all(needs):
         return None
     if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
