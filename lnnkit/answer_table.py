@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
-from lnnkit.syntax.digits import in_digits
+from lnnkit.syntax.identifiers import in_digits
 
 if TYPE_CHECKING:
     import numpy as np

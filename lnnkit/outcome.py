@@ -8,7 +8,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Literal, overload
 
 from lnnkit.answer_table import finite, format_bounds
-from lnnkit.syntax.digits import in_digits
+from lnnkit.syntax.identifiers import in_digits
 
 if TYPE_CHECKING:
     from lnnkit.markup.html_table import Table

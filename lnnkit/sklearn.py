@@ -34,7 +34,7 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
 )
 from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingImports]  # an extra
 
-from lnnkit.check.nearest import nearest
+from lnnkit.check.findings import nearest
 from lnnkit.check.walk import nodes
 from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads

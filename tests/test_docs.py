@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lnnkit
-from lnnkit.check.units import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
+from lnnkit.check.weights import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
 from lnnkit.cli import main
 from lnnkit.syntax import ast
 from tests.pages import ROOT, run_page

@@ -11,13 +11,12 @@ from typing import cast
 from lnnkit.check.entity_names import suspects
 from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import UNEVALUATED, starting_values, untrained
+from lnnkit.check.negations import stratify
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
-from lnnkit.check.sorts import variable_sorts
-from lnnkit.check.stated import ends, fact, stated_fact
-from lnnkit.check.strata import stratify
-from lnnkit.check.symbols import Formula, Symbols
+from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
 from lnnkit.check.unknown_functions import among, stated, substituted
 from lnnkit.check.values import truth_of
+from lnnkit.check.variables import variable_sorts
 from lnnkit.check.walk import Scope, nodes, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression

@@ -14,8 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from lnnkit.check.entity_names import known
-from lnnkit.check.findings import error, name_span, signature
-from lnnkit.check.nearest import did_you_mean, nearest
+from lnnkit.check.findings import did_you_mean, error, name_span, nearest, signature
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
 from lnnkit.data.numerals import TRUTHS

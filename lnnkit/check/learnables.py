@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from lnnkit.check.findings import error, place, repeated, warning
-from lnnkit.check.gather import gather
-from lnnkit.check.imports import merge
+from lnnkit.check.named_files import merge
 from lnnkit.check.program import Assertion
-from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.units import shapes_of
+from lnnkit.check.symbols import Formula, Symbols, gather
 from lnnkit.check.walk import Connective, nodes, transform
+from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 

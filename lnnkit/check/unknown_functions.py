@@ -13,9 +13,9 @@ from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.learnables import in_formula
 from lnnkit.check.program import Unknown
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.units import shapes_of
 from lnnkit.check.values import mentions_numbers
 from lnnkit.check.walk import children, nodes, strip_foralls, transform
+from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression

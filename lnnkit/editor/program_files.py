@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from lnnkit.check.gather import gather
-from lnnkit.check.imports import left_out, logic_of
+from lnnkit.check.named_files import left_out, logic_of, unread
 from lnnkit.check.program import Predicate
-from lnnkit.check.sorts import resolve_predicates
-from lnnkit.check.symbols import Entry, Symbols
-from lnnkit.check.tables import unread
+from lnnkit.check.symbols import Entry, Symbols, gather
+from lnnkit.check.variables import resolve_predicates
 from lnnkit.data.files import in_lines, read_program
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from lnnkit.check.units import UNIT_ATTRIBUTES
+from lnnkit.check.weights import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, OPERATIONS, Arguments, NeuronGraph, operands_about
 from lnnkit.numeric import (
     Comparison,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
-from lnnkit.check.stated import negated_ends
+from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import children
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from lnnkit.check.nearest import nearest
+from lnnkit.check.findings import nearest
 from lnnkit.draw.predicate_graph import predicate_graph
 from lnnkit.draw.syntax_graph import syntax_graph
 from lnnkit.errors import Error, ProgramError

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from lnnkit.answer_table import Answers
 from lnnkit.check import check
-from lnnkit.check.checker import ordered
+from lnnkit.check.checker import check_facts, ordered
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, Predicate
-from lnnkit.check.query import check_facts
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.garbage import collection_paused

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lnnkit.check.entity_names import clashes
-from lnnkit.check.nearest import nearest
+from lnnkit.check.findings import nearest
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.table import FactTable
 from lnnkit.data.tell import TOLD, told_table

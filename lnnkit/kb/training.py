@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.budget import allowed, too_large
-from lnnkit.check.nearest import nearest
+from lnnkit.check.findings import nearest
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import TooLarge
 from lnnkit.errors import Error, ProgramError

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from lnnkit.answer_table import finite, format_bounds
 from lnnkit.markup.html_table import Table, tables
 from lnnkit.markup.templating import document
-from lnnkit.syntax.digits import in_digits
+from lnnkit.syntax.identifiers import in_digits
 
 Verdict = Literal["entailed", "refuted", "neither", "inconsistent", "timeout"]
 Reading = Literal["classical", "exact"]

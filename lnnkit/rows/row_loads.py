@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lnnkit.check.imports import merge
+from lnnkit.check.named_files import merge
 from lnnkit.check.program import Predicate
 from lnnkit.data.choose import Choice, choose
 from lnnkit.data.facts import Gaps

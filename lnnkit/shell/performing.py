@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from lnnkit.answer_table import format_bounds, format_range
-from lnnkit.check.findings import signature
-from lnnkit.check.nearest import nearest
+from lnnkit.check.findings import nearest, signature
 from lnnkit.cli.answer_report import answer_rows
 from lnnkit.cli.chosen_answers import chosen
 from lnnkit.cli.explain import conflict_report

@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import ENTITY
-from lnnkit.check.stated import negated_ends
+from lnnkit.check.symbols import negated_ends
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.store.atoms import Atoms

@@ -1,15 +1,19 @@
-"""The Lark parser for `grammar/lnn.lark`, built once on first use."""
+"""The Lark parser for `grammar/lnn.lark`, made once on first use from its stored tables; `python -m` this module writes
+them."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any, cast
 
-from lark import Lark
-
-from lnnkit.syntax.parse_tables import decode, encode
+from lark import Lark, __version__
+from lark.grammar import Rule
+from lark.lexer import TerminalDef
 
 
 def grammar_file(name: str) -> Traversable:
@@ -41,6 +45,44 @@ def parser() -> Lark:
     grammar, tables = grammar_text(), grammar_file("lnn.tables.json")
     found = decode(tables.read_text(encoding="utf-8"), grammar) if tables.is_file() else None
     return found or build(grammar)
+
+
+_NUMBERED = "#"  # the key of an object that stands for a dictionary whose keys are whole numbers
+
+
+def encode(parser: Lark, grammar: str) -> str:
+    """The tables of a parser that was built from the text of a grammar."""
+    data, memo = parser.memo_serialize([TerminalDef, Rule])
+    return json.dumps({"for": _origin(grammar), "data": _plain(data), "memo": _plain(memo)}, separators=(",", ":"))
+
+
+def decode(tables: str, grammar: str) -> Lark | None:
+    """The parser of these tables; None if they belong to another grammar or another version of Lark."""
+    stored = json.loads(tables)
+    if stored["for"] != _origin(grammar):
+        return None
+    return Lark._load_from_dict(_restored(stored["data"]), _restored(stored["memo"]))  # as lark.tools.standalone does
+
+
+def _origin(grammar: str) -> list[str]:
+    return [__version__, sha256(grammar.encode()).hexdigest()]
+
+
+def _plain(value: Any) -> object:
+    """The value without tuples and whole-number keys, which JSON lacks."""
+    if isinstance(value, dict):
+        if value and all(isinstance(key, int) for key in value):
+            return {_NUMBERED: [[key, _plain(each)] for key, each in value.items()]}
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _restored(value: object) -> Any:
+    if isinstance(value, dict):
+        if list(value) == [_NUMBERED]:
+            return {key: _restored(each) for key, each in value[_NUMBERED]}
+        return {key: _restored(each) for key, each in cast("dict[str, object]", value).items()}
+    return [_restored(each) for each in value] if isinstance(value, list) else value
 
 
 if __name__ == "__main__":

@@ -1,9 +1,15 @@
-"""Names: their Unicode normal form, which of them are variables, and which words are reserved."""
+"""Numbers formatted for people."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+
+
+def in_digits(value: float) -> str:
+    """Whole numbers that floats hold exactly in full, other numbers to ten digits."""
+    return str(int(value)) if abs(value) <= 2**53 and float(value).is_integer() else f"{value:.10g}"
+
 
 KEYWORDS = (
     "logic", "sort", "predicate", "number", "import", "load", "fact", "rule", "axiom", "query", "label", "lnnkit",

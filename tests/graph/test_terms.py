@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 from lnnkit.check import check
-from lnnkit.check.query import check_query
+from lnnkit.check.checker import check_query
 from lnnkit.graph.lifted import NEURONS, TERMS, LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.graph.match import instances

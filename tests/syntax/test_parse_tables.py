@@ -7,8 +7,7 @@ from pathlib import Path
 import lark
 import pytest
 
-from lnnkit.syntax.grammar import build, grammar_file, grammar_text, parser
-from lnnkit.syntax.parse_tables import decode, encode
+from lnnkit.syntax.grammar import build, decode, encode, grammar_file, grammar_text, parser
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
 STATEMENTS = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, as_numpy
-from lnnkit.check.stated import negated_ends
+from lnnkit.check.symbols import negated_ends
 from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula

@@ -10,7 +10,7 @@ import numpy as np
 from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
-from lnnkit.check.stated import negated_ends
+from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.explain.proof.completion_proof import CompletionProofs
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step

@@ -12,7 +12,7 @@ from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.names import Names
 from lnnkit.explain.proof.proof import Given
 from lnnkit.syntax import ast
-from lnnkit.syntax.digits import in_digits
+from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.printer import format_expression, one_line
 from lnnkit.syntax.span import Source, Span
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from lnnkit.check.units import UNIT_ATTRIBUTES
+from lnnkit.check.weights import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, UNITS, NeuronGraph
 from lnnkit.numeric.units.opened_unit import OpenedUnit, UnitName
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from lnnkit.learn.induction.induced_rule import Induced
 from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn
 from lnnkit.syntax import ast
-from lnnkit.syntax.digits import in_digits
+from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Source, Span
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Literal
 
 from lnnkit.check.learnables import in_value
-from lnnkit.check.units import shapes_of
 from lnnkit.check.walk import nodes, transform
+from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 

@@ -1,0 +1,299 @@
+"""The other files that a program names: each import is included once, where it is first, with its own folder and logic;
+tables are read through ``lnnkit.data``. Warns of two columns of one sort that share no name, though nearly all would be
+shared but for leading zeros, outer blanks or case: ``007`` in one table, ``7`` in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.check.findings import error
+from lnnkit.check.predicates import arity_of
+from lnnkit.check.program import ENTITY
+from lnnkit.check.symbols import Entry, Symbols
+from lnnkit.check.variables import grouped
+from lnnkit.data.source import is_table, nearest_file
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_predicate, format_string
+
+if TYPE_CHECKING:
+    from lnnkit.data.readers.sheets import Sheets
+    from lnnkit.data.table import FactTable
+if TYPE_CHECKING:
+    from lnnkit.data.table import FactTable
+import re
+
+_COMMENT = re.compile(r"#[^\n]*")
+_WORD = re.compile(r"[^\W_][\w-]*")
+
+
+@dataclass(slots=True)
+class Merged:
+    """The statements of a program and of all its imports, in order, and the findings about imports that failed."""
+
+    entries: list[Entry] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)  # the words of statements that did not parse
+    whole: bool = True  # no file is missing
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def merge(program: ast.Program, base: Path) -> Merged:
+    merged = Merged()
+    path = Path(program.span.source.path)
+    known = [candidate.resolve() for candidate in (path, base / path.name) if path.name and candidate.is_file()]
+    trail = [(known[0] if known else path, path.name or str(path))]
+    seen = set(known)
+    _merge(program, base, trail, seen, merged)
+    return merged
+
+
+def _merge(program: ast.Program, base: Path, trail: list[tuple[Path, str]], seen: set[Path], merged: Merged) -> None:
+    logic = logic_of(program.statements)
+    merged.left_out |= left_out(program)
+    for statement in program.statements:
+        if not isinstance(statement, ast.ImportStatement):
+            merged.entries.append(Entry(statement, base, logic))
+            continue
+        path = base / statement.path
+        identity = path.resolve()
+        names = [name for file, name in trail]
+        cycle = next((index for index, (file, _) in enumerate(trail) if file == identity), None)
+        if cycle is not None:
+            circle = " -> ".join([*names[cycle:], path.name])
+            hint = "take one of these imports out, or move what both need into a third file"
+            merged.diagnostics.append(
+                error("import-cycle", statement.span, f"these files import each other: {circle}", hint)
+            )
+        elif identity not in seen:
+            seen.add(identity)
+            imported = _read(statement, path, merged.diagnostics)
+            if imported is not None:
+                _merge(imported, path.parent, [*trail, (identity, path.name)], seen, merged)
+            else:
+                merged.whole = False
+
+
+def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnostic]) -> ast.Program | None:
+    from lnnkit.syntax.parse import parse  # lark is loaded only by programs that import others
+
+    span = statement.span
+    if is_table(path) and path.is_file():
+        hint = f"read it instead: `load P from {format_string(statement.path)}`"
+        diagnostics.append(error("table-as-program", span, f"`{path}` is a table, not a program", hint))
+        return None
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        hint = nearest_file(path if path.suffix else path.with_suffix(".lnn"))
+        diagnostics.append(error("import-not-found", span, f"there is no file `{path}` to import", hint))
+    except UnicodeDecodeError as fault:
+        message = f"`{path}` is not UTF-8 text (byte {fault.start})"
+        diagnostics.append(error("import-unreadable", span, message, "save it as UTF-8"))
+    except OSError as fault:
+        message = f"`{path}` cannot be read: {fault.strerror or fault}"
+        diagnostics.append(error("import-unreadable", span, message, "name a .lnn file that can be read"))
+    else:
+        program, found = parse(text, str(path))
+        diagnostics.extend(found)
+        return program
+    return None
+
+
+def left_out(program: ast.Program) -> set[str]:
+    """The words of a file that are in no statement and no comment: those of statements that did not parse.
+
+    Predicates that these might have supplied are not reported as missing.
+    """
+    text, start, gaps = program.span.source.text, 0, []
+    for statement in program.statements:
+        if statement.span.source is not program.span.source:  # typed in a shell
+            continue
+        gaps.append(text[start : statement.span.start])
+        start = statement.span.end
+    words: set[str] = set()
+    for gap in (*gaps, text[start:]):
+        if not gap.isspace():
+            words.update(_WORD.findall(_COMMENT.sub("", gap)))
+    return words
+
+
+def logic_of(statements: Sequence[ast.Statement]) -> ast.LogicName:
+    """The logic that a file declares for itself, at whatever position in the file."""
+    found: list[ast.LogicName] = [each.logic for each in statements if isinstance(each, ast.LogicStatement)]
+    return found[0] if found else ast.DEFAULT_LOGIC
+
+
+Reading = ast.LoadStatement | ast.LabelTableStatement
+READING = frozenset({"load", "from"})
+"""Keywords of statements that read tables; a statement with a syntax error that contains one may have named a table."""
+
+
+def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, list[Diagnostic]]:
+    """The program with its tables, and the findings about the files. Files of the predicates in ``left`` are not
+    opened."""
+    every = [entry for entry in symbols.entries if isinstance(entry.statement, Reading)]
+    wanted = [entry for entry in every if _name(entry) not in left]
+    if len(wanted) < len(every):
+        symbols = unread(symbols)
+    if not wanted:
+        return symbols, []
+    from lnnkit.data.load import read_table  # numpy and Arrow are loaded only by programs with data
+    from lnnkit.data.readers.sheets import Sheets, key_of
+
+    tables: list[FactTable] = []
+    labels: list[FactTable] = []
+    diagnostics: list[Diagnostic] = []
+    arities: dict[str, int] = dict(symbols.arities)
+    complete = symbols.complete
+    sheets = Sheets(key_of(each.statement.table, each.base) for each in wanted if isinstance(each.statement, Reading))
+    for entry in wanted:
+        statement = entry.statement
+        assert isinstance(statement, Reading)
+        name, table = statement.name, statement.table
+        arity = arity_of(symbols, name)
+        if arity is None:
+            arity = arities.setdefault(name, _width(table, entry.base, sheets))
+        gaps = "unknown"
+        if isinstance(statement, ast.LabelTableStatement):
+            gaps = "skipped"
+        elif name in symbols.declared and symbols.declared[name].closed:
+            gaps = "refused"
+        numeric, negated = name in symbols.numbers, statement.negated
+        result, found = read_table(name, arity, numeric, table, entry.base, statement.span, sheets, negated, gaps=gaps)
+        diagnostics.extend(found)
+        complete = complete and not any(finding.severity == "error" for finding in found)
+        if result is not None:
+            (tables if isinstance(statement, ast.LoadStatement) else labels).append(result)
+    read = replace(symbols, tables=tuple(tables), label_tables=tuple(labels), complete=complete, arities=arities)
+    return read, _distinct(diagnostics)
+
+
+def _name(entry: Entry) -> str:
+    assert isinstance(entry.statement, Reading)
+    return entry.statement.name
+
+
+def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
+    """The findings about a file, each once, however many statements read the file."""
+    kept: dict[Diagnostic, Diagnostic] = {}
+    for finding in found:
+        kept.setdefault(finding if finding.file is None else replace(finding, span=None), finding)
+    return list(kept.values())
+
+
+def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
+    """The arity of a predicate that only a table mentions: all columns are arguments."""
+    from lnnkit.data.source import Unreadable
+
+    if table.read is not None:
+        return len(table.read)
+    try:
+        return len(sheets.sheet(table, base).names)
+    except Unreadable:
+        return 1  # reading the table reports it
+
+
+def unread(symbols: Symbols) -> Symbols:
+    """The program without opening its files; their contents count as unknown."""
+    loads = [each for each in symbols.statements() if isinstance(each, Reading)]
+    arities = {load.name: len(load.table.read) for load in loads if load.table.read is not None}
+    return replace(symbols, complete=symbols.complete and not loads, arities=arities)
+
+
+_MOST = 200_000  # names of a column that are compared: 0.1 CPU seconds
+_SAMPLE = 1_000  # names of one column that are looked for in the other
+_NEARLY = 0.9
+_SPELLINGS: tuple[tuple[str, Callable[[str], str], str], ...] = (
+    ("leading zeros", lambda text: text.lstrip("0"), ", in pandas by `column.astype(str).str.lstrip('0')`"),
+    ("outer blanks", str.strip, ": end both statements with `trim`"),
+    ("the case of letters", str.casefold, ", in pandas by `column.str.lower()`"),
+    ("zeros, blanks and the case of letters", lambda text: text.strip().casefold().lstrip("0"), ""),
+)
+
+
+def unjoined(symbols: Symbols) -> list[Diagnostic]:
+    found: dict[tuple[str, str], Diagnostic] = {}
+    used: dict[int, _Used] = {}
+    for pair in _pairs(symbols):
+        sources = pair[0][0].source, pair[1][0].source
+        if sources in found:
+            continue
+        for table, place in pair:
+            if id(table.columns[place]) not in used:
+                used[id(table.columns[place])] = _Used(table, place)
+        one, other = (used[id(table.columns[place])] for table, place in pair)
+        if not one.shares(other) and (warned := _warning(one, other)):
+            found[sources] = warned
+    return list(found.values())
+
+
+def _pairs(symbols: Symbols) -> Iterator[tuple[tuple[FactTable, int], tuple[FactTable, int]]]:
+    """Columns of tables with one declared sort, or with a variable of one statement in both."""
+    tables: dict[str, list[FactTable]] = {}
+    for table in (*symbols.tables, *symbols.told):
+        tables.setdefault(table.predicate, []).append(table)
+    groups: dict[object, dict[tuple[str, int], None]] = {}
+    for name in tables:
+        for place, sort in enumerate(symbols.resolved[name].sorts):
+            if sort != ENTITY:
+                groups.setdefault(sort, {})[name, place] = None
+    for number, formula in enumerate(symbols.formulas):
+        for variable, mentions in grouped(formula.mentions).items():
+            for each in mentions:
+                if each.atom is not None and each.atom.name in tables:
+                    groups.setdefault((number, variable), {})[each.atom.name, each.position] = None
+    for group in groups.values():
+        columns = [(table, place) for name, place in group for table in tables[name] if place < len(table.columns)]
+        yield from combinations(columns, 2)
+
+
+class _Used:
+    """The names that occur in one column of a table."""
+
+    def __init__(self, table: FactTable, place: int) -> None:
+        import numpy as np
+
+        self.table, self.column = table, table.columns[place]
+        self.mask = np.zeros(len(self.column.names), bool)
+        self.mask[self.column.codes] = True
+        self.some = self.names(_SAMPLE)
+
+    def names(self, most: int) -> list[str]:
+        """Up to about so many of its names."""
+        import numpy as np
+
+        ids = np.flatnonzero(self.mask)
+        return self.column.names.at(ids[:: max(1, len(ids) // most)], most)
+
+    def shares(self, other: _Used) -> bool:
+        """Whether some names are found in another column too; so is an empty column."""
+        if not len(self.column) or not len(other.column):
+            return True
+        names = other.column.names
+        places = (names.find(name) for name in self.some)
+        return any(place is not None and other.mask[place] for place in places)
+
+
+def _warning(one: _Used, other: _Used) -> Diagnostic | None:
+    if max(int(one.mask.sum()), int(other.mask.sum())) > _MOST:
+        return None
+    several = sorted((one.names(_MOST), other.names(_MOST)), key=len)
+
+    def spelled(alike: Callable[[str], str]) -> list[tuple[str, str]]:
+        """The names that are the same when spelled alike, if they are nearly all."""
+        others = {alike(name): name for name in several[1]}
+        both = [(name, others[alike(name)]) for name in several[0] if alike(name) in others]
+        return both if len(both) >= _NEARLY * len(several[0]) else []
+
+    for what, alike, hint in _SPELLINGS if spelled(_SPELLINGS[-1][1]) else ():
+        if both := spelled(alike):
+            about = " and ".join(f"`{format_predicate(each.table.predicate)}`" for each in (one, other))
+            message = (
+                f"{about} share no name, and would share nearly all but for {what}: {both[0][0]!r}, {both[0][1]!r}"
+            )
+            return Diagnostic("unjoined-columns", message, f"write both alike{hint}", other.table.span, "warning")
+    return None
