@@ -12,7 +12,7 @@ from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
-from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.checker.proof_world import World
 from lnnkit.explain.conflict.conflict import Conflict, Fits, Inconsistent, conflicts
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added

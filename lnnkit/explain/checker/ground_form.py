@@ -3,6 +3,7 @@ logics."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import cast
@@ -13,6 +14,8 @@ from lnnkit.explain.checker.ground_arithmetic import term as arithmetic_term
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.syntax import ast
+
+_TRIED = 1000  # assignments tried to recognise a formula as an instance of another, a limit of work
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,11 @@ class Form:
     bias: float = 1.0
     count: int = 0
     arithmetic: Comparison | Arithmetic | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """The entities among its terms."""
+        return tuple(term for term in self.terms if isinstance(term, str))
 
 
 def form_of(
@@ -240,3 +248,54 @@ def _number(value: object, default: float = 1.0) -> float:
         return default
     assert isinstance(value, (int, float))
     return float(value)
+
+
+def covers(pattern: Form, form: Form) -> bool:
+    """Whether the pattern, whose free variables stand for any entity, subsumes the form."""
+    seen: dict[Term, Term] = {}
+
+    def fits(one: Form, other: Form) -> bool:
+        if (one.kind, one.name, one.weights, one.bias, one.count) != (
+            other.kind,
+            other.name,
+            other.weights,
+            other.bias,
+            other.count,
+        ):
+            return False
+        for own, term in zip(one.terms, other.terms, strict=True):
+            if isinstance(own, Free):
+                if seen.setdefault(own, term) != term:
+                    return False
+            elif own != term:
+                return False
+        return all(fits(a, b) for a, b in zip(one.operands, other.operands, strict=True))
+
+    if len(list(leaves(pattern))) == len(list(leaves(form))) and fits(pattern, form):
+        return True
+    return _covers_calculated(pattern, form)
+
+
+def _covers_calculated(pattern: Form, form: Form) -> bool:
+    """The same where variables of the pattern are replaced by entities that it names: arithmetic lists equal numbers
+    once."""
+    own, theirs = list(leaves(pattern)), list(leaves(form))
+    free = list(dict.fromkeys(term for leaf in own for term in leaf.terms if isinstance(term, Free)))
+    entities = list(dict.fromkeys(term for leaf in theirs for term in leaf.terms if isinstance(term, str)))
+    if len(own) <= len(theirs) or len(entities) ** len(free) > _TRIED:
+        return False
+    return any(
+        about(pattern, dict(zip(free, some, strict=True))) == form
+        for some in itertools.product(entities, repeat=len(free))
+    )
+
+
+def consequents(form: Form) -> Iterator[Form]:
+    """The conjuncts of an implication's consequent."""
+    stack = [form.operands[1]] if form.kind == "implies" else []
+    while stack:
+        node = stack.pop()
+        if node.kind == "and":
+            stack.extend(node.operands)
+        else:
+            yield node

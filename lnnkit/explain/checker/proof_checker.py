@@ -5,23 +5,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
-from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.explain.checker.exact_step import Completed, Together, objection
+import networkx as nx
+
+from lnnkit.check.program import Assertion
+from lnnkit.explain.checker.exact_step import Completed, SolverEncoding, objection
 from lnnkit.explain.checker.ground_form import (
     Form,
     Free,
-    Term,
-    about,
     bound_sorts,
+    covers,
     filled,
-    form_of,
     free_sorts,
     leaves,
-    statement_form,
     truth_of,
 )
 from lnnkit.explain.checker.instance_evaluation import (
@@ -35,59 +33,10 @@ from lnnkit.explain.checker.instance_evaluation import (
     parts,
     upward,
 )
+from lnnkit.explain.checker.proof_world import Fault, World, demand
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.provenance.fact_sources import FactSources
-from lnnkit.syntax import ast
 
 _EPS = 1e-9  # tolerance of a truth: rounding in double precision, also of proofs written and read again
-# Limits of work. A proof that would need more is reported as not verified, never as verified.
-_TRIED = 1000  # assignments tried to recognise a formula as an instance of another
-_MOST = 100_000  # assignments of one rule's variables
-
-
-@dataclass(frozen=True)
-class World:
-    """The context of a proof: the program, the entities of each sort, the facts by atom, and the values of learnable
-    names."""
-
-    program: CheckedProgram
-    sorts: Mapping[str, Sequence[str]]
-    origins: FactSources
-    starts: Mapping[str, float]
-
-    @cached_property
-    def _numbers(self) -> frozenset[str]:
-        return frozenset(name for name, each in self.program.predicates.items() if each.numeric)
-
-    def form(self, formula: ast.Expression) -> Form:
-        """The form of a formula in a step."""
-        return form_of(formula, {}, self.program.logic, self._numbers)
-
-    def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
-        """The instance of a statement."""
-        return statement_form(statement, bindings, self.starts, self._numbers)
-
-    def states(self, statement: Assertion) -> bool:
-        """Whether a statement is one of the program's; laws of comparisons hold in any program."""
-        return statement.kind == "law" or id(statement) in self._stated or statement in self.program.assertions
-
-    @cached_property
-    def _stated(self) -> frozenset[int]:
-        return frozenset(map(id, self.program.assertions))
-
-    def derived(self, predicate: str) -> bool:
-        """Whether rules complete a closed predicate."""
-        return any(predicate in stratum for stratum in self.program.strata)
-
-    def lacks(self, atom: Form) -> bool:
-        """Whether an atom has an entity outside the sort of its position: no rule applies to it."""
-        sorts = self.program.predicates[atom.name].sorts
-        pairs = zip(atom.terms, sorts, strict=True)
-        return any(isinstance(term, str) and term not in self.sorts.get(sort, ()) for term, sort in pairs)
-
-
-class Fault(Exception):
-    """A step does not hold."""
 
 
 @dataclass
@@ -123,9 +72,9 @@ def _check(step: Step, proof: Proof, world: World) -> None:
     match step.reason:
         case "open":
             low, high = _unknown(world.form(step.conclusion), world)
-            _demand(step.bound <= low + _EPS if step.side == "lower" else step.bound >= high - _EPS, "nothing says it")
+            demand(step.bound <= low + _EPS if step.side == "lower" else step.bound >= high - _EPS, "nothing says it")
         case "fact":
-            _demand(step.given is not None and _stands(step, world), "there is no such fact")
+            demand(step.given is not None and _stands(step, world), "there is no such fact")
         case "closed":
             _closed(step, world)
         case "stated":
@@ -133,16 +82,11 @@ def _check(step: Step, proof: Proof, world: World) -> None:
         case "completed":
             _completed(step, proof, world)
         case "statement" | "neuron":
-            _demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
+            demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
         case "exact":
             _exact(step, proof, world)
         case "contradiction":
-            _demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
-
-
-def _demand(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise Fault(otherwise)
+            demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
 
 
 def _within(step: Step, box: Box) -> bool:
@@ -165,71 +109,27 @@ def _stands(step: Step, world: World) -> bool:
     assert given is not None
     end = given.lower if step.side == "lower" else given.upper
     near = end == step.bound or abs(end - step.bound) <= _EPS
-    return near and given in world.origins.of(form.name, _entities(form))
+    return near and given in world.origins.of(form.name, form.entities)
 
 
 def _closed(step: Step, world: World) -> None:
     form = world.form(step.conclusion)
     closed = form.kind == "atom" and world.program.predicates[form.name].closed
     closed = closed and (not world.derived(form.name) or world.lacks(form))
-    _demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
+    demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
     if all(isinstance(term, str) for term in form.terms):
-        _demand(not world.origins.of(form.name, _entities(form)), "there is a fact")
+        demand(not world.origins.of(form.name, form.entities), "there is a fact")
 
 
 def _stated(step: Step, world: World) -> None:
     assert step.statement is not None
-    _demand(world.states(step.statement), "the program has no such statement")
+    demand(world.states(step.statement), "the program has no such statement")
     own, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
     said = world.form(step.conclusion)
     while own.kind == "not" and said.kind != "not":
         own, truth = own.operands[0], (1 - truth[1], 1 - truth[0])
-    _demand(_covers(own, said), "the statement says something else")
-    _demand(_within(step, truth), "the statement does not give that truth")
-
-
-def _covers(pattern: Form, form: Form) -> bool:
-    """Whether the pattern, whose free variables stand for any entity, subsumes the form."""
-    seen: dict[Term, Term] = {}
-
-    def fits(one: Form, other: Form) -> bool:
-        if (one.kind, one.name, one.weights, one.bias, one.count) != (
-            other.kind,
-            other.name,
-            other.weights,
-            other.bias,
-            other.count,
-        ):
-            return False
-        for own, term in zip(one.terms, other.terms, strict=True):
-            if isinstance(own, Free):
-                if seen.setdefault(own, term) != term:
-                    return False
-            elif own != term:
-                return False
-        return all(fits(a, b) for a, b in zip(one.operands, other.operands, strict=True))
-
-    if len(list(leaves(pattern))) == len(list(leaves(form))) and fits(pattern, form):
-        return True
-    return _covers_calculated(pattern, form)
-
-
-def _covers_calculated(pattern: Form, form: Form) -> bool:
-    """The same where variables of the pattern are replaced by entities that it names: arithmetic lists equal numbers
-    once."""
-    own, theirs = list(leaves(pattern)), list(leaves(form))
-    free = list(dict.fromkeys(term for leaf in own for term in leaf.terms if isinstance(term, Free)))
-    entities = list(dict.fromkeys(term for leaf in theirs for term in leaf.terms if isinstance(term, str)))
-    if len(own) <= len(theirs) or len(entities) ** len(free) > _TRIED:
-        return False
-    return any(
-        about(pattern, dict(zip(free, some, strict=True))) == form
-        for some in itertools.product(entities, repeat=len(free))
-    )
-
-
-def _entities(form: Form) -> tuple[str, ...]:
-    return tuple(term for term in form.terms if isinstance(term, str))
+    demand(covers(own, said), "the statement says something else")
+    demand(_within(step, truth), "the statement does not give that truth")
 
 
 # --- instances --------------------------------------------------------------------------------------------------------
@@ -245,7 +145,7 @@ class _Instance:
         target = world.form(step.conclusion)
         self._tree = _tree(form, known, world, target, asked=step.statement is None and form == target)
         self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
-        _demand(bool(self._places), "the instance does not contain this atom")
+        demand(bool(self._places), "the instance does not contain this atom")
 
     def contradictory(self) -> bool:
         """Whether the instance is unsatisfiable. Bounds of the whole instance are met with its truth."""
@@ -272,7 +172,7 @@ class _Instance:
             for place in self._places:
                 for part in parts(self._tree, place):
                     found += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
-        _demand(bool(found), "the premises contradict the instance")
+        demand(bool(found), "the premises contradict the instance")
         return max(low for low, _ in found), min(high for _, high in found)
 
     def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
@@ -288,8 +188,8 @@ def _instance(step: Step, world: World) -> tuple[Form, Box]:
     form = world.form(step.formula)
     if step.statement is None:
         return form, (0.0, 1.0)
-    _demand(world.states(step.statement), "the program has no such statement")
-    _demand(_covers(world.instance(step.statement, step.bindings), form), "it is not an instance of the statement")
+    demand(world.states(step.statement), "the program has no such statement")
+    demand(covers(world.instance(step.statement, step.bindings), form), "it is not an instance of the statement")
     return form, truth_of(step.statement, world.starts)
 
 
@@ -315,15 +215,15 @@ def _read(form: Form, known: _Known, world: World) -> Box:
         return found
     for pattern, box, excepted in known.blanket:
         alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
-        if pattern.kind == form.kind and alike and _covers(pattern, form):
+        if pattern.kind == form.kind and alike and covers(pattern, form):
             if form.kind != "atom":
                 return box
             named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
-            given = world.origins.of(form.name, _entities(form)) if named else ()
+            given = world.origins.of(form.name, form.entities) if named else ()
             if given:  # a fact that adds nothing is no exception
                 free = min(fact.upper for fact in given) <= box[1]
             else:
-                free = excepted is None or _entities(form) not in excepted
+                free = excepted is None or form.entities not in excepted
             if free:
                 return box
     return _unknown(form, world)
@@ -387,37 +287,28 @@ def _exact(step: Step, proof: Proof, world: World) -> None:
     stated = {form: box for form, box in known.exact.items() if form.kind != "atom"}
     completed = [defined(world.form(atom), world) for atom in step.completes]
     named = all(statement in step.rules for each in completed for statement in each.statements)
-    _demand(named, "not all rules that complete its atoms are named")
+    demand(named, "not all rules that complete its atoms are named")
 
-    def read(form: Form) -> Box:
-        return _read(form, known, world)
-
-    together = Together(world.program, lambda sort: world.sorts[sort], read, stated, completed, step.crisp)
-    problem = objection(world.form(step.conclusion), step.side, step.bound, together)
-    _demand(problem is None, str(problem))
+    encoding = SolverEncoding(world.program, world.sorts, lambda form: _read(form, known, world), crisp=step.crisp)
+    problem = objection(world.form(step.conclusion), step.side, step.bound, encoding, stated, completed)
+    demand(problem is None, str(problem))
 
 
 def defined(atom: Form, world: World) -> Completed:
     """A completed atom with the instances of all its rules. Raises `Fault` if the rules do not determine it."""
-    given = world.origins.of(atom.name, _entities(atom))
-    _demand(world.derived(atom.name) and not world.lacks(atom) and not given, f"no rule completes {atom.name}")
+    given = world.origins.of(atom.name, atom.entities)
+    demand(world.derived(atom.name) and not world.lacks(atom) and not given, f"no rule completes {atom.name}")
     found: dict[tuple[Form, float], None] = {}
     statements: list[Assertion] = []
-    for statement in world.program.assertions:
-        own = world.instance(statement, {})
-        if own.kind != "implies":
-            continue
-        sorts = free_sorts(own, world.program.predicates)
-        for conjunct in _consequents(own.operands[1]):
-            if conjunct.kind != "atom" or conjunct.name != atom.name:
-                continue
-            more = sorts.keys() - {term.name for term in conjunct.terms if isinstance(term, Free)}
-            is_open = [each for name in more if (each := world.program.sorts.get(sorts[name])) and each.open]
-            _demand(not is_open, f"individuals without names may make {atom.name} true")
-            lower = truth_of(statement, world.starts)[0]
-            statements.append(statement)
-            for bindings in _unified(conjunct, atom, own, world):
-                found[world.instance(statement, bindings), lower] = None
+    for rule in world.rules(atom.name):
+        sorts = free_sorts(rule.whole, world.program.predicates)
+        more = sorts.keys() - {term.name for term in rule.conjunct.terms if isinstance(term, Free)}
+        is_open = [each for name in more if (each := world.program.sorts.get(sorts[name])) and each.open]
+        demand(not is_open, f"individuals without names may make {atom.name} true")
+        lower = truth_of(rule.statement, world.starts)[0]
+        statements.append(rule.statement)
+        for bindings in rule.unified(atom, world):
+            found[world.instance(rule.statement, bindings), lower] = None
     return Completed(atom, statements, list(found))
 
 
@@ -427,74 +318,28 @@ def defined(atom: Form, world: World) -> Completed:
 def _completed(step: Step, proof: Proof, world: World) -> None:
     """Check that no instance of a rule with the atom as head requires more than its bound."""
     form = world.form(step.conclusion)
-    _demand(world.derived(form.name), "no rule completes the predicate")
-    _demand(step.side == "upper", "a completed predicate is true only by its rules")
+    demand(world.derived(form.name), "no rule completes the predicate")
+    demand(step.side == "upper", "a completed predicate is true only by its rules")
     known = _known(step, proof, world)
-    for statement in world.program.assertions:
-        own = world.instance(statement, {})
-        if own.kind != "implies":
-            continue
-        for conjunct in _consequents(own.operands[1]):
-            if conjunct.kind != "atom" or conjunct.name != form.name:
+    for rule in world.rules(form.name):
+        lower = truth_of(rule.statement, world.starts)[0]
+        for bindings in rule.unified(form, world):
+            own_terms = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
+            asked = Form("atom", form.name, tuple(own_terms))
+            if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                 continue
-            for bindings in _unified(conjunct, form, own, world):
-                own_terms = (bindings[t.name] if isinstance(t, Free) else t for t in conjunct.terms)
-                asked = Form("atom", form.name, tuple(own_terms))
-                if not _covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
-                    continue
-                instance = world.instance(statement, bindings)
-                tree = _tree(instance, known, world, asked, asked=False)
-                values = upward(tree, lambda node: _read(node, known, world))
-                for head in heads(tree):
-                    if tree.nodes[head].form == asked:
-                        least = least_conjunct(tree, values, truth_of(statement, world.starts)[0], head)
-                        _demand(least <= step.bound + _EPS, f"{statement.text} with {bindings} asks for {least:g}")
-
-
-def _consequents(form: Form) -> Iterator[Form]:
-    stack = [form]
-    while stack:
-        node = stack.pop()
-        if node.kind == "and":
-            stack.extend(node.operands)
-        else:
-            yield node
-
-
-def _unified(conjunct: Form, form: Form, whole: Form, world: World) -> Iterator[dict[str, str]]:
-    """The assignments of a rule's free variables that unify its conjunct with the atom."""
-    bound: dict[str, str] = {}
-    for own, term in zip(conjunct.terms, form.terms, strict=True):
-        if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
-            return
-    sorts = free_sorts(whole, world.program.predicates)
-    if any(entity not in world.sorts[sorts[name]] for name, entity in bound.items()):
-        return
-    free = sorted(name for name in sorts if name not in bound)
-    for count, row in enumerate(itertools.product(*(world.sorts[sorts[name]] for name in free))):
-        _demand(count < _MOST, "too many instances to try")
-        yield bound | dict(zip(free, row, strict=True))
+            tree = _tree(world.instance(rule.statement, bindings), known, world, asked, asked=False)
+            values = upward(tree, lambda node: _read(node, known, world))
+            for head in heads(tree):
+                if tree.nodes[head].form == asked:
+                    least = least_conjunct(tree, values, lower, head)
+                    said = f"{rule.statement.text} with {bindings} asks for {least:g}"
+                    demand(least <= step.bound + _EPS, said)
 
 
 def _circular(proof: Proof) -> bool:
     """Whether steps depend on themselves, other than by completing predicates together."""
-    state = [0] * len(proof.steps)
-    for start in range(len(proof.steps)):
-        stack: list[tuple[int, bool]] = [(start, False)]
-        while stack:
-            number, done = stack.pop()
-            if done:
-                state[number] = 2
-                continue
-            if state[number]:
-                continue
-            state[number] = 1
-            stack.append((number, True))
-            step = proof.steps[number]
-            for premise in step.premises:
-                other = premise.step
-                if state[other] == 1 and not step.reason == proof.steps[other].reason == "completed":
-                    return True
-                if not state[other]:
-                    stack.append((other, False))
-    return False
+    graph = nx.DiGraph((number, each.step) for number, step in enumerate(proof.steps) for each in step.premises)
+    alone = [number for number in graph if not graph.has_edge(number, number)]
+    circles = [part for part in nx.strongly_connected_components(graph) if len(part) > 1 or not part <= {*alone}]
+    return any(proof.steps[number].reason != "completed" for part in circles for number in part)

@@ -12,7 +12,7 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.checker.proof_world import World
 from lnnkit.explain.conflict.repairs import (
     Inconsistent,
     Member,

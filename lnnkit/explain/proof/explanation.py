@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from lnnkit.answer_table import finite
-from lnnkit.explain.checker.proof_checker import World, faults
+from lnnkit.explain.checker.proof_checker import faults
+from lnnkit.explain.checker.proof_world import World
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.render.proof_page import fragment, proof_graph
 from lnnkit.explain.render.proof_text import ProofData, lines

@@ -14,7 +14,8 @@ from dataclasses import replace
 from lnnkit.check.program import Assertion, SameEntity
 from lnnkit.check.walk import transform
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
-from lnnkit.explain.checker.proof_checker import Fault, World, defined, fault
+from lnnkit.explain.checker.proof_checker import defined, fault
+from lnnkit.explain.checker.proof_world import Fault, World
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.fact_sources import ground_atom

@@ -13,7 +13,7 @@ from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
 from lnnkit.check.walk import transform, with_entities
-from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.checker.proof_world import World
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
-from lnnkit.explain.checker.proof_checker import World
+from lnnkit.explain.checker.proof_world import World
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic

@@ -1,0 +1,103 @@
+"""The context in which a proof is checked: the program, its entities and facts, and the rules that conclude atoms."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, statement_form
+from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.syntax import ast
+
+_MOST = 100_000  # assignments of one rule's variables: a proof that would need more is reported as not verified
+
+
+class Fault(Exception):
+    """A step does not hold."""
+
+
+def demand(holds: bool, otherwise: str) -> None:
+    """Raise `Fault` unless this holds."""
+    if not holds:
+        raise Fault(otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A ``statement`` as a ``whole``, with a ``conjunct`` of its consequent."""
+
+    statement: Assertion
+    whole: Form
+    conjunct: Form
+
+    def unified(self, form: Form, world: World) -> Iterator[dict[str, str]]:
+        """The assignments of its free variables that unify its conjunct with an atom."""
+        bound: dict[str, str] = {}
+        for own, term in zip(self.conjunct.terms, form.terms, strict=True):
+            if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
+                return
+        sorts = free_sorts(self.whole, world.program.predicates)
+        if any(entity not in world.sorts[sorts[name]] for name, entity in bound.items()):
+            return
+        free = sorted(name for name in sorts if name not in bound)
+        for count, row in enumerate(itertools.product(*(world.sorts[sorts[name]] for name in free))):
+            demand(count < _MOST, "too many instances to try")
+            yield bound | dict(zip(free, row, strict=True))
+
+
+@dataclass(frozen=True)
+class World:
+    """The context of a proof: the program, the entities of each sort, the facts by atom, and the values of learnable
+    names."""
+
+    program: CheckedProgram
+    sorts: Mapping[str, Sequence[str]]
+    origins: FactSources
+    starts: Mapping[str, float]
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        return frozenset(name for name, each in self.program.predicates.items() if each.numeric)
+
+    def form(self, formula: ast.Expression) -> Form:
+        """The form of a formula in a step."""
+        return form_of(formula, {}, self.program.logic, self._numbers)
+
+    def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
+        """The instance of a statement."""
+        return statement_form(statement, bindings, self.starts, self._numbers)
+
+    def states(self, statement: Assertion) -> bool:
+        """Whether a statement is one of the program's; laws of comparisons hold in any program."""
+        return statement.kind == "law" or id(statement) in self._stated or statement in self.program.assertions
+
+    @cached_property
+    def _stated(self) -> frozenset[int]:
+        return frozenset(map(id, self.program.assertions))
+
+    @cached_property
+    def _rules(self) -> Mapping[str, Sequence[Rule]]:
+        found: dict[str, list[Rule]] = {}
+        for statement in self.program.assertions:
+            whole = self.instance(statement, {})
+            for conjunct in consequents(whole):
+                if conjunct.kind == "atom":
+                    found.setdefault(conjunct.name, []).append(Rule(statement, whole, conjunct))
+        return found
+
+    def rules(self, predicate: str) -> Sequence[Rule]:
+        """The statements that conclude atoms of a predicate, once for each."""
+        return self._rules.get(predicate, ())
+
+    def derived(self, predicate: str) -> bool:
+        """Whether rules complete a closed predicate."""
+        return any(predicate in stratum for stratum in self.program.strata)
+
+    def lacks(self, atom: Form) -> bool:
+        """Whether an atom has an entity outside the sort of its position: no rule applies to it."""
+        sorts = self.program.predicates[atom.name].sorts
+        pairs = zip(atom.terms, sorts, strict=True)
+        return any(isinstance(term, str) and term not in self.sorts.get(sort, ()) for term, sort in pairs)
