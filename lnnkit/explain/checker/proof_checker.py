@@ -12,16 +12,7 @@ import networkx as nx
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.exact_step import Completed, SolverEncoding, objection
-from lnnkit.explain.checker.ground_form import (
-    Form,
-    Free,
-    bound_sorts,
-    covers,
-    filled,
-    free_sorts,
-    leaves,
-    truth_of,
-)
+from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, leaves, truth_of
 from lnnkit.explain.checker.instance_evaluation import (
     OTHER,
     Box,
