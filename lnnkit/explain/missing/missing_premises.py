@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.analysis.needs import Literal
 from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.comparison_values import known_numbers
-from lnnkit.explain.missing.nearest_instances import Literal, nearest
+from lnnkit.explain.missing.nearest_instances import nearest
 from lnnkit.explain.missing.premise_improvement import PremiseImprovement, Wanted
 from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises, unsettled
 from lnnkit.explain.missing.verified_ways import Added, chosen, followed
@@ -139,14 +140,14 @@ class MissingPremises:
     ) -> list[dict[int, int]]:
         """The instances of a formula that are nearest to moving a leaf. Variables that only an atom of a derived closed
         predicate would bind take the entities for which its rules are nearest."""
+        neurons = formula.neurons
         outer = [
-            Literal(other, end)
-            for other, end in self._ends(formula, leaf, side)
-            if other != leaf and formula.neurons[other].block == 0
+            (each, end) for each, end in self._ends(formula, leaf, side) if each != leaf and not neurons[each].block
         ]
-        derived = [each.leaf for each in outer if each.side == 0 and self._derived(formula.neurons[each.leaf].source)]
+        literals = [Literal(neurons[each].source, neurons[each].arguments, SIDES[end]) for each, end in outer]
+        derived = [each for each, end in outer if end == 0 and self._derived(neurons[each].source)]
         found: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for one in nearest(self._grounding, formula, outer, bindings)[:_LOOKED_AT]:
+        for one in nearest(self._grounding, formula, literals, bindings)[:_LOOKED_AT]:
             filled = [{**one, **more} for each in derived for more in self._filling(formula, each, one, met)]
             found |= {tuple(sorted(each.items())): each for each in filled or [one]}
         return list(found.values())

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal as Needed
+from lnnkit.analysis.needs import Literal, variables
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.instances.grounding import Grounding
@@ -21,25 +21,15 @@ _ENOUGH = 20  # greatest number of bindings, as many as are tried for a statemen
 _SUBSETS = 300  # subsets of literals: 23 literals have 277 with at most two missing
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A leaf of the formula, and the side on which it would have to be known."""
-
-    leaf: int
-    side: int
-
-
 def nearest(
     grounding: Grounding, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
 ) -> list[dict[int, int]]:
     """Distinct bindings of the formula's variables that extend ``bindings``: those that satisfy all literals, then all
     but one, and so on until there are enough; fuller ones first, and those that lack one literal and those that lack
     another by turns. Unbound variables are left out."""
+    # The others are satisfied by all bindings or by none
     generators = [
-        each
-        for each in literals
-        # The others are satisfied by all bindings or by none
-        if not _informs(grounding, formula, each) and _binds(formula, each, bindings)
+        each for each in literals if not _informs(grounding, each) and variables(each.arguments) - {*bindings}
     ]
     found: dict[tuple[tuple[int, int], ...], None] = {}
     subsets = 0
@@ -58,35 +48,24 @@ def nearest(
     return [dict(items) for items in found] or [dict(bindings)]
 
 
-def _binds(formula: Formula, literal: Literal, bindings: Mapping[int, int]) -> bool:
-    """Whether a literal has variables that are not bound."""
-    arguments = formula.neurons[literal.leaf].arguments
-    return any(not isinstance(argument, str) and argument not in bindings for argument in arguments)
-
-
-def _informs(grounding: Grounding, formula: Formula, literal: Literal) -> bool:
+def _informs(grounding: Grounding, literal: Literal) -> bool:
     """Whether atoms that are not materialised satisfy the literal: those of a closed predicate, negated."""
-    low, high = grounding.atoms.tables[formula.neurons[literal.leaf].source].default
-    return low > 0 if literal.side == 0 else high < 1
+    low, high = grounding.atoms.tables[literal.table].default
+    return low > 0 if literal.column == "lower" else high < 1
 
 
 def _joined(
-    grounding: Grounding, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
+    grounding: Grounding, formula: Formula, literals: tuple[Literal, ...], bindings: Mapping[int, int]
 ) -> list[dict[int, int]]:
     """The first bindings that satisfy all literals, beyond ``bindings``."""
-    neurons = [formula.neurons[each.leaf] for each in literals]
-    named = dict.fromkeys(argument for neuron in neurons for argument in neuron.arguments)
+    named = dict.fromkeys(argument for each in literals for argument in each.arguments)
     wanted = [argument for argument in named if isinstance(argument, int) and argument not in bindings]
-    joined = tuple(
-        Needed(neuron.source, neuron.arguments, "upper" if each.side else "lower")
-        for each, neuron in zip(literals, neurons, strict=True)
-    )
     free = replace(formula, blocks=(Block(-1, tuple(wanted), ()),))
     joins = Joins(free, grounding.atoms, grounding.domain, lambda _formula, _count: None, -1, None)
     ids = {variable: np.array([entity], np.int32) for variable, entity in bindings.items()}
     start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
     found: list[dict[int, int]] = []
-    for part in joins.joined(start, joins.step(start.known, joined), Path(0)):
+    for part in joins.joined(start, joins.step(start.known, literals), Path(0)):
         columns = [part.column(variable)[:_MOST].tolist() for variable in wanted]
         found += [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)]
         if len(found) >= _MOST:
