@@ -9,7 +9,7 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.missing.comparison_values import compared
+from lnnkit.explain.missing.comparison_values import Compared, compared
 from lnnkit.explain.missing.premise_improvement import Wanted
 from lnnkit.explain.provenance.bound_sources import END, Reading
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
@@ -66,12 +66,11 @@ class UnmetPremises:
         for leaf in view.formula.leaves:
             if leaf == instance.target:
                 continue
-            found += self._compared(instance, leaf)
-            for side in (0, 1):
-                for read in self._views.reads(view, leaf, side, END, instance.known):
-                    places = tuple(p for p in read.places if int(view.rows[leaf][p]) != instance.own)
-                    if places:
-                        found.append(Read(leaf, places, side, read.reading))
+            found += self._uninferred(instance, leaf)
+            for read in (r for side in (0, 1) for r in self._views.reads(view, leaf, side, END, instance.known)):
+                places = tuple(p for p in read.places if int(view.rows[leaf][p]) != instance.own)
+                if places:
+                    found.append(replace(read, places=places))
         return found
 
     def wanted(
@@ -80,10 +79,12 @@ class UnmetPremises:
         """The premises that could be improved, those of the nearest rows first, and among them those whose opposite is
         known last. ``nearest``: only the nearest rows of each quantifier."""
         view = instance.view
-        unmet = [each for leaf, side in ends for each in self._unmet(instance, reads, leaf, side)]
+        neurons = view.formula.neurons
+        aims = [(leaf, side) for leaf, side in ends if leaf != instance.target and not neurons[leaf].numeric]
+        unmet = [self._unmet(instance, reads, *aim) for aim in aims]
         costs = {number: np.zeros(length) for number, length in enumerate(view.found.lengths) if number}
         for each in unmet:
-            block = view.formula.neurons[each.leaf].block
+            block = neurons[each.leaf].block
             if block:
                 apart = _APART * each.gap / (1 + each.gap)
                 np.add.at(costs[block], each.places, 1.0 + _EXCLUDED * each.excluded + apart)
@@ -92,16 +93,13 @@ class UnmetPremises:
         ranks = row_ranks(view, costs)
         found: list[tuple[tuple[int, bool], Wanted]] = []
         for each in unmet:
-            block = view.formula.neurons[each.leaf].block
+            block = neurons[each.leaf].block
             rank = ranks[block - 1] if block else np.zeros(len(view.rows[each.leaf]), np.int64)
             found += self._premises(instance, each, rank, nearest)
         return [premise for _, premise in sorted(found, key=lambda pair: pair[0])]
 
-    def _unmet(self, instance: Instance, reads: Sequence[Read], leaf: int, side: int) -> Iterator[_Unmet]:
-        view = instance.view
-        if leaf == instance.target or view.formula.neurons[leaf].numeric:
-            return
-        rows = view.rows[leaf]
+    def _unmet(self, instance: Instance, reads: Sequence[Read], leaf: int, side: int) -> _Unmet:
+        view, rows = instance.view, instance.view.rows[leaf]
         ends = np.stack([np.zeros(len(rows)), np.ones(len(rows))])
         for read in reads:
             if read.leaf == leaf:
@@ -110,7 +108,9 @@ class UnmetPremises:
         unmet = (np.abs(ends[side] - met) > self._eps) & (rows != instance.own)
         places = np.flatnonzero(unmet)
         excluded = (np.abs(ends[1 - side] - met) > self._eps) & ~self.unlisted(view.table(leaf), side, rows)
-        yield _Unmet(leaf, side, places, ends[:, places], self._gaps(instance, leaf)[places], excluded[places])
+        known = self._compared(instance, leaf)
+        gap = np.zeros(len(places)) if known is None else known.gap[places]
+        return _Unmet(leaf, side, places, ends[:, places], gap, excluded[places])
 
     def _premises(
         self, instance: Instance, unmet: _Unmet, rank: np.ndarray, nearest: int | None
@@ -144,34 +144,22 @@ class UnmetPremises:
             return np.zeros(len(rows), bool)
         return ~self._given[rows] | (rows < 0)
 
-    def _compared(self, instance: Instance, leaf: int) -> Iterator[Read]:
+    def _uninferred(self, instance: Instance, leaf: int) -> Iterator[Read]:
         """The truth of a comparison that inference did not evaluate."""
-        view = instance.view
-        looked = self._looked(instance, leaf)
-        if looked is None:
-            return
-        default = self._grounding.atoms.tables[view.table(leaf)].default_row
-        fresh = view.rows[leaf] == default
-        found = compared(self._prepared, view.table(leaf), looked)
-        for side, ends in enumerate((found.lower, found.upper)):
+        view, known = instance.view, self._compared(instance, leaf)
+        fresh = view.rows[leaf] == self._grounding.atoms.tables[view.table(leaf)].default_row
+        for side, ends in enumerate(() if known is None else (known.lower, known.upper)):
             for value in np.unique(ends[fresh]).tolist():
                 places = np.flatnonzero(fresh & (ends == value))
                 yield Read(leaf, tuple(places.tolist()), side, Reading(value, None))
 
-    def _gaps(self, instance: Instance, leaf: int) -> np.ndarray:
-        looked = self._looked(instance, leaf)
-        if looked is None:
-            return np.zeros(len(instance.view.rows[leaf]))
-        return compared(self._prepared, instance.view.table(leaf), looked).gap
-
-    def _looked(self, instance: Instance, leaf: int) -> list[np.ndarray] | None:
-        """The entities of a comparison at each place; None if the leaf is none, or has variables."""
+    def _compared(self, instance: Instance, leaf: int) -> Compared | None:
+        """A comparison at each place; None if the leaf is none, or has variables."""
         view = instance.view
-        neuron = view.formula.neurons[leaf]
         kind = self._prepared.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
-        if kind != COMPARISON or any(argument in instance.free for argument in neuron.arguments):
+        if kind != COMPARISON or any(each in instance.free for each in view.formula.neurons[leaf].arguments):
             return None
-        return view.found.arguments(leaf, self._grounding.domain)
+        return compared(self._prepared, view.table(leaf), view.found.arguments(leaf, self._grounding.domain))
 
     def _named(self, instance: Instance, leaf: int, place: int) -> dict[int, Argument]:
         """The entities of the variables at a leaf, including quantified ones."""
