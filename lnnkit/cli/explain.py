@@ -13,7 +13,7 @@ from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import Paint, paint_for
-from lnnkit.explain.render.proof_text import Line
+from lnnkit.explain.proof.proof_text import Line
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _shown(explanation: Explanation, form: str, depth: int | None) -> Iterable[s
         case "dot":
             return [explanation.to_dot(depth)]
         case _:
-            from lnnkit.explain.render.proof_text import lines
+            from lnnkit.explain.proof.proof_text import lines
 
             return (f"{_painted(line, paint_for(sys.stdout))}\n" for line in lines(explanation, depth))
 

@@ -60,13 +60,9 @@ class Explainer:
             proof = self._prover.prove(reference.node, arguments)
         else:
             proof = prove_formula(self._prover, self._fixpoint.prepared, lifted, root)
-        return Explanation(proof, alpha, self._contested(lifted, root), numeric, _world=lambda: self.world)
-
-    def _contested(self, lifted: LiftedGraph, root: Root) -> bool:
-        """Whether the answer to a query is contested: it rests on a contradiction, or is about an atom of one."""
-        if marked(self._fixpoint) is None:
-            return False
-        return any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
+        marks = marked(self._fixpoint) is not None  # it rests on a contradiction, or is about an atom of one
+        contested = marks and any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
+        return Explanation(proof, alpha, contested, numeric, _world=lambda: self.world)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""

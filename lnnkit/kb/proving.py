@@ -178,10 +178,14 @@ def _grounded(
     tell: Tell | None = None,
     timed: Timed | None = None,
 ) -> Ground:
-    ground = _ground(rested, queries, reading, tell)
-    if not rested.outcome.contradictions:
-        return ground
-    return replace(ground, conflict=cache(lambda: _conflict(session, rested, timed)))
+    explainer, fixpoint = rested.explainer, rested.fixpoint
+    world, lifted = explainer.world, fixpoint.prepared.lifted
+    classical = reading == "classical"
+    known = KnownValues(fixpoint, rested.names, rested.program, world.origins, classical=classical)
+    whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
+    index = StatementIndex(lifted, world)
+    conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
+    return Ground(world, lifted, GroundReading(known), index, explainer.prove, whole, conflict, tell=tell)
 
 
 def single(query: Query, found: Iterator[Proved]) -> Proved:
@@ -330,16 +334,6 @@ def _closed(session: Session, rested: Rested, members: Sequence[Member]) -> Sequ
         return bool(session.about(session.theory.about(part)).rest(()).outcome.contradictions)
 
     return minimal([name for name, each in program.predicates.items() if each.closed and name in named], enough)
-
-
-def _ground(rested: Rested, queries: Sequence[Query], reading: Reading, tell: Tell | None) -> Ground:
-    explainer, fixpoint = rested.explainer, rested.fixpoint
-    world, lifted = explainer.world, fixpoint.prepared.lifted
-    classical = reading == "classical"
-    known = KnownValues(fixpoint, rested.names, rested.program, world.origins, classical=classical)
-    whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
-    found = GroundReading(known)
-    return Ground(world, lifted, found, StatementIndex(lifted, world), explainer.prove, whole, tell=tell)
 
 
 def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[tuple[tuple[str, ...], Question]]:

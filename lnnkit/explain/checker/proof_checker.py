@@ -25,7 +25,7 @@ from lnnkit.explain.checker.instance_evaluation import (
     upward,
 )
 from lnnkit.explain.checker.proof_world import Fault, World, demand
-from lnnkit.explain.proof.proof import Proof, Step
+from lnnkit.explain.proof.proof import SIDES, Proof, Step
 
 _EPS = 1e-9  # tolerance of a truth: rounding in double precision, also of proofs written and read again
 
@@ -96,11 +96,10 @@ def _unknown(form: Form, world: World) -> Box:
 
 def _stands(step: Step, world: World) -> bool:
     form = world.form(step.conclusion)
-    given = step.given
-    assert given is not None
-    end = given.lower if step.side == "lower" else given.upper
+    assert step.given is not None
+    end = step.given.end(SIDES.index(step.side))
     near = end == step.bound or abs(end - step.bound) <= _EPS
-    return near and given in world.origins.of(form.name, form.entities)
+    return near and step.given in world.origins.of(form.name, form.entities)
 
 
 def _closed(step: Step, world: World) -> None:

@@ -1,0 +1,1 @@
+"""The facts and statements that meet in contradictions, and their repairs. Start with `conflict`."""

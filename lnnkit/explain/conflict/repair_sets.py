@@ -10,7 +10,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.explain.conflict.conflict import Conflict
 from lnnkit.explain.conflict.program_variants import without
 from lnnkit.explain.conflict.repairs import DEARER, Member, StatedFact, StatedRule
-from lnnkit.explain.render.proof_text import format_bound
+from lnnkit.explain.proof.proof_text import format_bound
 from lnnkit.outcome import Contradiction
 
 _TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest

@@ -10,7 +10,7 @@ from typing import Protocol
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.proof.proof import Given
-from lnnkit.explain.render.proof_text import format_bound
+from lnnkit.explain.proof.proof_text import format_bound
 from lnnkit.markup.html_table import Listing
 
 # An order of preference: facts are weakened before rules, rules before axioms
@@ -135,10 +135,6 @@ def repairs_listed(found: Sequence[Repair]) -> Listing[Repair]:
     return Listing(found, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
 
-def _trusted(found: Repair) -> Repair:
-    return replace(found, cost=found.cost * found.trust)
-
-
 def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[Given]]) -> Repair:
     """A repair of a fact, with the other facts ``stated`` about its atom that have to be weakened too."""
     if not isinstance(found.member, StatedFact):
@@ -158,30 +154,31 @@ def repair(
     """The least weakening of one of the members of a minimal conflict. ``range_of`` gives the known range of a
     number."""
     if isinstance(member, StatedFact) and member.numeric:
-        return _trusted(_of_number(members, member, inconsistent, range_of(member.predicate)))
+        return _of_number(members, member, inconsistent, range_of(member.predicate))
     lower, upper = bounds_of(member)
 
     def contradicts(amount: float) -> bool:
         return inconsistent(members, Loosened(member, *_let_out(lower, upper, amount)))
 
-    low, high = 0.0, 1.0  # Removing it resolves the conflict, which is minimal.
-    if contradicts(_NEARLY):
-        low = high
-    while high - low > 1 - _NEARLY:
-        middle = (low + high) / 2
-        if contradicts(middle):
-            low = middle
-        else:
-            high = middle
-    amount = high
-    plain = round(_let_out(lower, upper, high)[0], 3)  # a rounded number, if it suffices
+    # Removing it resolves the conflict, which is minimal
+    amount = 1.0 if contradicts(_NEARLY) else _bisected(0.0, 1.0, contradicts, lambda _: 1.0)
+    plain = round(_let_out(lower, upper, amount)[0], 3)  # a rounded number, if it suffices
     if lower > plain and not contradicts(1 - plain / lower):
         amount = 1 - plain / lower
     kind = "fact" if isinstance(member, StatedFact) else member.statement.kind
     let_out = _let_out(lower, upper, amount)
     if inconsistent(members, Loosened(member, *let_out), thoroughly=True):
         let_out = 0.0, 1.0
-    return _trusted(Repair(member, *let_out, DEARER[kind] * max(lower - let_out[0], let_out[1] - upper)))
+    found = Repair(member, *let_out, DEARER[kind] * max(lower - let_out[0], let_out[1] - upper))
+    return replace(found, cost=found.cost * found.trust)
+
+
+def _bisected(low: float, high: float, contradicts: Callable[[float], bool], size: Callable[[float], float]) -> float:
+    """The least amount without a contradiction, up to a share of its ``size``; ``low`` has one, ``high`` has none."""
+    while high - low > (1 - _NEARLY) * size(high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if contradicts(middle) else (low, middle)
+    return high
 
 
 def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:
@@ -208,7 +205,7 @@ def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inco
             # The cost is a distance until it is scaled below
             found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
     nearest = min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))
-    return replace(nearest, cost=min(1.0, nearest.cost / known))
+    return replace(nearest, cost=min(1.0, nearest.cost / known) * nearest.trust)
 
 
 def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> float | None:
@@ -218,12 +215,7 @@ def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> f
         low, high = high, 2 * high
         if high > _FARTHEST:
             return None
-    while high - low > (1 - _NEARLY) * high:
-        middle = (low + high) / 2
-        if contradicts(end + sign * middle):
-            low = middle
-        else:
-            high = middle
+    high = _bisected(low, high, lambda distance: contradicts(end + sign * distance), lambda distance: distance)
     far = end + sign * high
     digits = 3 - math.floor(math.log10(high))
     for places in range(min(digits, 0), digits + 1):  # a rounded number, if it suffices and is hardly farther

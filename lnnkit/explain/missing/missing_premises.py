@@ -11,16 +11,15 @@ from lnnkit.analysis.leaf_polarity import Polarity
 from lnnkit.analysis.needs import Literal
 from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.missing.comparison_values import known_numbers
 from lnnkit.explain.missing.nearest_instances import nearest
 from lnnkit.explain.missing.premise_improvement import PremiseImprovement, Wanted
-from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises, unsettled
+from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises, known_numbers, unsettled
 from lnnkit.explain.missing.verified_ways import Added, chosen, followed
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import SIDES
+from lnnkit.explain.proof.proof_text import set_apart
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.instance_view import InstanceViews
-from lnnkit.explain.render.proof_text import set_apart
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import tolerance

@@ -1,4 +1,5 @@
-"""The reads of an instance, and which of its premises could be improved, for why-not explanations."""
+"""The reads of an instance, and which of its premises could be improved, for why-not explanations; with the truth of
+comparisons that inference did not evaluate because nothing needed them."""
 
 from __future__ import annotations
 
@@ -7,16 +8,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lnnkit.arrays import Array
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.missing.comparison_values import Compared, compared
 from lnnkit.explain.missing.premise_improvement import Wanted
+from lnnkit.explain.proof.proof_text import format_bound
 from lnnkit.explain.provenance.bound_sources import END, Reading
+from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
+from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.numeric import Interval
+from lnnkit.syntax.printer import format_expression
 
 _EXCLUDED = 1e-2  # per excluded premise. Ordering only: 99 of these stay below one missing literal, which costs 1,
 _APART = 1e-3  # and the distance of a premise from its goal, at most this, stays below one excluded premise
@@ -244,3 +250,62 @@ def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.nd
         above = blocks[number].parent
         found.append(rank if not above else np.maximum(rank, found[above - 1][own]))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """(n,) the bounds of truths, and how far the two sides are apart, as a share of the greater."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    gap: np.ndarray
+
+
+def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> Compared:
+    """The truth of a comparison for some entities: a column of ids for each argument."""
+    grounding, state = prepared.grounding, prepared.state
+    places = [f"\0{place}" for place in range(len(columns))]
+    made, numbers = comparison(prepared.lifted.graph, node, tuple(places))
+    length = len(columns[0]) if columns else 1
+    inputs: list[Interval] = []
+    for name, entities in numbers:
+        ids = [_column(prepared, columns, str(each), length) for each in entities]
+        bounds = state.read(grounding.atoms.find(grounding.atoms.tables[name], ids, length))
+        inputs.append(Interval(bounds.lower.astype(np.float64), bounds.upper.astype(np.float64)))
+    lower, upper = (np.broadcast_to(end, length) for end in made.truth(inputs))
+    one, other = (term.hull(inputs)[0] for term in (made.left, made.right))
+    apart = np.maximum(other[0] - one[1], one[0] - other[1]).clip(0.0)
+    size = np.maximum(_size(one), _size(other))
+    gap = np.nan_to_num(apart / size.clip(1e-9), nan=0.0, posinf=0.0)
+    return Compared(lower, upper, np.broadcast_to(gap, length))
+
+
+def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
+    """The known bounds of each number in a comparison about these entities, as text."""
+    grounding, state = prepared.grounding, prepared.state
+    _, numbers = comparison(prepared.lifted.graph, node, tuple(arguments))
+    found: list[str] = []
+    for name, entities in numbers:
+        ids = [np.array([grounding.domain.index[str(each)]], np.int32) for each in entities]
+        bounds = state.read(grounding.atoms.find(grounding.atoms.tables[name], ids, 1))
+        low, high = float(bounds.lower[0]), float(bounds.upper[0])
+        atom = format_expression(ground_atom(name, list(map(str, entities))))
+        if low == -np.inf and high == np.inf:
+            found.append(f"{atom} is unknown")
+        elif low == high:
+            found.append(f"{atom} is {format_bound(low)}")
+        else:
+            found.append(f"{atom} is in [{format_bound(low)}, {format_bound(high)}]")
+    return tuple(dict.fromkeys(found))
+
+
+def _column(prepared: Prepared, columns: Sequence[np.ndarray], entity: str, length: int) -> np.ndarray:
+    if entity.startswith("\0"):
+        return columns[int(entity[1:])].astype(np.int32)
+    return np.full(length, prepared.grounding.domain.index[entity], np.int32)
+
+
+def _size(term: Interval) -> Array:
+    """The least magnitude of a term's values, if it is finite."""
+    ends = np.stack([np.where(np.isfinite(end), abs(end), 0.0) for end in term])
+    return ends.max(0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.proof.proof import Side
-from lnnkit.explain.render.proof_text import RELATION, SIGNS, format_bound
+from lnnkit.explain.proof.proof_text import RELATION, SIGNS, format_bound
 from lnnkit.markup.html_tree import TreeLine, tree
 from lnnkit.markup.templating import document
 from lnnkit.syntax import ast

@@ -12,10 +12,9 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.explain.proof.completion_proof import CompletionProofs
+from lnnkit.explain.proof.completion_proof import CompletionProofs, Enough, for_every_entity
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
-from lnnkit.explain.proof.universal_proofs import Enough, for_every_entity
 from lnnkit.explain.provenance.bound_sources import (
     BoundHistory,
     BoundSources,

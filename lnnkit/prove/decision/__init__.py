@@ -1,1 +1,1 @@
-"""Decides questions with a solver; finds a core for the verdict, or worlds as counterexamples."""
+"""Verdicts, with cores or worlds. Start with `question`, then `classical_answer` and `exact_answer`."""

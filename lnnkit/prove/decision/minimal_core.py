@@ -147,9 +147,7 @@ class _Finder:
             raise TimedOut
 
     def _said(self, item: KnownEnd) -> Z3 | bool:
-        value = self._ground.known.box(item.key)[item.end]
-        if item.given is not None:
-            value = item.given.upper if item.end else item.given.lower
+        value = self._ground.known.box(item.key)[item.end] if item.given is None else item.given.end(item.end)
         if not self._ground.program.predicates[item.key[0]].numeric:
             return self._encoding.said(item.key, item.end, value)
         self._encoding.arithmetic.number(item.key)
@@ -197,7 +195,7 @@ class _Finder:
         """The facts and instances of the proof of a known end; the end itself if that is too long."""
         value = self._ground.known.box(item.key)[item.end]
         for given in self._ground.known.origins.of(*item.key):
-            if (given.upper <= value) if item.end else (given.lower >= value):
+            if given.end(item.end) <= value if item.end else given.end(0) >= value:
                 yield KnownEnd(item.key, item.end, given)
                 return
         proof = self._ground.explain(item.key[0], list(item.key[1]))

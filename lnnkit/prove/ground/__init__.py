@@ -1,1 +1,1 @@
-"""Grounding of a question: the instances on which it can depend, evaluated at known bounds."""
+"""Statements and questions over known bounds, instance by instance. Start with `parts`, then `ground_reading`."""

@@ -16,10 +16,10 @@ from functools import cache
 from lnnkit.prove.decision.graded_decision import GradedDecision
 from lnnkit.prove.decision.question import Related
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
-from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.ground.parts import Stated
-from lnnkit.prove.lazy.world_values import TouchedInstances, WorldValues
+from lnnkit.prove.lazy.world_values import TouchedInstances
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.time_limit import Deadline
 
@@ -42,9 +42,8 @@ class LazyBounds(GradedDecision):
         super().__init__(related.ground, related.question, deadline, cone, _SHOWN, slack, ends)
 
     def _translate(self) -> None:
-        self._values = WorldValues(self._ground.known)
-        self._reading = GroundReading(self._values)
-        self._touched = TouchedInstances(self._values, self._reading)
+        self._touched = TouchedInstances(self._ground.known)
+        self._reading = self._touched.reading
         self._statements = [_opened(each) for each in self._related.statements]
         self._mentioning = cache(self._naming)
         self._first = self._statements
@@ -92,7 +91,7 @@ class LazyBounds(GradedDecision):
             key: min(1.0, max(0.0, float(fraction(model.eval(made, model_completion=True)))))
             for key, made in self.encoding.atoms.items()
         }
-        return self._values.say(truths, ())
+        return self._touched.world.say(truths, ())
 
     def _candidates(self, changed: list[Key]) -> Iterator[Instance]:
         count = 0

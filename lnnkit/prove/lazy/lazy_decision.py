@@ -15,11 +15,11 @@ from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.question import Related
 from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, antecedent, definition_of
-from lnnkit.prove.ground.ground_reading import GroundReading, Instance
+from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import Key
 from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Place, Quantified, Rows
 from lnnkit.prove.lazy.least_world import suspects
-from lnnkit.prove.lazy.world_values import TouchedInstances, WorldValues
+from lnnkit.prove.lazy.world_values import TouchedInstances
 from lnnkit.prove.solving import Z3, Status
 from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline
@@ -37,9 +37,8 @@ class LazyDecision(ClassicalDecision):
     encoding: LazyEncoding
 
     def __init__(self, related: Related, deadline: Deadline) -> None:
-        self._world = WorldValues(related.ground.known)
-        self._reading = GroundReading(self._world)
-        self._touched = TouchedInstances(self._world, self._reading)
+        self._touched = TouchedInstances(related.ground.known)
+        self._world, self._reading = self._touched.world, self._touched.reading
         self._related = related
         self._added: set[object] = set()
         self._people: set[str] = set()

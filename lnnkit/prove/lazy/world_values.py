@@ -131,11 +131,11 @@ class _Place:
 
 
 class TouchedInstances:
-    """Searches statements for affected instances, in a ``world`` and the one before it."""
+    """Searches statements for affected instances, in a ``world`` over known values and the one before it."""
 
-    def __init__(self, world: WorldValues, reading: GroundReading) -> None:
-        self._world = world
-        self._reading = reading
+    def __init__(self, known: KnownValues) -> None:
+        self.world = WorldValues(known)
+        self.reading = GroundReading(self.world)
         self._places = cache(_places)
 
     def of(self, key: Key, statements: Sequence[Stated]) -> Iterator[Instance]:
@@ -150,33 +150,33 @@ class TouchedInstances:
         for stated in statements:
             for name, own in stated.variables:
                 if own == sort:
-                    yield from self._reading.instances(stated, {name: person})
+                    yield from self.reading.instances(stated, {name: person})
             quantifiers = {each for place in self._places(stated.part) for each in place.quantifiers}
             if any(self._meets_all(each, sort) for each in quantifiers):
-                yield from self._reading.instances(stated, {})
+                yield from self.reading.instances(stated, {})
 
     def _at(self, key: Key, stated: Stated, place: _Place) -> Iterator[Instance]:
         sorts = dict((*stated.variables, *place.bound))
         bound = unified(place.leaf, key[1], sorts)
-        if bound is None or not all(self._world.has(sorts[name], text) for name, text in bound.items()):
+        if bound is None or not all(self.world.has(sorts[name], text) for name, text in bound.items()):
             return
         if not place.quantifiers:
-            yield from self._reading.instances(stated, bound)
+            yield from self.reading.instances(stated, bound)
             return
         variables = [name for name, _ in stated.variables]
-        guards = [*self._guards_of_rows(place), *self._reading.guards(stated)]
-        for found in assignments([*sorts.items()], bound, guards, self._reading.upper_rows, self._world):
+        guards = [*self._guards_of_rows(place), *self.reading.guards(stated)]
+        for found in assignments([*sorts.items()], bound, guards, self.reading.upper_rows, self.world):
             yield Instance(stated, {name: found[name] for name in variables})
 
     def _guards_of_rows(self, place: _Place) -> Iterator[Part]:
         """The atoms without which the row of a quantifier is neutral, now and before."""
         for quantifier in place.quantifiers:
-            yield from (guard for guard in self._reading.row_guards(quantifier) if guard is not place.leaf)
+            yield from (guard for guard in self.reading.row_guards(quantifier) if guard is not place.leaf)
 
     def _meets_all(self, quantifier: Part, sort: str) -> bool:
         """Whether an individual without any true atom affects a quantifier over its sort."""
         names = {name for name, own in quantifier.bound if own == sort}
-        return not all(any(name in guard.variables for guard in self._reading.row_guards(quantifier)) for name in names)
+        return not all(any(name in guard.variables for guard in self.reading.row_guards(quantifier)) for name in names)
 
 
 def _places(part: Part) -> tuple[_Place, ...]:
