@@ -131,7 +131,7 @@ def test_arrows_point_one_way(own: str) -> None:
 
 
 KNOWLEDGE_BASE = (
-    *("theory", "querying", "telling", "module_binding", "saving", "rested", "going_on", "session"),
+    *("theory", "querying", "telling", "module_binding", "saving", "rested", "session"),
     "row_scoring",
     *(
         "asking",
@@ -143,7 +143,6 @@ KNOWLEDGE_BASE = (
         "proving",
         "drawing",
         "constant_findings",
-        "function_rows",
         "finding_functions",
         "training",
         "knowledge_base",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from lnnkit.analysis.supports import Known
 from lnnkit.answers.contradictions import contradictions, creeping
 from lnnkit.budget import too_large, too_many_entities
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.computing import Computing
 from lnnkit.data.names import Names
+from lnnkit.engine.continuation import Assumption, assumed
 from lnnkit.engine.inference import Budget, Fixpoint, TooLarge, infer
 from lnnkit.engine.workspace import Status
 from lnnkit.errors import Error
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.explainer import Explainer
     from lnnkit.join.join_plan import Recorder
     from lnnkit.rows.column_fixpoint import ColumnFixpoint
+
 
 _FEW = 2**13
 """Facts: with this many or fewer, the engine is as fast (2,000 rows of four numbers: 14 ms each way), and its fixpoint
@@ -156,3 +158,21 @@ def _outcome(fixpoint: Fixpoint, found: Contradictions) -> Outcome:
         atoms=len(prepared.grounding.atoms),
         unfinished=tuple(sorted(prepared.unfinished)),
     )
+
+
+def gone_on(
+    theory: Theory, earlier: Rested, facts: Sequence[Fact], computing: Computing, *, round_limit: int
+) -> Rested | None:
+    """The fixpoint of a theory that states what the theory of ``earlier`` stated, and these facts in addition. None if
+    it cannot be reached from ``earlier``."""
+    index = earlier.fixpoint.prepared.grounding.domain.index
+    if any(entity not in index for fact in facts for entity in fact.arguments):
+        return None
+    changes = [
+        Assumption(fact.predicate, tuple(index[entity] for entity in fact.arguments), fact.lower, fact.upper)
+        for fact in facts
+    ]
+    fixpoint = assumed(earlier.fixpoint, changes, round_limit)
+    if fixpoint is None:
+        return None
+    return rested(fixpoint, earlier.names, theory.bound(theory.checked))

@@ -206,7 +206,7 @@ class Session:
 
     def _gone_on(self, queries: tuple[Query, ...], source: Source) -> Rested | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""
-        from lnnkit.kb.going_on import gone_on
+        from lnnkit.kb.rested import gone_on
 
         predicates = self.theory.checked.predicates
         if any(predicates[fact.predicate].closed for fact in source.facts):
