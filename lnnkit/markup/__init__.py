@@ -1,0 +1,1 @@
+"""What pages, pictures and texts for people share: templates, colours, tables, trees."""

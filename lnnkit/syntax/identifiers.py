@@ -1,4 +1,4 @@
-"""Numbers formatted for people."""
+"""Names: their Unicode normal form, which of them are variables, and which words are reserved."""
 
 from __future__ import annotations
 
