@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, cast
 
 from lnnkit.check.weights import UNIT_ATTRIBUTES
@@ -47,11 +48,11 @@ def opened_terms(
                 parameters[node] = learned["value"]
         elif data["kind"] in UNITS:
             plain = not {*learned} - {_WEIGHTS.get(data["kind"])} and not any(data.get("imaginary") or ())
-            unit = _unit(data, among) if plain and data["kind"] in _WEIGHTS else _whole_unit(data, learned, among)
+            plain = plain and data["kind"] in _WEIGHTS
+            unit = _unit(data, among) if plain else _whole_unit(data, learned, among)
             if unit.names:
                 units.append(unit)
-                opening = _Opening(opened, node, unit)
-                parameters |= opening.done() if plain and data["kind"] in _WEIGHTS else opening.kept()
+                parameters |= _Opening(opened, node, unit, plain=plain).parameters
     return opened, parameters, tuple(units)
 
 
@@ -68,16 +69,13 @@ def _unit(data: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
 
 def _whole_unit(data: Mapping[str, Any], learned: Mapping[str, Any], among: Collection[str]) -> LearnedUnit:
     """A unit with all its attributes, given or learned."""
-    weights: list[float | str] = []
-    keys: list[str] = []
-    for key in UNIT_ATTRIBUTES[data["kind"]]:
-        if data.get(key) is not None:
-            values, names = _listed(data[key]), _listed(learned.get(key))
-            for place, value in enumerate(values):
-                name = names[place] if names else None
-                weights.append(name if name is not None and name in among else value)
-                keys.append(key)
-    return LearnedUnit(data["kind"], tuple(weights), tuple(keys))
+    pairs = [
+        (name if name is not None and name in among else value, key)
+        for key in UNIT_ATTRIBUTES[data["kind"]]
+        if data.get(key) is not None
+        for value, name in zip_longest(_listed(data[key]), _listed(learned.get(key)))
+    ]
+    return LearnedUnit(data["kind"], tuple(weight for weight, _ in pairs), tuple(key for _, key in pairs))
 
 
 def _listed(given: Any) -> tuple[Any, ...]:
@@ -87,33 +85,28 @@ def _listed(given: Any) -> tuple[Any, ...]:
 
 
 class _Opening:
-    """Rewrites a unit's node as an operation over new nodes with the same variables."""
+    """Rewrites a unit's node as an operation over new nodes with the same variables; ``parameters`` are those of the
+    new numbers."""
 
-    def __init__(self, graph: NeuronGraph, node: str, unit: LearnedUnit) -> None:
-        self._graph = graph
-        self._node = node
-        self._unit = unit
+    def __init__(self, graph: NeuronGraph, node: str, unit: LearnedUnit, *, plain: bool) -> None:
+        self._graph, self._node, self._unit = graph, node, unit
         self._own = tuple(range(len(graph.nodes[node]["sorts"])))
-        self._parameters: dict[str, str] = {}
+        self.parameters: dict[str, str] = {}
+        if plain:
+            self._as_arithmetic()
+        else:
+            keys, count = tuple(dict.fromkeys(unit.keys)), len(graph.operands[node])
+            graph.nodes[node]["opened"] = OpenedUnit(cast("UnitName", unit.kind), keys, count)
+            for place, weight in enumerate(unit.weights):  # further operands
+                self._append(node, (self._weight(place, weight), ()))
 
-    def done(self) -> dict[str, str]:
-        """Rewrite the node as plain arithmetic; returns the parameters of the new numbers."""
+    def _as_arithmetic(self) -> None:
         graph, node = self._graph, self._node
         operands, graph.operands[node] = graph.operands[node], []
         graph.nodes[node]["kind"] = "add" if self._unit.kind in ("nau", "nac") else "multiply"
         for place, ((operand, edge), weight) in enumerate(zip(operands, self._unit.weights, strict=True)):
             factor, x = self._weight(place, weight), (operand, cast("tuple[int | str, ...]", edge["arguments"]))
             self._append(node, (self._part(place, factor, x), self._own))
-        return self._parameters
-
-    def kept(self) -> dict[str, str]:
-        """Rewrite the node as a unit that takes its weights as operands; returns the parameters of the new numbers."""
-        keys = tuple(dict.fromkeys(self._unit.keys))
-        count = len(self._graph.operands[self._node])
-        self._graph.nodes[self._node]["opened"] = OpenedUnit(cast("UnitName", self._unit.kind), keys, count)
-        for place, weight in enumerate(self._unit.weights):
-            self._append(self._node, (self._weight(place, weight), ()))
-        return self._parameters
 
     def _part(self, place: int, weight: str, x: tuple[str, tuple[int | str, ...]]) -> str:
         w = (weight, ())
@@ -132,7 +125,7 @@ class _Opening:
             return self._constant(weight)
         name = f"{self._node}/{place}"
         self._graph.add_node(name, kind=NUMBER, sorts=())
-        self._parameters[name] = weight
+        self.parameters[name] = weight
         return name
 
     def _constant(self, value: float) -> str:

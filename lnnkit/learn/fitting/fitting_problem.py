@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from lnnkit.analysis.supports import Known
+from lnnkit.arrays import where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import Budget
 from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
-from lnnkit.learn.fitting.objective import Objective, decay
+from lnnkit.learn.fitting.objective import Objective, Targets, decay
 from lnnkit.learn.labels import Labels, Split, Told, labels, split, told_of
 from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
@@ -135,21 +136,19 @@ class Fitting:
         self._widely = settings.soft or bool(self._supplied)
         program = bound(program, bindings)
         self._queries = (*label_queries(program), *comparison_queries(program, bindings))
-        texts = mentioned(program, self._queries)
-        self.labels: Labels = labels(program, texts)
+        self.mentioned = mentioned(program, self._queries)
+        self.labels: Labels = labels(program, self.mentioned)
         self._placed = frozenset(each.name for each in self.parameters if each.start is None)
-        self.mentioned = texts
         # By the name of a parameter that is a constant in a comparison: its start, from the data
-        self.starts: dict[str, Start] = starts(program, self.parameters, self.labels, texts)
+        self.starts: dict[str, Start] = starts(program, self.parameters, self.labels, self.mentioned)
         self.split: Split = split(self.labels, settings.validation, settings.seed)
         names = rule_names(program)
         self._rules = {place: names[place] for place in rules}
-        decays = [place for place, each in enumerate(self.parameters) if each.kind in ("weight", "bias")]
-        self._decays = torch.tensor(decays, dtype=torch.int64)
-        self._targets = {
-            name: targets(self.labels, which, balanced=settings.balanced)
-            for name, which in (("train", self.split.train), ("validation", self.split.validation))
-        }
+        self._decays = where_set(torch.tensor([each.kind in ("weight", "bias") for each in self.parameters]))
+        self._train, self._held = (
+            targets(self.labels, which, balanced=settings.balanced)
+            for which in (self.split.train, self.split.validation)
+        )
 
     @property
     def program(self) -> CheckedProgram:
@@ -159,10 +158,9 @@ class Fitting:
     @property
     def units(self) -> Tensor:
         """The scale of each parameter: 1, or a share of the spread of the values with which a threshold is compared."""
-        spreads = [
-            _SHARE * self.starts[each.name].spread if each.name in self.starts else 1.0 for each in self.parameters
-        ]
-        return torch.tensor([each if each > 0 else 1.0 for each in spreads], dtype=torch.float64)
+        starts = [self.starts.get(each.name) for each in self.parameters]
+        units = [1.0 if start is None else _SHARE * start.spread or 1.0 for start in starts]
+        return torch.tensor(units, dtype=torch.float64)
 
     def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> Trace:
         """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
@@ -203,23 +201,22 @@ class Fitting:
         found = self.trace(values, softness)
         told = told_of(found, self.labels)
         distance = self.settings.objective.distance
-        terms = self._terms("train", _ends(told, self.split.train), crossings(found), values, constraints)
-        validation = None
-        if len(self.split.validation):
-            ends = _ends(told, self.split.validation)
-            validation = float(self._targets["validation"].distance(ends, distance))
+        train, held = (
+            torch.cat([told.lower[which], told.upper[which]]) for which in (self.split.train, self.split.validation)
+        )
+        terms = self._terms(self._train, train, crossings(found), values, constraints)
+        validation = float(self._held.distance(held, distance)) if len(held) else None
         numbers = {name: float(term) for name, term in terms.items()}
         return Inferred(found, told, Losses(sum(numbers.values()), numbers, validation))
 
     def terms(self, batch: LabelBatch, values: Tensor, constraints: Constraints) -> dict[str, Tensor]:
         """The terms of the loss of some labels, from their replay; differentiable."""
         ends, crossed = batch.bounds(values)
-        return self._terms(batch, ends, crossed, values, constraints)
+        return self._terms(batch.targets, ends, crossed, values, constraints)
 
     def _terms(
-        self, of: LabelBatch | str, ends: Tensor, crossed: Tensor, values: Tensor, constraints: Constraints
+        self, wanted: Targets, ends: Tensor, crossed: Tensor, values: Tensor, constraints: Constraints
     ) -> dict[str, Tensor]:
-        wanted = self._targets[of] if isinstance(of, str) else of.targets
         objective = self.settings.objective
         terms = {"labels": wanted.distance(ends, objective.distance)}
         if objective.contradictions:
@@ -246,33 +243,19 @@ class Fitting:
         parts: Sequence[Tensor] = [train]
         if size is not None and size < len(train):
             parts = [train[part] for part in torch.randperm(len(train), generator=generator).split(size)]
-        return batches(
-            found.trace,
-            found.told,
-            self.labels,
-            parts,
-            self.bindings,
-            balanced=self.settings.balanced,
-            soft=self.settings.soft or moved,
-        )
+        of, balanced = (found.trace, found.told, self.labels), self.settings.balanced
+        return batches(*of, parts, self.bindings, balanced=balanced, soft=self.settings.soft or moved)
 
     def scores(self, found: Inferred) -> tuple[Scores, Scores | None]:
         """The scores on the training and on the validation labels."""
-        train, held = self.split.train, self.split.validation
-        validation = scores(found.trace, self.labels, found.told, held) if len(held) else None
-        return scores(found.trace, self.labels, found.told, train), validation
+        of, held = (found.trace, self.labels, found.told), self.split.validation
+        return scores(*of, self.split.train), scores(*of, held) if len(held) else None
 
     def accuracies(self, found: Inferred) -> tuple[float | None, float | None]:
         """The accuracy on the training and on the validation labels; None where no truth is labelled."""
-        train, held = (
-            accuracy(found.trace, self.labels, found.told, of) for of in (self.split.train, self.split.validation)
-        )
-        return train, held
+        of = found.trace, self.labels, found.told
+        return accuracy(*of, self.split.train), accuracy(*of, self.split.validation)
 
     def standing(self, found: Inferred) -> Standing:
         """How the answers agree with the labels."""
         return Standing(*self.scores(found), truths(found.trace, self.labels, found.told))
-
-
-def _ends(told: Told, which: Tensor) -> Tensor:
-    return torch.cat([told.lower[which], told.upper[which]])

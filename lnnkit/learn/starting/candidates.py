@@ -72,11 +72,8 @@ def proposals(
 
 
 def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]) -> Sequence[Cut]:
-    if not constants:
-        return ("none",)
-    if relations != (None,):
-        return ("order", "value")
-    return ("value",) if own.sign in ("=", "!=") else ("order",)
+    several: Sequence[Cut] = ("order", "value") if relations != (None,) else ()
+    return several or (("value",) if own.sign in ("=", "!=") else ("order",)) if constants else ("none",)
 
 
 def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, float]:
@@ -87,79 +84,74 @@ def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, flo
     return {key: size * value for key, value in zip(own.relation, READOUTS[name], strict=True)}
 
 
+@dataclass(frozen=True, slots=True)
 class _Proposing:
     """Makes the candidates for one comparison from the examples of one predicate. Its first constant without a start is
     placed at the ``cut``; other constants are 0."""
 
-    def __init__(
-        self,
-        shown: Examples,
-        truth: Tensor,
-        started: Mapping[str, float],
-        weights: Grid,
-        constants: Sequence[str],
-        cut: Cut,
-        relations: Sequence[RelationName | None],
-    ) -> None:
-        self._shown = shown
-        self._truth = truth
-        self._fixed = {**dict.fromkeys(constants, 0.0), **started}
-        self._weights = weights
-        self._constant = constants[0] if constants else None
-        self._cut = cut
-        self._relations = relations
+    shown: Examples
+    truth: Tensor
+    started: Mapping[str, float]
+    weights: Grid
+    constants: Sequence[str]
+    cut: Cut
+    relations: Sequence[RelationName | None]
+
+    @property
+    def constant(self) -> str | None:
+        return self.constants[0] if self.constants else None
 
     def found(self, generator: torch.Generator) -> list[Candidate]:
-        most = _BEST if self._relations == (None,) else _BEST_RELATED
-        best, gains = self._weights.best(lambda candidates: self._told(candidates)[0], most, generator)
-        own, made = self._shown.comparison, []
+        most = _BEST if self.relations == (None,) else _BEST_RELATED
+        best, gains = self.weights.best(lambda candidates: self._told(candidates)[0], most, generator)
+        own, made = self.shown.comparison, []
         for row, gain in zip(best, gains.tolist(), strict=True):
-            values, spreads = dict(zip(self._weights.names, row.tolist(), strict=True)), {}
-            if self._constant is not None:
+            values, spreads = dict(zip(self.weights.names, row.tolist(), strict=True)), {}
+            if self.constant is not None:
                 crossings = self._crossings(row[None])[0]
                 known = crossings[crossings.isfinite()]
                 if not len(known):
                     continue
-                values[self._constant] = float(self._told(row[None])[1])
-                spreads[self._constant] = float(known.std()) if len(known) > 1 else 1.0
+                values[self.constant] = float(self._told(row[None])[1])
+                spreads[self.constant] = float(known.std()) if len(known) > 1 else 1.0
             made += [Candidate(values | _readout(own, name), gain, spreads) for name in self._possible()]
         return made
 
     def _possible(self) -> Sequence[RelationName | None]:
         """The relations that differ at the cut; at one between two values equality never holds."""
-        if self._relations == (None,) or self._cut == "none":
-            return self._relations
-        return (">", "<") if self._cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
+        if self.relations == (None,) or self.cut == "none":
+            return self.relations
+        return (">", "<") if self.cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
 
     def _told(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
         """The score of candidates, and the best constant of each."""
-        rows = max(1, len(self._truth))
+        rows = max(1, len(self.truth))
         parts = [self._told_by(part) for part in candidates.split(max(1, _CHUNK // rows))]
         return torch.cat([gain for gain, _ in parts]), torch.cat([cut for _, cut in parts])
 
     def _told_by(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
-        if self._cut == "order":
-            return told_by_cut(self._crossings(candidates), self._truth)
-        if self._cut == "value":
-            return told_by_value(self._crossings(candidates), self._truth)
+        if self.cut == "order":
+            return told_by_cut(self._crossings(candidates), self.truth)
+        if self.cut == "value":
+            return told_by_value(self._crossings(candidates), self.truth)
         cells = signs(self._difference(candidates))
-        sign = self._shown.comparison.sign
+        sign = self.shown.comparison.sign
         if sign != "<?>":  # two cells
             merged = {">": (0, 0, 1), "<=": (0, 0, 1), "<": (0, 1, 1), ">=": (0, 1, 1), "=": (0, 1, 0), "!=": (0, 1, 0)}
             cells = torch.where(cells < 0, -1, torch.tensor(merged[sign])[cells.clamp(min=0)])
-        return told_by_cells(cells, self._truth), torch.zeros(len(candidates), dtype=torch.float64)
+        return told_by_cells(cells, self.truth), torch.zeros(len(candidates), dtype=torch.float64)
 
     def _difference(self, candidates: Tensor, constant: float = 0.0) -> Tensor:
         count = len(candidates)
         values = {
             name: torch.full((count,), value, dtype=torch.float64)
-            for name, value in self._fixed.items()
-            if name in self._shown.comparison.names
+            for name, value in {**dict.fromkeys(self.constants, 0.0), **self.started}.items()
+            if name in self.shown.comparison.names
         }
-        values |= dict(zip(self._weights.names, candidates.unbind(1), strict=True))
-        if self._constant is not None:
-            values[self._constant] = torch.full((count,), constant, dtype=torch.float64)
-        return self._shown.difference(values)
+        values |= dict(zip(self.weights.names, candidates.unbind(1), strict=True))
+        if self.constant is not None:
+            values[self.constant] = torch.full((count,), constant, dtype=torch.float64)
+        return self.shown.difference(values)
 
     def _crossings(self, candidates: Tensor) -> Tensor:
         """The constant at which the difference is 0, where it is linear in the constant."""

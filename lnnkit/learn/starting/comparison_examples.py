@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,7 +20,7 @@ from lnnkit.store.layout import Given
 
 
 def known_rows(
-    atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, Given], index: Mapping[str, int]
+    atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, NumberFacts], index: Mapping[str, int]
 ) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
     """The tuples of entities for which all numbers are known, and the numbers; None if the numbers are about different
     tuples. A number about constants is broadcast."""
@@ -74,28 +75,33 @@ def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
     return torch.where(key[order][place] == wanted, order[place], -1)
 
 
-def in_tensors(facts: Sequence[Given]) -> dict[str, Given]:
+class NumberFacts(NamedTuple):
+    """What is known of a predicate or number: entities by argument, and the bounds of each tuple of them."""
+
+    columns: tuple[Tensor, ...]
+    lower: Tensor
+    upper: Tensor
+
+
+def in_tensors(facts: Sequence[Given]) -> dict[str, NumberFacts]:
     """Facts by predicate, their columns and bounds copied to tensors."""
     return {
-        own.predicate: Given(
-            own.predicate, tuple(map(torch.tensor, own.columns)), torch.tensor(own.lower), torch.tensor(own.upper)
+        own.predicate: NumberFacts(
+            tuple(map(torch.tensor, own.columns)), torch.tensor(own.lower), torch.tensor(own.upper)
         )
         for own in facts
     }
 
 
-def with_labels(facts: Mapping[str, Given], labels: Labels) -> dict[str, Given]:
+def with_labels(facts: Mapping[str, NumberFacts], labels: Labels) -> dict[str, NumberFacts]:
     """The facts, with labels of numbers added as facts."""
     found = dict(facts)
     for name, mine, ids in labels.by_name():
         if any_set(labels.numeric[mine]):
-            own = Given(name, ids, labels.lower[mine], labels.upper[mine])
-            known = found.get(name)
-            if known is not None:
-                columns = tuple(map(torch.cat, zip(known.columns, own.columns, strict=True)))
-                ends = (torch.cat(pair) for pair in ((known.lower, own.lower), (known.upper, own.upper)))
-                own = Given(name, columns, *ends)
-            found[name] = own
+            own = NumberFacts(ids, labels.lower[mine], labels.upper[mine])
+            known = found.get(name, NumberFacts(tuple(each[:0] for each in ids), own.lower[:0], own.upper[:0]))
+            columns = tuple(map(torch.cat, zip(known.columns, own.columns, strict=True)))
+            found[name] = NumberFacts(columns, torch.cat([known.lower, own.lower]), torch.cat([known.upper, own.upper]))
     return found
 
 
@@ -161,7 +167,7 @@ def examples(
     graph: NeuronGraph,
     node: str,
     own: LearnedComparison,
-    facts: Mapping[str, Given],
+    facts: Mapping[str, NumberFacts],
     index: Mapping[str, int],
     labels: Labels,
     told: Collection[str],

@@ -4,8 +4,8 @@ explains (`no_worse`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -24,10 +24,8 @@ _PASSES = 3  # passes over the comparisons; stops earlier when a pass changes no
 _GAIN = 1e-9  # least relative gain of the loss, above rounding
 
 
-class Judge(Protocol):
-    def __call__(self, values: Tensor) -> float:
-        """The loss at these values."""
-        ...
+Judge = Callable[[Tensor], float]
+"""Returns the loss at some values."""
 
 
 def chosen(
@@ -109,15 +107,12 @@ def _offers(fitting: Fitting, started: Mapping[str, float]) -> list[ComparisonCa
 
 def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
     """The loss of inference at some values; cached."""
-    known: dict[tuple[float, ...], float] = {}
 
-    def judged(values: Tensor) -> float:
-        key = tuple(values.tolist())
-        if key not in known:
-            known[key] = fitting.infer(values, constraints).losses.total
-        return known[key]
+    @cache
+    def judged(values: tuple[float, ...]) -> float:
+        return fitting.infer(torch.tensor(values, dtype=torch.float64), constraints).losses.total
 
-    return judged
+    return lambda values: judged(tuple(values.tolist()))
 
 
 def _solved(fitting: Fitting, start: Tensor) -> Tensor:
