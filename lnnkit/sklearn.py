@@ -197,8 +197,6 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    # --- what it is given -------------------------------------------------------------------------------------------
-
     def _check_parameters(self) -> None:
         if self.rules is None and self.target is not None:
             raise ValueError(
@@ -231,10 +229,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             return None
         if self.positive is None:
             return 1
-        for place, each in enumerate(self.classes_.tolist()):
-            if each == self.positive:
-                return place
-        raise ValueError(f"positive={self.positive!r} is not a class of y; the classes are {listed}")
+        if self.positive not in self.classes_.tolist():
+            raise ValueError(f"positive={self.positive!r} is not a class of y; the classes are {listed}")
+        return self.classes_.tolist().index(self.positive)
 
     def _columns_of(self, X: Any, *, reset: bool) -> list[TableColumn]:
         """The columns of X, checked as scikit-learn requires; a frame's are read as they are."""
@@ -246,15 +243,19 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             odd = np.asarray(X).dtype.kind in "OUSmMb"
             X = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", dtype=None if odd else "numeric")
         columns = columns_of(X)
-        _refuse_infinite(columns)
+        for column in columns:
+            if column.numeric and np.isinf(column.values).any():
+                row = int(np.flatnonzero(np.isinf(column.values))[0])
+                raise ValueError(
+                    f"column {column.name!r} holds infinity (row {row}); give a finite number, or leave the "
+                    "cell missing (NaN) where the value is unknown"
+                )
         return columns
 
     def _read(self, X: Any) -> list[TableColumn]:
         """The columns of rows to be predicted, of the kinds that they had in training."""
         columns = self._columns_of(X, reset=False)
         return [as_fitted(each, own) for each, own in zip(columns, self._columns, strict=True)]
-
-    # --- induced rules ----------------------------------------------------------------------------------------------
 
     def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
         columns, codes, weight = in_order(columns, codes, weight)
@@ -284,14 +285,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         if self.rules is not None:
             true = self._truths(columns)
             self._warn_of_other_class(true, codes)
-            place = self._positive or 0  # there are two classes
-            truest = np.where(true > 0.5, place, 1 - place)
+            every = (true - 0.5)[:, None]
         else:
             every = np.stack([rule.score(columns) for rule in self.rules_], axis=1)
-            one = every[:, 0] > 0
-            truest = (
-                every.argmax(axis=1) if self._positive is None else np.where(one, self._positive, 1 - self._positive)
-            )
+        place = self._positive
+        truest = every.argmax(axis=1) if place is None else np.where(every[:, 0] > 0, place, 1 - place)
         right = float(weight @ (truest == codes)) / float(weight.sum())
         least = float(np.bincount(codes, weight).max()) / float(weight.sum())
         if right <= least + 1e-9 and least < 1:
@@ -302,8 +300,6 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-
-    # --- given rules ------------------------------------------------------------------------------------------------
 
     def _warn_of_other_class(self, true: np.ndarray, codes: np.ndarray) -> None:
         """Warn if the target has the name of the other class, or is more often true of that one."""
@@ -409,16 +405,6 @@ def _bare(column: TableColumn) -> TableColumn:
     if column.numeric:
         return column.of(np.zeros(0))
     return column.of(np.array(sorted({each for each in column.values.tolist() if each is not None}), object))
-
-
-def _refuse_infinite(columns: Sequence[TableColumn]) -> None:
-    for column in columns:
-        if column.numeric and np.isinf(column.values).any():
-            row = int(np.flatnonzero(np.isinf(column.values))[0])
-            raise ValueError(
-                f"column {column.name!r} holds infinity (row {row}); give a finite number, or leave the "
-                "cell missing (NaN) where the value is unknown"
-            )
 
 
 def _with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:

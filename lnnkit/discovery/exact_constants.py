@@ -124,7 +124,7 @@ def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:
         spread = relative * (2 if root else 1)
         top, bottom = simplest_fraction(inner * (1 - spread), inner * (1 + spread))
         if bottom and top * bottom <= _MOST:
-            constant = _of((math.copysign(1, value) > 0 and top) or -top, bottom, pi, root)
+            constant = _of(top if value > 0 else -top, bottom, pi, root)
             yield 2.0 * weight * top * bottom, constant
     for digits in range(1, 8):
         text = f"{value:.{digits - 1}e}"
@@ -146,12 +146,8 @@ def simplest_fraction(low: float, high: float) -> tuple[int, int]:
     top, bottom, before_top, before_bottom = 1, 0, 0, 1
     for _ in range(40):
         whole = math.floor(low)
-        if whole < low and whole + 1 > high:  # no whole number in between
-            pass
-        elif whole < low:
-            whole += 1
-            return whole * top + before_top, whole * bottom + before_bottom
-        else:
+        if whole == low or whole + 1 <= high:  # a whole number in between
+            whole += whole < low
             return whole * top + before_top, whole * bottom + before_bottom
         top, before_top = whole * top + before_top, top
         bottom, before_bottom = whole * bottom + before_bottom, bottom

@@ -3,7 +3,7 @@ answers are no better than one class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import torch
@@ -74,7 +74,8 @@ def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
 
 def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnostic:
     """The warning, with the reason why most of the unmet labels depend on nothing."""
-    untold = _untold(fitting, found)
+    silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
+    untold = where_set(_unmet(fitting, found) & silent)
     reached = _reached(fitting, untold)
     lost, idle = untold[~reached], untold[reached]
     head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
@@ -114,12 +115,6 @@ def _hint(fitting: Fitting) -> str:
     falls = truth_at(logic_named(fitting.program.logic), Numbers(), "and", (1.0, 1.0), 1.0, (0.25, 0.25)) <= 0
     logic = "`logic product` (a conjunction of small truths is not 0), " if falls else ""
     return f"try {soft}{logic}or other values to start from"
-
-
-def _untold(fitting: Fitting, found: Inferred) -> Tensor:
-    """The unmet training labels for whose atoms nothing was derived."""
-    silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
-    return where_set(_unmet(fitting, found) & silent)
 
 
 def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
@@ -256,7 +251,7 @@ def _other_ways(fitting: Fitting, rarer: float) -> str:
 def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evidence:
     """The evidence of a fit of ``program``, without the texts of its rules."""
     truths = (fitting.labels.lower + fitting.labels.upper).double() / 2
-    comparisons = _comparisons(program)
+    comparisons, operands = _texts(program)
     thresholds = [
         _threshold(name, comparisons.get(name, f"?{name}"), start, fitting.labels, truths)
         for name, start in fitting.starts.items()
@@ -270,8 +265,12 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evide
         if len(mine):
             predictions.append(Predictions(name, *(column[mine].numpy() for column in columns)))
     before = fitted.before.train, fitted.before.validation
-    operands = _operands(program)
-    learned = [Learned(each.name, each.kind, each.rules, _of(each, operands)) for each in fitting.parameters]
+    learned = []
+    for each in fitting.parameters:
+        text = operands.get(each.span) or _line(each.span)
+        learned.append(
+            Learned(each.name, each.kind, each.rules, text if each.kind in ("weight", "bias") else each.name)
+        )
     return Evidence(learned, thresholds, predictions, before, fitted.kept)
 
 
@@ -290,37 +289,23 @@ def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths:
     return Threshold(name, comparison, start.turns.numpy(), found, about.numpy())
 
 
-def _comparisons(program: CheckedProgram) -> dict[str, str]:
-    """By learned constant, the text of the first comparison that contains it."""
-    found: dict[str, str] = {}
-    for assertion in program.assertions:
-        for node in nodes(cast(ast.Expression, assertion.formula)):
-            if isinstance(node, ast.Comparison):
-                for each in nodes(node):
-                    if isinstance(each, ast.Learnable) and each.name is not None:
-                        found.setdefault(each.name, _line(node.span))
-    return found
-
-
-def _of(parameter: Parameter, operands: Mapping[Span, str]) -> str:
-    """The text of the operand or connective of a weight or a bias."""
-    if parameter.kind in ("weight", "bias"):
-        return operands.get(parameter.span) or _line(parameter.span)
-    return parameter.name
-
-
-def _operands(program: CheckedProgram) -> dict[Span, str]:
-    """The text of each weighted operand, by the position of its weight, and of each connective, by that of its bias."""
+def _texts(program: CheckedProgram) -> tuple[dict[str, str], dict[Span, str]]:
+    """By learned constant, the text of the first comparison that contains it; and the texts of weighted operands and of
+    connectives, by the positions of their weights and biases."""
+    constants: dict[str, str] = {}
     found: dict[Span, str] = {}
-    for assertion in program.assertions:
-        for node in nodes(cast(ast.Expression, assertion.formula)):
-            if isinstance(node, ast.Weighted):
-                found[node.weight.span] = _line(node.operand.span)
-            elif isinstance(node, (ast.And, ast.Or, ast.Implies)):
-                for each in node.attributes:
-                    if each.key == "bias" and isinstance(each.value, (ast.Number, ast.Learnable)):
-                        found[each.value.span] = _line(node.span)
-    return found
+    for node in (each for of in program.assertions for each in nodes(cast(ast.Expression, of.formula))):
+        if isinstance(node, ast.Comparison):
+            for each in nodes(node):
+                if isinstance(each, ast.Learnable) and each.name is not None:
+                    constants.setdefault(each.name, _line(node.span))
+        elif isinstance(node, ast.Weighted):
+            found[node.weight.span] = _line(node.operand.span)
+        elif isinstance(node, (ast.And, ast.Or, ast.Implies)):
+            for each in node.attributes:
+                if each.key == "bias" and isinstance(each.value, (ast.Number, ast.Learnable)):
+                    found[each.value.span] = _line(node.span)
+    return constants, found
 
 
 def _line(span: Span) -> str:

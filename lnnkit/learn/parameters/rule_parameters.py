@@ -133,14 +133,15 @@ def parametrised(
             limits |= ranges(cast("ast.Expression", assertions[-1].formula))
         else:
             assertions.append(assertion)
-    parameters = tuple(_placed(each, limits.get(each.name)) for each in found.values())
+    parameters = tuple(
+        replace(
+            each,
+            start=1.0 if each.start is None and each.kind in OF_LOGIC else each.start,
+            limits=limits.get(each.name),
+        )
+        for each in found.values()
+    )
     return replace(program, assertions=tuple(assertions)), parameters
-
-
-def _placed(each: Parameter, limits: Range | None) -> Parameter:
-    """The parameter with the limits and the default start of its position: 1 in connectives and truths."""
-    start = 1.0 if each.start is None and each.kind in OF_LOGIC else each.start
-    return replace(each, start=start, limits=limits)
 
 
 def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:
@@ -150,10 +151,9 @@ def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:
         name = naming.name(kind, value)
         if name is None:
             return value
-        marked = isinstance(value, ast.Learnable)
-        start = value.initial if isinstance(value, ast.Learnable) else plain(value)
-        start = None if start is None else float(start)
-        known = found.get(name) or Parameter(name, kind, (), start, marked, span)
+        given = value.initial if isinstance(value, ast.Learnable) else plain(value)
+        start = None if given is None else float(given)
+        known = found.get(name) or Parameter(name, kind, (), start, isinstance(value, ast.Learnable), span)
         rules = tuple(dict.fromkeys((*known.rules, rule)))
         found[name] = replace(known, rules=rules, start=start if known.start is None else known.start)
         return ast.Learnable(name, start, span=span)

@@ -82,7 +82,8 @@ def _with_values(statement: ast.RuleStatement, naming: Naming, values: Mapping[s
     bounds, span = statement.bounds, statement.span
     one = ast.Number(1, span=span)
     given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
-    lower, upper = (_as_value(end, span) for end in truths(*given, number, span, marked=marked))
+    ends = truths(*given, number, span, marked=marked)
+    lower, upper = (e if isinstance(e, (ast.Number, ast.Learnable)) else ast.Number(e, span=span) for e in ends)
     if (lower, upper) != given:
         bounds = ast.Bounds(lower, upper, span=span)
     return replace(statement, formula=formula, bounds=bounds)
@@ -93,7 +94,8 @@ def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
         name = naming.name(kind, value)
         if name is None or name not in values:
             return value
-        now = _short(values[name])
+        now = values[name]
+        now = int(now) if now.is_integer() and abs(now) < 2**53 else now
         if isinstance(value, ast.Learnable) and not is_opened(value):
             return replace(value, initial=now)
         return ast.Number(now, span=span)
@@ -102,40 +104,23 @@ def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
 
 
 def _plainly(node: ast.Expression) -> ast.Expression:
-    """A register equal to a relation becomes that relation; a register or unit without values stays bare."""
+    """A register equal to a relation becomes that relation; a register or unit without values stays bare. Other nodes
+    lose weights and biases of 1, the defaults, unless only a written weight is learned."""
     if isinstance(node, ast.Comparison | ast.Unit):
         learned = tuple(each for each in node.attributes if not any(map(is_opened, in_value(each.value))))
         if len(learned) != len(node.attributes):
             return replace(node, attributes=learned)
         return crisp_relation(node) if isinstance(node, ast.Comparison) else node
-    return _without_ones(node)
-
-
-def _short(value: float) -> float | int:
-    """Format integers without a fraction."""
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
-
-
-def _as_value(value: ast.Value | float, span: Span) -> ast.Value:
-    return value if isinstance(value, (ast.Number, ast.Learnable)) else ast.Number(value, span=span)
-
-
-def _without_ones(node: ast.Expression) -> ast.Expression:
-    """The node without weights and biases of 1, the defaults, unless only a written weight is learned."""
     if isinstance(node, (ast.And, ast.Or)):
         node = replace(node, operands=tuple(map(_without_one, node.operands)))
     elif isinstance(node, ast.Implies):
         bare = _without_one(node.antecedent)
         node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
-    attributes = getattr(node, "attributes", ())
-    kept = tuple(
-        each
-        for each in attributes
-        if each.key != "bias" or not isinstance(each.value, ast.Number) or each.value.value != 1
-    )
-    if len(kept) != len(attributes) and isinstance(node, (ast.And, ast.Or, ast.Implies)):
-        return replace(node, attributes=kept)
-    return node
+    else:
+        return node
+    ones = [each for each in node.attributes if isinstance(each.value, ast.Number) and each.value.value == 1]
+    kept = tuple(each for each in node.attributes if each.key != "bias" or each not in ones)
+    return replace(node, attributes=kept)
 
 
 def _without_one(operand: ast.Expression) -> ast.Expression:
