@@ -34,21 +34,17 @@ from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports] 
 )
 from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingImports]  # an extra
 
-from lnnkit.check.findings import nearest
-from lnnkit.check.walk import nodes
 from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.induction.induced_rule import Induced, donors
 from lnnkit.learn.induction.rule_induction import Limits, induce
-from lnnkit.learn.induction.rule_statements import declaration, rule_lines, statements
+from lnnkit.learn.induction.rule_statements import declaration, rule_lines, statements, with_values_quoted
 from lnnkit.learn.induction.rule_trials import Clock
-from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order
+from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order, without_rows
 from lnnkit.learn.induction.table_literals import LabelledTable, TableColumn, missing
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
-
-_SHOWN = 10  # values of a column, in a message
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):
@@ -119,7 +115,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._positive = self._place_of_positive()
         self.positive_ = None if self._positive is None else self.classes_[self._positive]
-        self._columns = [_bare(each) for each in columns]
+        self._columns = [without_rows(each) for each in columns]
         if self.rules is not None:
             self._fit_rules(columns, codes)
         else:
@@ -324,7 +320,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         rules = self.rules or ""
         used = [each for each in columns if each.name in rules or format_string(each.name) in rules]
         text = "".join(f"{format_statement(declaration(each))}\n" for each in used) + rules + "\n"
-        text = _with_values_quoted(text, used)
+        text = with_values_quoted(text, used)
         kb = self._told(text, columns)
         truth = (codes == self._positive).astype(float)
         kb.label(self.target, {"row": _ids(len(codes)), "truth": truth})
@@ -398,43 +394,6 @@ def _tell(kb: KnowledgeBase, column: TableColumn, own: TableColumn) -> None:
         gaps = [(row, value, 0.0, 1.0) for row in rows[unknown].tolist() for value in levels]
     if gaps:
         kb.tell(column.name, gaps)
-
-
-def _bare(column: TableColumn) -> TableColumn:
-    """The column without its rows; a category keeps its values."""
-    if column.numeric:
-        return column.of(np.zeros(0))
-    return column.of(np.array(sorted({each for each in column.values.tolist() if each is not None}), object))
-
-
-def _with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
-    """The program with the values of columns quoted. Raises ``ValueError`` for a value that no row has."""
-    values = {
-        each.name: sorted({value for value in each.values.tolist() if value is not None})
-        for each in columns
-        if not each.numeric
-    }
-    program, _ = parse(text)
-    bare: dict[int, ast.Constant] = {}
-    for statement in program.statements:
-        if not isinstance(statement, ast.RuleStatement | ast.AxiomStatement):
-            continue
-        for atom in (each for each in nodes(statement.formula) if isinstance(each, ast.Atom)):
-            value = atom.arguments[1] if len(atom.arguments) == 2 else None
-            known = values.get(atom.name)
-            if known is None or not isinstance(value, ast.Constant):
-                continue
-            if value.text in known:
-                if not value.quoted:
-                    bare[value.span.start] = value
-                continue
-            near = nearest(value.text, known)
-            shown = ", ".join(map(repr, known[:_SHOWN])) + (", ..." if len(known) > _SHOWN else "")
-            meant = f"; did you mean {near!r}?" if near else ""
-            raise ValueError(f"no row has {value.text!r} in the column {atom.name!r}; its values are {shown}{meant}")
-    for start in sorted(bare, reverse=True):
-        text = text[:start] + format_string(bare[start].text) + text[bare[start].span.end :]
-    return text
 
 
 def _ids(count: int) -> list[str]:

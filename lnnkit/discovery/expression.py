@@ -6,7 +6,7 @@ once. A sum inside a product starts with coefficient 1 or -1 and has no common f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -386,60 +386,3 @@ def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
     if exponent == 1:
         return base
     return base * base if exponent == 2 else base**exponent
-
-
-def free_constants(formula: Product) -> list[Constant]:
-    """The coefficients that `with_constants` takes, without those of 1 or -1 that stand first in a sum."""
-    found: list[Constant] = []
-
-    def note(each: Constant) -> Constant:
-        found.append(each)
-        return each
-
-    _rebuilt(formula, note, True)
-    return found
-
-
-def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
-    """The same formula with other coefficients."""
-    left = iter(values)
-    return _rebuilt(formula, lambda _: next(left), True)
-
-
-def regauged(formula: Product) -> Iterator[Product]:
-    """Equivalent formulas: in each, another term of one sum comes first, and its coefficient is factored out."""
-    for at, (base, exponent) in enumerate(formula.factors):
-        if not isinstance(base, Sum):
-            continue
-        for place, lead in enumerate(base.terms):
-            if place == 0 or (lead.coefficient.value < 0 and exponent != int(exponent)):
-                continue
-            by = raised(lead.coefficient, -1.0)
-            ordered = (lead, *base.terms[:place], *base.terms[place + 1 :])
-            terms = [Product(multiplied(term.coefficient, by), term.factors) for term in ordered]
-            terms[0] = Product(ONE, lead.factors)
-            factors = list(formula.factors)
-            factors[at] = (Sum(tuple(terms)), exponent)
-            outer = multiplied(formula.coefficient, raised(lead.coefficient, exponent))
-            yield Product(outer, tuple(factors))
-
-
-def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool) -> Product:
-    plain = formula.factors and formula.coefficient in (ONE, MINUS_ONE) and not outer
-    coefficient = formula.coefficient if plain else change(formula.coefficient)
-    factors: list[tuple[Base, float]] = []
-    for base, exponent in formula.factors:
-        match base:
-            case Variable():
-                made: Base = base
-            case Sum(terms):
-                leads = not terms[0].factors and terms[0].coefficient in (ONE, MINUS_ONE)  # the others are scaled to it
-                first = terms[0] if leads else _rebuilt(terms[0], change, False)
-                made = Sum((first, *(_rebuilt(each, change, True) for each in terms[1:])))
-            case Absolute(operand):
-                made = Absolute(_rebuilt(operand, change, False))
-            case Choice(left, right, above, below):
-                sides = (_rebuilt(each, change, False) for each in (left, right))
-                made = Choice(*sides, *(_rebuilt(each, change, True) for each in (above, below)))
-        factors.append((made, exponent))
-    return Product(coefficient, tuple(factors))

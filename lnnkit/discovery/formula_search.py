@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Iterable, Iterator
@@ -10,36 +9,36 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.discovery.constant_refinement import exact, refined, rounded, spread
-from lnnkit.discovery.exact_constants import MINUS_ONE, Constant
+from lnnkit.discovery.constant_refinement import (
+    exact,
+    free_constants,
+    refined,
+    regauged,
+    rounded,
+    spread,
+    with_constants,
+)
+from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import (
     Product,
     Variable,
-    absolute,
     choice,
     columns,
     constant,
     evaluate,
-    free_constants,
-    power,
-    product,
-    regauged,
     scaled,
     size,
     substituted,
     tidied,
-    total,
     unsized,
     variable,
-    with_constants,
 )
-from lnnkit.discovery.monomials import Features, Inputs, composite_terms, grid, monomial, monomials
+from lnnkit.discovery.formula_families import Family
+from lnnkit.discovery.monomials import Inputs
 from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
 from lnnkit.discovery.pareto_front import Scored, front
-from lnnkit.discovery.power_products import power_products
-from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns
-from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
-from lnnkit.discovery.table_splits import best_condition, settled_threshold
+from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns, told_apart
+from lnnkit.discovery.table_splits import best_condition, by_sizes, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 from lnnkit.discovery.weighted_rows import weighted
 
@@ -148,7 +147,7 @@ class _Run:
         self._test, self._train = np.sort(order[:held]), np.sort(order[held:])
         if not held:
             self._test = self._train
-        self._apart = _told_apart(self._filled)
+        self._apart = told_apart(self._filled)
         self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
         self._weighted = weighted(self._filled, target)
         self._errors = self._weighted.errors
@@ -256,104 +255,29 @@ class _Run:
             found.append(part.discovered(cases=cases - 1))
         above, below = (each.formula for each in found)
         condition = settled_threshold(condition, above, below, table, target)
-        sizes = [self._plain(each, table) for each in (above, below, *_by_sizes(above, below))]
+        sizes = [self._plain(each, table) for each in (above, below, *by_sizes(above, below))]
         for made in (choice(*condition.sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
             self._refined[made] = rounded(made, weighted(table, target))
         return self._exact(self._result().formula)
 
     def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
-        yield self._products(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0), sample)
-        yield self._sums(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0), sample, (1.0,))
+        def family(state: Reduced) -> Family:
+            return Family(state, self._target, self._errors, sample)
+
+        whole = family(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0))
+        yield whole.products()
+        yield whole.sums((1.0,))
         smaller, larger = np.array_split(self._generator.permutation(sample), [max(4, 2 * len(sample) // 3)])
         if len(larger) < 2:
             return
-        reductions = Reductions(inputs, self._target, smaller, larger)
-        levels = list(reductions.levels())
+        levels = list(Reductions(inputs, self._target, smaller, larger).levels())
         states = [state for level in reversed(levels) for state in level]
         for state in states:
-            if len(state.inputs) > 6 and len(states) > 4:
-                continue
-            yield self._sums(state, sample, (1.0, -1.0, 2.0, -2.0))
-            yield self._products(state, sample)
-            yield self._quotients(state, sample)
-        for state in states:
-            if len(state.inputs) <= 5:
-                yield self._composites(state, sample)
-
-    # --- families over a state ----------------------------------------------------------------------------------------
-
-    def _products(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
-        with np.errstate(all="ignore"):
-            target = self._target / state.scale
-        if np.isfinite(target).all():
-            plain = Inputs(tuple(variable(place) for place in range(len(state.inputs))), state.inputs.values)
-            for made in power_products(plain, target, self._errors / np.abs(state.scale), sample):
-                yield product(state.factor, substituted(made, state.inputs.formulas))
-
-    def _sums(self, state: Reduced, sample: np.ndarray, powers: Iterable[float]) -> Iterator[Product]:
-        inputs = state.inputs.at(sample)
-        wide = monomials(inputs, grid(len(inputs), 700, half=len(inputs) <= 3))
-        low = monomials(inputs, grid(len(inputs), 120, negative=False))
-        with np.errstate(all="ignore"):
-            plain = self._target[sample] / state.scale[sample]
-            for exponent in powers:
-                if exponent != 1 and ((plain == 0).any() or (exponent % 2 == 0 and np.ptp(np.sign(plain)) > 0)):
-                    continue
-                wanted = np.abs(plain) ** exponent * (np.sign(plain) if exponent % 2 else 1)
-                weight = np.abs(state.scale[sample] / exponent) * np.abs(plain) ** (1 - exponent)
-                weight = np.minimum(weight / np.median(weight), 30.0) if exponent != 1 else np.abs(state.scale[sample])
-                weight = weight / self._errors[sample]
-                if not np.isfinite(wanted).all() or not np.isfinite(weight).all():
-                    continue
-                for features in (wide, low):
-                    matrix = features.columns * weight[:, None]
-                    side = wanted * weight
-                    fits = (
-                        sparse_fits(matrix, side, most=6),
-                        sparse_fits(matrix, side, most=5, forced=(0,)),
-                        eliminated(matrix, side, most=12),
-                    )
-                    for fit in itertools.chain(*fits):
-                        inner = _sum_of(
-                            [monomial(state.inputs, features.exponents[place]) for place in fit.places], fit
-                        )
-                        if inner.coefficient.value == 0:
-                            continue
-                        sign = -1.0 if exponent % 2 == 0 and plain[0] < 0 else 1.0
-                        made = product(state.factor, power(inner, 1 / exponent))
-                        yield scaled(made, Constant(sign, int(sign), 1))
-
-    def _composites(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
-        """Add sums whose terms may contain a root, reciprocal or absolute value of a sum."""
-        terms, values = composite_terms(state.inputs.at(sample))
-        weight = state.scale[sample] / self._errors[sample]
-        for forced in ((), (0,)):
-            wanted = self._target[sample] / self._errors[sample]
-            for fit in sparse_fits(values * weight[:, None], wanted, most=4, forced=forced):
-                made = _sum_of([terms[place] for place in fit.places], fit)
-                yield product(state.factor, substituted(made, state.inputs.formulas))
-
-    def _quotients(self, state: Reduced, sample: np.ndarray) -> Iterator[Product]:
-        """Fit quotients ``y^p = P / Q`` as ``y^p q_0 = P - y^p (Q - q_0)``, for each monomial ``q_0`` of the
-        denominator."""
-        inputs = state.inputs.at(sample)
-        width = len(inputs)
-        plain = self._target[sample] / state.scale[sample]
-        for exponent in (1.0, 2.0):
-            if not np.isfinite(plain).all() or (exponent == 2 and np.ptp(np.sign(plain)) > 0):
-                continue
-            wanted = plain if exponent == 1 else plain**2
-            with np.errstate(all="ignore"):
-                weight = np.abs(state.scale[sample]) * np.abs(plain) ** (1 - exponent) / self._errors[sample]
-            if not np.isfinite(weight).all():
-                continue
-            for most in (80, 330):
-                features = monomials(inputs, grid(width, most, negative=width <= 2))
-                for made in _quotient_fits(state.inputs, features, wanted, weight):
-                    yield product(state.factor, power(made, 1 / exponent))
-
-    # --- formulas met -------------------------------------------------------------------------------------------------
+            if len(state.inputs) <= 6 or len(states) <= 4:
+                own = family(state)
+                yield from (own.sums((1.0, -1.0, 2.0, -2.0)), own.products(), own.quotients())
+        yield from (family(state).composites() for state in states if len(state.inputs) <= 5)
 
     def _add(self, formulas: Iterable[Product]) -> None:
         for number, formula in enumerate(formulas):
@@ -472,70 +396,6 @@ class _Run:
         return time.process_time() > self._end
 
 
-def _by_sizes(above: Product, below: Product) -> Iterator[Product]:
-    """Candidates for the maximum and the minimum of two formulas: their mean and half of the absolute difference, or an
-    absolute value, in case each is the negative of the other."""
-    half = Constant(0.5, 1, 2)
-    mean = scaled(total(above, below), half)
-    apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)
-    yield total(mean, apart)
-    yield total(mean, scaled(apart, MINUS_ONE))
-    yield absolute(above)
-    yield scaled(absolute(above), MINUS_ONE)
-
-
-def _told_apart(table: np.ndarray) -> list[int]:
-    """The columns that are no multiples of earlier ones, beside which neither would seem relevant."""
-    greatest = np.abs(table).max(0, initial=0.0)
-    found: list[int] = []
-    for place in np.flatnonzero(greatest):
-        own = table[:, place] / greatest[place]
-        others = table[:, found] / greatest[found]
-        same = (np.abs(np.abs(others) - np.abs(own)[:, None]) <= 1e-12 * np.abs(own)[:, None]).all(0)
-        turned = np.sign(others) * np.sign(own)[:, None]
-        if not (same & ((turned >= 0).all(0) | (turned <= 0).all(0))).any():
-            found.append(int(place))
-    return found
-
-
 def _is_plain(value: Constant) -> bool:
     """Whether the constant is a fraction of small numbers times a power of pi. Noise seldom imitates one."""
     return value.exact and not value.root and abs(value.numerator) * value.denominator <= 12
-
-
-def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weight: np.ndarray) -> Iterator[Product]:
-    """Fits of sums of ``features`` over sums of the low ones, for each leading term of the denominator."""
-    efforts = np.abs(features.exponents).sum(1)
-    below = np.flatnonzero(efforts <= 2)
-    for lead in below:
-        others = below[below != lead]
-        matrix = np.concatenate([features.columns, -features.columns[:, others] * wanted[:, None]], 1)
-        matrix = matrix / np.maximum(np.abs(features.columns[:, [lead]]), 1e-12) * weight[:, None]
-        side = wanted * np.sign(features.columns[:, lead]) * weight
-        fits = itertools.chain(
-            sparse_fits(matrix, side, most=5, pairs=20, beam=8), eliminated(matrix, side, most=10, exact=True)
-        )
-        for fit in fits:
-            quotient = _quotient(inputs, features, fit, int(lead), others)
-            if quotient is not None:
-                yield quotient
-
-
-def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: np.ndarray) -> Product | None:
-    """The quotient with ``lead`` and the fitted denominator terms below; None if the fit has no denominator terms."""
-    above: list[Product] = []
-    below = [monomial(inputs, features.exponents[lead])]
-    for place, value in zip(fit.places, fit.coefficients.tolist(), strict=True):
-        under = place - len(features.exponents)
-        of = place if under < 0 else int(others[under])
-        term = scaled(monomial(inputs, features.exponents[of]), Constant(value))
-        (above if under < 0 else below).append(term)
-    bottom = total(*below)
-    if not above or len(below) < 2 or bottom.coefficient.value == 0:
-        return None
-    return product(total(*above), power(bottom, -1.0))
-
-
-def _sum_of(terms: Iterable[Product], fit: Fit) -> Product:
-    pairs = zip(terms, fit.coefficients.tolist(), strict=True)
-    return total(*(scaled(term, Constant(value)) for term, value in pairs))

@@ -154,3 +154,17 @@ def _clipped(target: np.ndarray, ends: float = 0.02) -> np.ndarray:
 def _ranks(target: np.ndarray) -> np.ndarray:
     found = np.argsort(np.argsort(target, kind="stable"), kind="stable").astype(float)
     return (found - found.mean()) / (found.std() or 1.0)
+
+
+def told_apart(table: np.ndarray) -> list[int]:
+    """The columns that are no multiples of earlier ones, beside which neither would seem relevant."""
+    greatest = np.abs(table).max(0, initial=0.0)
+    found: list[int] = []
+    for place in np.flatnonzero(greatest):
+        own = table[:, place] / greatest[place]
+        others = table[:, found] / greatest[found]
+        same = (np.abs(np.abs(others) - np.abs(own)[:, None]) <= 1e-12 * np.abs(own)[:, None]).all(0)
+        turned = np.sign(others) * np.sign(own)[:, None]
+        if not (same & ((turned >= 0).all(0) | (turned <= 0).all(0))).any():
+            found.append(int(place))
+    return found

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.discovery.constant_refinement import spread
-from lnnkit.discovery.exact_constants import number, simplest_fraction
-from lnnkit.discovery.expression import Product, constant, evaluate, variable
+from lnnkit.discovery.exact_constants import MINUS_ONE, Constant, number, simplest_fraction
+from lnnkit.discovery.expression import Product, absolute, constant, evaluate, scaled, total, variable
 from lnnkit.discovery.variable_reductions import polynomial
 
 _TERMS = 28
@@ -163,3 +163,15 @@ def simple_between(low: float, high: float) -> float:
 def _digits(value: float) -> int:
     """How many a decimal has, without the zeros around them."""
     return len(repr(value).partition("e")[0].replace(".", "").strip("-0"))
+
+
+def by_sizes(above: Product, below: Product) -> Iterator[Product]:
+    """Candidates for the maximum and the minimum of two formulas: their mean and half of the absolute difference, or an
+    absolute value, in case each is the negative of the other."""
+    half = Constant(0.5, 1, 2)
+    mean = scaled(total(above, below), half)
+    apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)
+    yield total(mean, apart)
+    yield total(mean, scaled(apart, MINUS_ONE))
+    yield absolute(above)
+    yield scaled(absolute(above), MINUS_ONE)

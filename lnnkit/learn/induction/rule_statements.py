@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from lnnkit.check.findings import nearest
+from lnnkit.check.walk import nodes
 from lnnkit.learn.induction.induced_rule import Induced
 from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
-from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.parse import parse
+from lnnkit.syntax.printer import format_statement, format_string
 from lnnkit.syntax.span import Source, Span
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -18,6 +21,7 @@ ROW = "row"  # the sort of rows
 _NOWHERE = Span(Source("", ""), 0, 0)
 # Precision of a weight: those on the grid are whole hundredths for a span of 8, and no rule's span is near 800
 _DIGITS = 4
+_SHOWN = 10  # values of a column, in a message
 
 
 def statements(rule: Induced, columns: Sequence[TableColumn], target: str) -> list[str]:
@@ -146,3 +150,33 @@ def _number_text(value: float, column: TableColumn, *, apart: bool = False) -> s
         return f"{found:%Y-%m-%d}" if value.is_integer() else f"{found:%Y-%m-%d %H:%M:%S}"
     days = " days" if column.kind in ("date", "duration") else ""
     return f"{in_digits(value)}{days}"
+
+
+def with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
+    """The program with the values of columns quoted. Raises ``ValueError`` for a value that no row has."""
+    values = {
+        each.name: sorted({value for value in each.values.tolist() if value is not None})
+        for each in columns
+        if not each.numeric
+    }
+    program, _ = parse(text)
+    bare: dict[int, ast.Constant] = {}
+    for statement in program.statements:
+        if not isinstance(statement, ast.RuleStatement | ast.AxiomStatement):
+            continue
+        for atom in (each for each in nodes(statement.formula) if isinstance(each, ast.Atom)):
+            value = atom.arguments[1] if len(atom.arguments) == 2 else None
+            known = values.get(atom.name)
+            if known is None or not isinstance(value, ast.Constant):
+                continue
+            if value.text in known:
+                if not value.quoted:
+                    bare[value.span.start] = value
+                continue
+            near = nearest(value.text, known)
+            shown = ", ".join(map(repr, known[:_SHOWN])) + (", ..." if len(known) > _SHOWN else "")
+            meant = f"; did you mean {near!r}?" if near else ""
+            raise ValueError(f"no row has {value.text!r} in the column {atom.name!r}; its values are {shown}{meant}")
+    for start in sorted(bare, reverse=True):
+        text = text[:start] + format_string(bare[start].text) + text[bare[start].span.end :]
+    return text

@@ -132,3 +132,10 @@ def in_order(
     order = order[weight[order] > 0]
     shares = np.ones(len(order)) if not (weight % 1).any() else weight[order] / weight[order].mean()
     return [each.of(each.values[order]) for each in columns], codes[order], shares
+
+
+def without_rows(column: TableColumn) -> TableColumn:
+    """The column without its rows; a category keeps its values."""
+    if column.numeric:
+        return column.of(np.zeros(0))
+    return column.of(np.array(sorted({each for each in column.values.tolist() if each is not None}), object))
