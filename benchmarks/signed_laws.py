@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 
 from benchmarks.arithmetic.laws import Law, feynman
-from lnnkit.discovery.formula_search import Search, discover
+from lnnkit.discovery.formula_search import FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_text
 
 ROWS, SECONDS, TOLERANCE, NOISY = 300, 8.0, 1e-6, 0.05
@@ -150,7 +150,7 @@ def main(half: str = "held-out", noise: str = "0", seconds: str = str(SECONDS)) 
     for law in chosen:
         table, target = table_of(law, float(noise), 1)
         began = time.process_time()
-        formula = discover(table, target, Search(float(seconds))).formula
+        formula = discover(table, target, FormulaSearch(float(seconds))).formula
         took = time.process_time() - began
         names = [*law.names, *(f"z{place}" for place in range(table.shape[1] - len(law.names)))]
         text = formula_text(formula, names)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, RegressorMixin  # pyright: ignore[report
 from sklearn.utils.validation import check_is_fitted, validate_data  # pyright: ignore[reportMissingImports]  # an extra
 
 from lnnkit.discovery.expression import evaluate
-from lnnkit.discovery.formula_search import Search, discover
+from lnnkit.discovery.formula_search import FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_latex, formula_text, program_text
 from lnnkit.syntax.printer import format_predicate
 
@@ -70,7 +70,7 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         self._names = [f"x{place}" for place in range(X.shape[1])] if names is None else [str(each) for each in names]
         self.target_ = _apart(name if isinstance(name, str) and name else "y", self._names)
         seed = 0 if self.random_state is None else int(self.random_state)
-        found = discover(X, y, Search(float(self.seconds), float(self.held_out), seed))
+        found = discover(X, y, FormulaSearch(float(self.seconds), float(self.held_out), seed))
         if found.doubt:
             warnings.warn(found.doubt, UserWarning, stacklevel=2)
         self._formula = found.formula

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.outcome import Outcome
 from lnnkit.discovery.expression import evaluate
-from lnnkit.discovery.formula_search import Search, discover
+from lnnkit.discovery.formula_search import FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_text
 
 WINDOW, AHEAD = 60, 14
@@ -55,7 +55,7 @@ def forecast(past: np.ndarray, ahead: int, seed: int) -> tuple[np.ndarray, str]:
     """The infected of the next days from ``past``, ``[days, 3]``, and the two terms."""
     state = past[:-1]
     infection, recovery = past[:-1, 0] - past[1:, 0], past[1:, 2] - past[:-1, 2]
-    terms = [discover(state, target, Search(SECONDS, seed=seed)).formula for target in (infection, recovery)]
+    terms = [discover(state, target, FormulaSearch(SECONDS, seed=seed)).formula for target in (infection, recovery)]
     now, whole = past[-1].copy(), float(past[-1].sum())
     found: list[float] = []
     for _ in range(ahead):

@@ -18,7 +18,7 @@ from benchmarks.arithmetic.batch import RuleShape
 from benchmarks.arithmetic.laws import KINDS, Law, feynman, random_law
 from benchmarks.arithmetic.outcome import Outcome
 from lnnkit.discovery.expression import evaluate
-from lnnkit.discovery.formula_search import Search, discover
+from lnnkit.discovery.formula_search import FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_text
 
 ROWS, SECONDS, FRESH = 1000, 30.0, 2000
@@ -126,7 +126,7 @@ def _fitted(
 ) -> tuple[Predictor, str]:
     names = [*law.names, *(f"z{place}" for place in range(table.shape[1] - len(law.names)))]
     if model == "FormulaRegressor":
-        formula = discover(table, target, Search(seconds, seed=seed)).formula
+        formula = discover(table, target, FormulaSearch(seconds, seed=seed)).formula
         return lambda rows: evaluate(formula, rows), formula_text(formula, names)
     return _gplearn(table, target, seed, seconds)
 

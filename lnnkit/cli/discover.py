@@ -47,7 +47,7 @@ def command(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from lnnkit.cli.init import surveyed
-    from lnnkit.discovery.formula_search import Search, discover
+    from lnnkit.discovery.formula_search import FormulaSearch, discover
     from lnnkit.output import write_text
 
     output = arguments.output
@@ -62,7 +62,7 @@ def command(arguments: argparse.Namespace) -> int:
         message = f'no row has a number in the column "{columns[target].title}"'
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
     next_step = f"try `lnnkit run {output}`"
-    found = discover(cells[:, places], cells[:, target], Search(arguments.seconds, seed=arguments.seed % 2**63))
+    found = discover(cells[:, places], cells[:, target], FormulaSearch(arguments.seconds, seed=arguments.seed % 2**63))
     if output is not None:
         inputs = [columns[place] for place in places]
         program = _program(found, table, columns[target], inputs, Path(output).resolve().parent)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from lnnkit.discovery.exact_constants import MINUS_ONE, ONE, Constant, multiplied, raised, snapped
-from lnnkit.discovery.expression import Absolute, Base, Choice, Product, Sum, Variable, substituted, variable
+from lnnkit.discovery.expression import Absolute, Base, Choice, ColumnVariable, Product, Sum, substituted, variable
 from lnnkit.discovery.weighted_rows import WeightedRows
 
 _EASED, _TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
@@ -239,7 +239,7 @@ def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bo
     factors: list[tuple[Base, float]] = []
     for base, exponent in formula.factors:
         match base:
-            case Variable():
+            case ColumnVariable():
                 made: Base = base
             case Sum(terms):
                 leads = not terms[0].factors and terms[0].coefficient in (ONE, MINUS_ONE)  # the others are scaled to it

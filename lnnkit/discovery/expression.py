@@ -16,7 +16,7 @@ from lnnkit.discovery.exact_constants import MINUS_ONE, ONE, Constant, multiplie
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class ColumnVariable:
     """The column with an index."""
 
     place: int
@@ -54,14 +54,14 @@ class Choice:
     below: Product
 
 
-Base = Variable | Sum | Absolute | Choice
+Base = ColumnVariable | Sum | Absolute | Choice
 """What may stand under a power."""
 
 
 def operands(base: Base) -> tuple[Product, ...]:
     """The formulas that stand directly inside a base."""
     match base:
-        case Variable():
+        case ColumnVariable():
             return ()
         case Sum(terms):
             return terms
@@ -82,7 +82,7 @@ def constant(value: Constant | float) -> Product:
 
 def variable(place: int) -> Product:
     """A column as a formula."""
-    return Product(ONE, ((Variable(place), 1.0),))
+    return Product(ONE, ((ColumnVariable(place), 1.0),))
 
 
 def scaled(term: Product, by: Constant) -> Product:
@@ -249,7 +249,7 @@ def _ordered(powers: dict[Base, float]) -> tuple[tuple[Base, float], ...]:
 
 @lru_cache(maxsize=65536)
 def _key(base: Base) -> tuple[int, str]:
-    return (0, f"{base.place:06d}") if isinstance(base, Variable) else (1, repr(base))
+    return (0, f"{base.place:06d}") if isinstance(base, ColumnVariable) else (1, repr(base))
 
 
 def _as_base(operand: Product) -> Base:
@@ -274,7 +274,7 @@ def unsized(formula: Product, positive: frozenset[int]) -> Product:
         inner = Product(ONE, ((base, 1.0),))
         if isinstance(base, Absolute):
             bare = unsized(base.operand, positive)
-            plain = all(isinstance(each, Variable) and each.place in positive for each, _ in bare.factors)
+            plain = all(isinstance(each, ColumnVariable) and each.place in positive for each, _ in bare.factors)
             inner = bare if plain and bare.coefficient.value > 0 else inner
         found.append(power(inner, exponent))
     return product(*found)
@@ -302,7 +302,7 @@ def _base_size(base: Base) -> int:
 
 def columns(formula: Product) -> frozenset[int]:
     """The indices of the columns that the formula reads."""
-    read = {base.place for base, _ in formula.factors if isinstance(base, Variable)}
+    read = {base.place for base, _ in formula.factors if isinstance(base, ColumnVariable)}
     return frozenset(read.union(*(columns(each) for base, _ in formula.factors for each in operands(base))))
 
 
@@ -314,7 +314,7 @@ def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Prod
         if made is None:
             inner = (replaced(each, change) for each in operands(base))
             match base:
-                case Variable():
+                case ColumnVariable():
                     made = Product(ONE, ((base, 1.0),))
                 case Sum():
                     made = total(*inner)
@@ -328,7 +328,7 @@ def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Prod
 
 def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
     """The formula with a formula substituted for each column."""
-    return replaced(formula, lambda base: inputs[base.place] if isinstance(base, Variable) else None)
+    return replaced(formula, lambda base: inputs[base.place] if isinstance(base, ColumnVariable) else None)
 
 
 def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
@@ -368,7 +368,7 @@ def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:
 
 def _base_value(base: Base, table: np.ndarray) -> np.ndarray:
     match base:
-        case Variable(place):
+        case ColumnVariable(place):
             return table[:, place]
         case Sum(terms):
             found = _value(terms[0], table)

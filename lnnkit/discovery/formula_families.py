@@ -12,12 +12,12 @@ from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import Product, power, product, scaled, substituted, total, variable
 from lnnkit.discovery.monomials import Features, Inputs, composite_terms, grid, monomial, monomials
 from lnnkit.discovery.power_products import power_products
-from lnnkit.discovery.sparse_sums import Fit, eliminated, sparse_fits
+from lnnkit.discovery.sparse_sums import SparseFit, eliminated, sparse_fits
 from lnnkit.discovery.variable_reductions import Reduced
 
 
 @dataclass(frozen=True)
-class Family:
+class FormulaFamily:
     """Formulas over the inputs of a ``state``, for ``target`` (rows,) with these ``errors`` (rows,), fitted to the rows
     ``sample``."""
 
@@ -116,7 +116,7 @@ def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weigh
                 yield quotient
 
 
-def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: np.ndarray) -> Product | None:
+def _quotient(inputs: Inputs, features: Features, fit: SparseFit, lead: int, others: np.ndarray) -> Product | None:
     """The quotient with ``lead`` and the fitted denominator terms below; None if the fit has no denominator terms."""
     above: list[Product] = []
     below = [monomial(inputs, features.exponents[lead])]
@@ -131,6 +131,6 @@ def _quotient(inputs: Inputs, features: Features, fit: Fit, lead: int, others: n
     return product(total(*above), power(bottom, -1.0))
 
 
-def _sum_of(terms: Iterable[Product], fit: Fit) -> Product:
+def _sum_of(terms: Iterable[Product], fit: SparseFit) -> Product:
     pairs = zip(terms, fit.coefficients.tolist(), strict=True)
     return total(*(scaled(term, Constant(value)) for term, value in pairs))

@@ -20,8 +20,8 @@ from lnnkit.discovery.constant_refinement import (
 )
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import (
+    ColumnVariable,
     Product,
-    Variable,
     choice,
     columns,
     constant,
@@ -33,10 +33,10 @@ from lnnkit.discovery.expression import (
     unsized,
     variable,
 )
-from lnnkit.discovery.formula_families import Family
+from lnnkit.discovery.formula_families import FormulaFamily
 from lnnkit.discovery.monomials import Inputs
 from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
-from lnnkit.discovery.pareto_front import Scored, front
+from lnnkit.discovery.pareto_front import ScoredFormula, front
 from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns, told_apart
 from lnnkit.discovery.table_splits import best_condition, by_sizes, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
@@ -61,7 +61,7 @@ _FEW, _MANY = 250, 2000  # rows to which constants are fitted at first, and in t
 
 
 @dataclass(frozen=True)
-class Search:
+class FormulaSearch:
     """The limits of a search: ``seconds`` of CPU time, checked after each step, and ``held_out``, the share of the rows
     that selects the formula."""
 
@@ -76,7 +76,7 @@ class Discovered:
     the rows from which that is far, and by which it was not judged if they look like outliers. ``doubt`` says, where so
     few rows cannot confirm the formula, why."""
 
-    pareto: tuple[Scored, ...]
+    pareto: tuple[ScoredFormula, ...]
     chosen: int
     far: tuple[int, ...] = ()
     doubt: str = ""
@@ -86,11 +86,11 @@ class Discovered:
         return self.pareto[self.chosen].formula
 
 
-def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None) -> Discovered:
+def discover(table: np.ndarray, target: np.ndarray, search: FormulaSearch | None = None) -> Discovered:
     """The formulas for ``target``, ``[rows]``, over the columns of ``table``, ``[rows, columns]``; NaN marks a missing
     cell. Rows without a target are left out; a formula is scored on the rows that have all the cells that it reads.
     Raises ValueError if no row has a target."""
-    search = search or Search()
+    search = search or FormulaSearch()
     given = np.isfinite(target)
     table, target = table[given], target[given]
     if not len(target):
@@ -98,7 +98,7 @@ def discover(table: np.ndarray, target: np.ndarray, search: Search | None = None
     generator = np.random.default_rng(search.seed)
     units, unit = np.array([_unit(column) for column in table.T]), _unit(target)
     table, target = table * units, target * unit
-    run = _Run(table, target, search, generator)
+    run = _SearchRun(table, target, search, generator)
     found = run.settled(run.discovered())
     rows = weighted(table, target).measured(found.formula)
     rest = np.abs(rows.rest(found.formula))
@@ -126,7 +126,7 @@ def _unit(values: np.ndarray) -> float:
     )
 
 
-def _in_units(found: Scored, units: np.ndarray, unit: float) -> Scored:
+def _in_units(found: ScoredFormula, units: np.ndarray, unit: float) -> ScoredFormula:
     """The formula of columns and a target that were multiplied by their units, as one of those that were not."""
     inputs = [scaled(variable(place), Constant(own)) for place, own in enumerate(units.tolist())]
     made = scaled(substituted(found.formula, inputs), Constant(1 / unit))
@@ -135,8 +135,10 @@ def _in_units(found: Scored, units: np.ndarray, unit: float) -> Scored:
     return replace(found, formula=whole)
 
 
-class _Run:
-    def __init__(self, table: np.ndarray, target: np.ndarray, search: Search, generator: np.random.Generator) -> None:
+class _SearchRun:
+    def __init__(
+        self, table: np.ndarray, target: np.ndarray, search: FormulaSearch, generator: np.random.Generator
+    ) -> None:
         self._generator, self._end = generator, time.process_time() + search.seconds
         self._table, self._target = table, target
         known = [column[np.isfinite(column)] for column in table.T]
@@ -250,8 +252,8 @@ class _Run:
         found: list[Discovered] = []
         for own in (holds, ~holds):
             left = max(0.5, (end - time.process_time()) / (2 - len(found)))
-            search = Search(left, 0.3, int(self._generator.integers(2**31)))
-            part = _Run(table[own], target[own], search, self._generator)
+            search = FormulaSearch(left, 0.3, int(self._generator.integers(2**31)))
+            part = _SearchRun(table[own], target[own], search, self._generator)
             found.append(part.discovered(cases=cases - 1))
         above, below = (each.formula for each in found)
         condition = settled_threshold(condition, above, below, table, target)
@@ -262,8 +264,8 @@ class _Run:
         return self._exact(self._result().formula)
 
     def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
-        def family(state: Reduced) -> Family:
-            return Family(state, self._target, self._errors, sample)
+        def family(state: Reduced) -> FormulaFamily:
+            return FormulaFamily(state, self._target, self._errors, sample)
 
         whole = family(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0))
         yield whole.products()
@@ -353,7 +355,7 @@ class _Run:
         if self._exact(formula):
             return True
         simple = all(map(_is_plain, free_constants(formula))) and size(formula) <= _SIMPLE
-        simple &= not early or all(isinstance(base, Variable) for base, _ in formula.factors)
+        simple &= not early or all(isinstance(base, ColumnVariable) for base, _ in formula.factors)
         noise = bool(self._chosen) and simple and self._is_noise(rest, rows)
         return noise and not self._overlooked(self._chosen)
 
@@ -389,7 +391,7 @@ class _Run:
         found, chosen = front(used, self._weighted.at(self._test))
         if not found:
             mean = constant(Constant(float(self._target.mean())))
-            return Discovered((Scored(mean, size(mean), 1.0),), 0)
+            return Discovered((ScoredFormula(mean, size(mean), 1.0),), 0)
         return Discovered(tuple(found), chosen)
 
     def _late(self) -> bool:

@@ -10,9 +10,9 @@ from lnnkit.discovery.expression import (
     Absolute,
     Base,
     Choice,
+    ColumnVariable,
     Product,
     Sum,
-    Variable,
     columns,
     operands,
     replaced,
@@ -97,7 +97,7 @@ class _Plain:
 
     def _base(self, base: Base, around: int) -> str:
         match base:
-            case Variable(place):
+            case ColumnVariable(place):
                 return self._name(place, around)
             case Absolute(operand):
                 return self.ABSOLUTE.format(self.product(operand, _LOOSE))

@@ -23,7 +23,7 @@ _EXACT = 1e-10  # relative to the target: smaller errors are rounding
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredFormula:
     """A formula, its size, and its error on held-out rows: the mean absolute residual over that of the best constant,
     both capped at the 95th percentile of the latter: 0 for an exact formula, 1 for one that predicts nothing."""
 
@@ -32,7 +32,7 @@ class Scored:
     error: float
 
 
-def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[Scored], int]:
+def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[ScoredFormula], int]:
     """The formulas that have a smaller error than all smaller ones, from the smallest on, and the index of the choice.
     A formula that is undefined in some rows is left out; if all are, the list is empty and the index -1."""
     pairs = [(formula, rest) for formula in formulas if np.isfinite(rest := np.abs(rows.rest(formula))).all()]
@@ -47,7 +47,7 @@ def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[Scored]
     cap = float(np.quantile(middle, _CAP)) or 1.0
     usual = float(np.minimum(middle, cap).mean()) or 1.0
     scored = [
-        Scored(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual)
+        ScoredFormula(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual)
         for (formula, _), rest in zip(pairs, residuals, strict=True)
     ]
     floor = _EXACT * float(np.sqrt(np.mean(np.square(rows.target / rows.errors))))

@@ -14,7 +14,7 @@ _NOTHING = 1e-26  # share of the sum of squares that an exact fit leaves
 
 
 @dataclass(frozen=True)
-class Fit:
+class SparseFit:
     """The indices of the terms, their coefficients, and the share of the sum of squares that is left."""
 
     places: tuple[int, ...]
@@ -30,7 +30,7 @@ def sparse_fits(
     beam: int = 12,
     pairs: int = 40,
     forced: Sequence[int] = (),
-) -> Iterator[Fit]:
+) -> Iterator[SparseFit]:
     """The best sets of each size up to ``most``, all with the ``forced`` features, by least squares against
     ``[rows]``."""
     norm = np.linalg.norm(features, axis=0)
@@ -42,12 +42,12 @@ def sparse_fits(
     if square == 0 or not len(usable):
         return
 
-    def fit(chosen: Sequence[int]) -> Fit:
+    def fit(chosen: Sequence[int]) -> SparseFit:
         columns = scaled[:, list(chosen)]
         found = np.linalg.lstsq(columns, target, rcond=None)[0]
         rest = target - columns @ found
         places = tuple(int(usable[each]) for each in chosen)
-        return Fit(places, found / norm[list(places)], float(rest @ rest) / square)
+        return SparseFit(places, found / norm[list(places)], float(rest @ rest) / square)
 
     basis = np.linalg.qr(scaled[:, held])[0] if held else np.zeros((len(target), 0))
     free, rest = without(scaled, basis), without(target, basis)
@@ -99,7 +99,7 @@ def sparse_fits(
         best = sorted(zip(fits, current, strict=True), key=lambda each: each[0].left)
 
 
-def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[Fit]:
+def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[SparseFit]:
     """Backward elimination: drops the feature that costs least, one at a time, and yields the sets of at most ``most``
     features. ``exact``: only if all together fit exactly; then many can be dropped at once, so more are allowed."""
     norm = np.linalg.norm(features, axis=0)
@@ -121,7 +121,7 @@ def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bo
         if exact and float(rest @ rest) > 1e-20 * square:
             return
         if len(chosen) <= most:
-            yield Fit(tuple(map(int, chosen)), found / norm[chosen], float(rest @ rest) / square)
+            yield SparseFit(tuple(map(int, chosen)), found / norm[chosen], float(rest @ rest) / square)
         cost = found**2 / np.square(inverse).sum(1)
         lost = cost < 1e-22 * square
         if lost.sum() > 1:

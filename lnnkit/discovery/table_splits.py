@@ -24,7 +24,7 @@ _ROWS, _NEAR = 1500, 120  # rows on which conditions are compared, and threshold
 
 
 @dataclass(frozen=True)
-class Condition:
+class SplitCondition:
     """``left > right``, both columns by index; where ``right`` is None, the left column against ``threshold``."""
 
     left: int
@@ -44,7 +44,7 @@ class Condition:
 
 def best_condition(
     table: np.ndarray, target: np.ndarray, chosen: list[int], generator: np.random.Generator, *, sharp: bool = False
-) -> Condition | None:
+) -> SplitCondition | None:
     """The condition with the smallest residuals, if these are at most half of those of one polynomial; ``table`` has no
     missing cells. ``sharp``: if they are also at most a third of those left by conditions that split the rows
     elsewhere, since a curve that bends everywhere gains from any condition."""
@@ -59,7 +59,7 @@ def best_condition(
         for terms in {min(_TERMS, max(2, len(train) // share)) for share in (4, 10)}
     ]
     whole = min(each.left_by(np.ones(len(target), dtype=bool)) for each in found)
-    best: tuple[float, Condition] | None = None
+    best: tuple[float, SplitCondition] | None = None
     for each in found:
         met = _best_of(each, table, chosen, order, whole, sharp=sharp)
         if met is not None and (best is None or met[0] < best[0]):
@@ -92,7 +92,7 @@ class _Polynomials:
 
 def _best_of(
     sides: _Polynomials, table: np.ndarray, chosen: list[int], order: np.ndarray, whole: float, *, sharp: bool
-) -> tuple[float, Condition] | None:
+) -> tuple[float, SplitCondition] | None:
     """The residuals that the best condition leaves, and that condition; see `best_condition`."""
     scored = [(sides.left_by(each.holds(table)), each) for each in _conditions(table, chosen)]
     if not scored:
@@ -101,7 +101,7 @@ def _best_of(
     if best.right is None:
         own = np.unique(table[order, best.left])
         near = own[np.argsort(np.abs(own - best.threshold))[:_NEAR]]
-        finer = [Condition(best.left, None, float(each)) for each in near]
+        finer = [SplitCondition(best.left, None, float(each)) for each in near]
         tried = [(sides.left_by(each.holds(table)), each) for each in finer]
         least, best = min([(least, best), *tried], key=lambda pair: pair[0])
     if not np.isfinite(least) or not least <= _GAIN * whole:
@@ -111,17 +111,17 @@ def _best_of(
     return None if sharp and elsewhere and not least <= _SHARP * min(elsewhere) else (least, best)
 
 
-def _conditions(table: np.ndarray, chosen: list[int]) -> Iterator[Condition]:
+def _conditions(table: np.ndarray, chosen: list[int]) -> Iterator[SplitCondition]:
     for place in chosen:
         for threshold in np.unique(np.quantile(table[:, place], np.linspace(0.1, 0.9, 17))):
-            yield Condition(place, None, float(threshold))
+            yield SplitCondition(place, None, float(threshold))
     for one, other in itertools.combinations(chosen, 2):
-        yield Condition(one, other)
+        yield SplitCondition(one, other)
 
 
 def settled_threshold(
-    condition: Condition, above: Product, below: Product, table: np.ndarray, target: np.ndarray
-) -> Condition:
+    condition: SplitCondition, above: Product, below: Product, table: np.ndarray, target: np.ndarray
+) -> SplitCondition:
     """The condition with its threshold moved to where the other formula is better, at the simplest number there."""
     if condition.right is not None:
         return condition
@@ -141,7 +141,7 @@ def settled_threshold(
     start, stop = own[order[max(best[0] - 1, 0)]], own[order[min(best[-1], len(own) - 1)]]
     if not start < stop:
         return condition
-    return Condition(condition.left, None, simple_between(float(start), float(stop)))
+    return SplitCondition(condition.left, None, simple_between(float(start), float(stop)))
 
 
 def simple_between(low: float, high: float) -> float:

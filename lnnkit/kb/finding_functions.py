@@ -12,7 +12,7 @@ import pyarrow as pa
 from lnnkit.answer_table import Answers
 from lnnkit.check.program import CheckedProgram, Fact, Query, Unknown
 from lnnkit.discovery.expression import evaluate
-from lnnkit.discovery.formula_search import Discovered, Search, discover
+from lnnkit.discovery.formula_search import Discovered, FormulaSearch, discover
 from lnnkit.discovery.formula_text import case_texts, formula_text
 from lnnkit.errors import ProgramError
 from lnnkit.kb.asking import answers
@@ -180,7 +180,12 @@ Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, 
 
 
 def find_functions(
-    session: Session, learner: Learner, trained: frozenset[str], search: Search, validation: float, most: int | None
+    session: Session,
+    learner: Learner,
+    trained: frozenset[str],
+    search: FormulaSearch,
+    validation: float,
+    most: int | None,
 ) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
     """Find the formulas of the unknown functions of the rules ``trained``; the learner takes them. Labels held out for
     ``validation`` are not used. A statement has ``most`` instances (None: as many as fit). Last are warnings:
@@ -215,7 +220,7 @@ def find_functions(
     return described, warnings
 
 
-def _discovered(rows: Rows, search: Search) -> Discovered:
+def _discovered(rows: Rows, search: FormulaSearch) -> Discovered:
     """A formula from rows without missing terms if most rows are complete; errors are measured on all held-out rows."""
     whole = rows.whole
     if whole.sum() < max(_PLENTY, len(rows) / 2):

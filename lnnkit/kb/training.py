@@ -132,10 +132,10 @@ def _functions(
     """The formulas of the unknown functions of the rules ``trained``, and warnings about them."""
     if not learner.seeking(trained):
         return (), ()
-    from lnnkit.discovery.formula_search import Search
+    from lnnkit.discovery.formula_search import FormulaSearch
     from lnnkit.kb.finding_functions import find_functions
 
-    search = Search(seconds, seed=settings.seed % 2**63)
+    search = FormulaSearch(seconds, seed=settings.seed % 2**63)
     return find_functions(session, learner, trained, search, settings.validation, instances)
 
 

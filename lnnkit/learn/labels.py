@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram
-from lnnkit.learn.replay.recorded_inference import Trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import Given
@@ -105,7 +105,7 @@ def _spread(given: Given, program: CheckedProgram) -> Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LabelledBounds:
     """The bounds of labelled atoms at a fixpoint (crossed if arrested), their keys, and what set them (-1: nothing)."""
 
     lower: Tensor
@@ -114,16 +114,16 @@ class Told:
     events: tuple[Tensor, Tensor]
 
 
-def told_of(found: Trace, own: Labels) -> Told:
+def told_of(found: RecordedInference, own: Labels) -> LabelledBounds:
     """The bounds of the labelled atoms at the fixpoint of a trace."""
     prepared = found.fixpoint.prepared
     rows = own.rows(prepared.grounding.atoms).long()
     prepared.state.extend(prepared.grounding.atoms)
     bounds = Bounds(*map(torch.from_numpy, prepared.state.bounds(rows.numpy())))
-    return Told(bounds.lower.double(), bounds.upper.double(), *last_events(found, rows))
+    return LabelledBounds(bounds.lower.double(), bounds.upper.double(), *last_events(found, rows))
 
 
-def last_events(found: Trace, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+def last_events(found: RecordedInference, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The keys of both bounds of atom rows, and their last events, before an arrest if there was one."""
     events = found.replayer.events
     state = found.fixpoint.prepared.state

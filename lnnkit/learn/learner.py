@@ -17,7 +17,7 @@ from lnnkit.graph.lifting import build
 from lnnkit.learn.fitting.checkpoint import Checkpoint
 from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
-from lnnkit.learn.fitting.gradient_descent import Fitted, Listen, as_it_stands, descend
+from lnnkit.learn.fitting.gradient_descent import FittedValues, Listen, as_it_stands, descend
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.parameters.constant_literals import Dropped, without
@@ -144,7 +144,7 @@ class Learner:
         listen: Listen | None,
         checkpoint: Path | None,
         bindings: Sequence[Binding] = (),
-    ) -> tuple[Fitted, Evidence, tuple[Diagnostic, ...]]:
+    ) -> tuple[FittedValues, Evidence, tuple[Diagnostic, ...]]:
         """Fit the parameters of the rules ``trained``; the module takes the values. Returns the evidence for a report,
         without the texts of the rules, and the findings. Literals that were dropped from trained rules are restored.
         Raises `Unstarted`, and what `descend` does."""

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import any_set
-from lnnkit.learn.labels import Labels, Told
-from lnnkit.learn.replay.recorded_inference import Trace
+from lnnkit.learn.labels import LabelledBounds, Labels
+from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.logic.bounds import tolerance
 from lnnkit.scores import NumberScore, Score, Scores
 
@@ -17,7 +17,7 @@ _BINS = 10  # bins of the expected calibration error, as is usual (Guo et al. 20
 _LEAST = 1e-15  # truths are clipped for the logarithm
 
 
-def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -> Scores:
+def scores(found: RecordedInference, own: Labels, told: LabelledBounds, which: Tensor | None = None) -> Scores:
     """The scores of a fixpoint for its labels, or for the labels with the indices ``which``."""
     predicates: dict[str, Score] = {}
     numbers: dict[str, NumberScore] = {}
@@ -30,7 +30,7 @@ def scores(found: Trace, own: Labels, told: Told, which: Tensor | None = None) -
     return Scores(predicates, contradiction_count(found), numbers)
 
 
-def accuracy(found: Trace, own: Labels, told: Told, which: Tensor) -> float | None:
+def accuracy(found: RecordedInference, own: Labels, told: LabelledBounds, which: Tensor) -> float | None:
     """The accuracy that `scores` have for the labels with the indices ``which``; None if all are of numbers."""
     right, total = 0.0, 0
     for name, mine in _by_name(own, which):
@@ -52,11 +52,11 @@ def _by_name(own: Labels, which: Tensor | None) -> Iterator[tuple[str, Tensor]]:
             yield name, mine
 
 
-def _bounds(of: Labels | Told, which: Tensor) -> tuple[Tensor, Tensor]:
+def _bounds(of: Labels | LabelledBounds, which: Tensor) -> tuple[Tensor, Tensor]:
     return of.lower.index_select(0, which), of.upper.index_select(0, which)
 
 
-def truths(found: Trace, own: Labels, told: Told) -> Tensor:
+def truths(found: RecordedInference, own: Labels, told: LabelledBounds) -> Tensor:
     """(n,) the truth of each label's atom as a single number, from its bounds."""
     result = torch.zeros(len(own), dtype=torch.float64)
     for name, mine, _ in own.by_name():
@@ -64,12 +64,12 @@ def truths(found: Trace, own: Labels, told: Told) -> Tensor:
     return result
 
 
-def contradiction_count(found: Trace) -> int:
+def contradiction_count(found: RecordedInference) -> int:
     progress, state = found.fixpoint.progress, found.fixpoint.prepared.state
     return len(state.crossed) + sum(len(each.rows) for each in progress.arrested)
 
 
-def truth_of(found: Trace, name: str, lower: Tensor, upper: Tensor) -> Tensor:
+def truth_of(found: RecordedInference, name: str, lower: Tensor, upper: Tensor) -> Tensor:
     """The truth of a predicate's atoms as single numbers, from their bounds."""
     relevance, table = found.fixpoint.prepared.relevance, found.fixpoint.prepared.grounding.atoms.tables[name]
     told = tuple((name, side) in relevance.produced for side in ("lower", "upper"))

@@ -11,7 +11,7 @@ from benchmarks.arithmetic.laws import KINDS, Law, random_law
 from lnnkit.discovery.constant_refinement import exact, refined, rounded
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import columns, constant, evaluate, power, product, size, total, variable
-from lnnkit.discovery.formula_search import Discovered, Search, discover
+from lnnkit.discovery.formula_search import Discovered, FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_text
 from lnnkit.discovery.outlying_rows import usual_rows
 from lnnkit.discovery.table_splits import best_condition, simple_between
@@ -47,7 +47,7 @@ SLOW = ("sum", "quotient", "root")
 )
 def test_laws_are_found_exactly(name: str) -> None:
     rows = table(200, 3, 1)
-    assert off(discover(rows, LAWS[name](rows), Search(seconds=20)), LAWS[name], 3) < 1e-9
+    assert off(discover(rows, LAWS[name](rows), FormulaSearch(seconds=20)), LAWS[name], 3) < 1e-9
 
 
 @pytest.mark.slow
@@ -55,7 +55,7 @@ def test_noise_and_columns_that_do_not_matter() -> None:
     rows = table(400, 8, 2)
     law = LAWS["root"]
     noisy = law(rows) * (1 + 0.01 * np.random.default_rng(3).standard_normal(400))
-    assert off(discover(rows, noisy, Search(seconds=20)), law, 8) < 1e-6
+    assert off(discover(rows, noisy, FormulaSearch(seconds=20)), law, 8) < 1e-6
 
 
 def test_missing_cells_and_rows_without_a_target() -> None:
@@ -65,7 +65,7 @@ def test_missing_cells_and_rows_without_a_target() -> None:
     generator = np.random.default_rng(5)
     rows[generator.random(rows.shape) < 0.05] = np.nan
     target[:20] = np.nan
-    assert off(discover(rows, target, Search(seconds=20)), law, 4) < 1e-9
+    assert off(discover(rows, target, FormulaSearch(seconds=20)), law, 4) < 1e-9
 
 
 def test_units_of_very_different_scale() -> None:
@@ -75,7 +75,7 @@ def test_units_of_very_different_scale() -> None:
     def law(x: np.ndarray) -> np.ndarray:
         return 6.5e-11 * x[:, 1] ** 2 / (x[:, 0] * x[:, 2])
 
-    found = discover(rows, law(rows), Search(seconds=20))
+    found = discover(rows, law(rows), FormulaSearch(seconds=20))
     fresh = table(100, 3, 7, high=9.0) * unit
     np.testing.assert_allclose(evaluate(found.formula, fresh), law(fresh), rtol=1e-9)
 
@@ -84,7 +84,7 @@ def test_units_of_very_different_scale() -> None:
 def test_a_target_that_depends_on_nothing_is_a_constant() -> None:
     rows = table(200, 3, 8)
     noise = np.random.default_rng(9).standard_normal(200)
-    found = discover(rows, 5 + 0.1 * noise, Search(seconds=10))
+    found = discover(rows, 5 + 0.1 * noise, FormulaSearch(seconds=10))
     np.testing.assert_allclose(evaluate(found.formula, rows), 5, atol=0.05)
 
 
@@ -121,7 +121,7 @@ def test_a_formula_from_few_rows_has_few_constants() -> None:
     axis = np.array([57.909, 108.21, 149.598, 227.956, 778.479, 1432.041, 2867.043, 4514.953])
     mass = np.array([0.33, 4.868, 5.972, 0.642, 1898.1, 568.3, 86.81, 102.4])
     period = np.array([87.969, 224.701, 365.256, 686.98, 4332.589, 10759.22, 30685.4, 60189])
-    found = discover(np.stack([axis, mass], 1), period, Search(seconds=10))
+    found = discover(np.stack([axis, mass], 1), period, FormulaSearch(seconds=10))
     np.testing.assert_allclose(evaluate(found.formula, np.array([[414.0, 1e-4]])), 1681, rtol=0.01)  # Ceres
 
 
@@ -134,7 +134,7 @@ def test_outliers_of_ten_thousand(rows: int, one_sided: bool) -> None:
     target, generator = law(own), np.random.default_rng(17)
     wrong = generator.choice(rows, round(0.15 * rows), replace=False)
     target[wrong] = 1e4 * (1.0 if one_sided else generator.standard_normal(len(wrong)))
-    assert off(discover(own, target, Search(seconds=20)), law, 3) < 1e-9
+    assert off(discover(own, target, FormulaSearch(seconds=20)), law, 3) < 1e-9
 
 
 @pytest.mark.parametrize("kind", ["uniform", "whole", "apart", "wide"])
@@ -148,7 +148,7 @@ def test_a_product_from_twenty_exact_rows(kind: str, seed: int) -> None:
         "apart": lambda: 10 ** generator.uniform(-3, 3, (20, 3)),
         "wide": lambda: generator.uniform(0.5, 9, (20, 20)),
     }[kind]()
-    found = discover(rows, 0.5 * rows[:, 0] * rows[:, 1], Search(seconds=20))
+    found = discover(rows, 0.5 * rows[:, 0] * rows[:, 1], FormulaSearch(seconds=20))
     assert formula_text(found.formula, [f"x{place}" for place in range(20)]) == "0.5 * x0 * x1"
 
 
@@ -158,7 +158,7 @@ def test_a_case_of_few_rows_is_no_outlier() -> None:
     def law(x: np.ndarray) -> np.ndarray:
         return np.where(x[:, 0] > 3.5, 1000 * x[:, 1], x[:, 0] * x[:, 1])
 
-    assert off(discover(rows, law(rows), Search(seconds=20)), law, 2) < 1e-9
+    assert off(discover(rows, law(rows), FormulaSearch(seconds=20)), law, 2) < 1e-9
 
 
 def test_two_cases_are_found_in_four_seconds() -> None:
@@ -167,13 +167,13 @@ def test_two_cases_are_found_in_four_seconds() -> None:
     def law(x: np.ndarray) -> np.ndarray:
         return np.where(x[:, 0] > 3, 2 * x[:, 1], x[:, 1] + 1)
 
-    found = discover(rows, law(rows), Search(seconds=4))
+    found = discover(rows, law(rows), FormulaSearch(seconds=4))
     assert formula_text(found.formula, "ab") == "if(a > 3, 2 * b, 1 + b)"
 
 
 def test_the_size_of_a_difference_is_no_pair_of_cases() -> None:
     rows = table(200, 3, 20)
-    found = discover(rows, rows[:, 0] * np.abs(rows[:, 1] - rows[:, 2]), Search(seconds=20))
+    found = discover(rows, rows[:, 0] * np.abs(rows[:, 1] - rows[:, 2]), FormulaSearch(seconds=20))
     assert "if" not in formula_text(found.formula, "abc") and found.pareto[found.chosen].error < 1e-9
 
 
@@ -185,7 +185,7 @@ def test_random_laws_of_each_kind(kind: str) -> None:
     for seed in range(100, 104):
         law = random_law(kind, seed)
         rows = law.draw(600, np.random.default_rng(seed))
-        found = discover(rows, law.value(rows), Search(seconds=20))
+        found = discover(rows, law.value(rows), FormulaSearch(seconds=20))
         fresh = law.draw(500, np.random.default_rng(seed + 1), wider=0.5)
         wanted = law.value(fresh)
         solved += bool(np.nanmax(np.abs(evaluate(found.formula, fresh) - wanted)) <= 1e-6 * np.abs(wanted).max())
@@ -195,7 +195,7 @@ def test_random_laws_of_each_kind(kind: str) -> None:
 @pytest.mark.slow
 def test_the_list_falls_in_error_and_rises_in_size() -> None:
     rows = table(200, 3, 1)
-    pareto = discover(rows, LAWS["quotient"](rows), Search(seconds=20)).pareto
+    pareto = discover(rows, LAWS["quotient"](rows), FormulaSearch(seconds=20)).pareto
     sizes = [each.size for each in pareto]
     assert sizes == sorted(sizes) and pareto[-1].error < 1e-9 < pareto[0].error
 
@@ -203,7 +203,7 @@ def test_the_list_falls_in_error_and_rises_in_size() -> None:
 def test_the_same_seed_finds_the_same() -> None:
     rows = table(150, 3, 11)
     target = LAWS["pi"](rows)
-    assert discover(rows, target, Search(seed=3)) == discover(rows, target, Search(seed=3))
+    assert discover(rows, target, FormulaSearch(seed=3)) == discover(rows, target, FormulaSearch(seed=3))
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
@@ -221,7 +221,7 @@ def test_a_sum_with_a_coefficient_of_its_own_under_a_root() -> None:
     """``1 + c m`` where one of both terms is far greater: found as benchmark's ``shared root`` of seed 0 was not."""
     law = random_law("shared root", 0)
     rows = law.draw(300, np.random.default_rng(1))
-    found = discover(rows, law.value(rows), Search(seconds=20))
+    found = discover(rows, law.value(rows), FormulaSearch(seconds=20))
     fresh = law.draw(300, np.random.default_rng(2), wider=0.5)
     np.testing.assert_allclose(evaluate(found.formula, fresh), law.value(fresh), rtol=1e-9)
 
@@ -242,14 +242,14 @@ def test_a_column_that_is_a_multiple_of_another_hides_nothing(factor: float) -> 
     """Beside each other neither seemed to matter."""
     rows = table(200, 3, 23)
     double = np.concatenate([rows, factor * rows[:, :1]], 1)
-    found = discover(double, rows[:, 0] * rows[:, 1], Search(seconds=20))
+    found = discover(double, rows[:, 0] * rows[:, 1], FormulaSearch(seconds=20))
     assert found.formula == product(variable(0), variable(1))
 
 
 def test_columns_that_hardly_vary_are_no_multiples_of_each_other() -> None:
     """Two readings about a thousand million: their directions agree to sixteen digits."""
     rows = 1e9 + table(200, 2, 24)
-    found = discover(rows, rows[:, 0] - rows[:, 1], Search(seconds=20))
+    found = discover(rows, rows[:, 0] - rows[:, 1], FormulaSearch(seconds=20))
     fresh = 1e9 + table(50, 2, 25, high=9.0)
     np.testing.assert_allclose(evaluate(found.formula, fresh), fresh[:, 0] - fresh[:, 1], atol=1e-5)
 
@@ -257,7 +257,7 @@ def test_columns_that_hardly_vary_are_no_multiples_of_each_other() -> None:
 @pytest.mark.filterwarnings("error")
 def test_columns_of_zeros_say_nothing() -> None:
     target = np.arange(50.0)
-    assert not columns(discover(np.zeros((50, 2)), target, Search(seconds=5)).formula)
+    assert not columns(discover(np.zeros((50, 2)), target, FormulaSearch(seconds=5)).formula)
 
 
 def test_rows_far_from_the_formula_are_named() -> None:
@@ -267,7 +267,7 @@ def test_rows_far_from_the_formula_are_named() -> None:
     target = 2 * table[:, 0] + table[:, 1]
     target[[7, 30, 31]] += 10_000
     target[50] = np.nan
-    found = discover(table, target, Search(4.0))
+    found = discover(table, target, FormulaSearch(4.0))
     assert found.far == (7, 30, 31)
     assert found.pareto[found.chosen].error < 1e-9
 
@@ -283,7 +283,7 @@ def test_a_factor_that_hardly_varies_matters(text: str, names: str, ranges: list
     """It was taken for a column that does not matter, and its mean for a constant."""
     law = Law(text, text, tuple(names), tuple(ranges))
     rows = law.draw(200, np.random.default_rng(5))
-    assert formula_text(discover(rows, law.value(rows), Search(seconds=5)).formula, names) == text
+    assert formula_text(discover(rows, law.value(rows), FormulaSearch(seconds=5)).formula, names) == text
 
 
 @pytest.mark.filterwarnings("error")
@@ -291,7 +291,7 @@ def test_a_factor_that_hardly_varies_matters(text: str, names: str, ranges: list
 def test_numbers_at_the_ends_of_the_range(unit: float) -> None:
     """Squares of them are zero or infinite: a traceback, or a constant."""
     rows = np.random.default_rng(5).uniform(1, 5, (200, 2)) * [unit, 1]
-    found = discover(rows, 3 * rows[:, 0] * rows[:, 1], Search(seconds=5))
+    found = discover(rows, 3 * rows[:, 0] * rows[:, 1], FormulaSearch(seconds=5))
     assert [formula_text(each.formula, "ab") for each in found.pareto][found.chosen] == "3 * a * b"
 
 
@@ -309,7 +309,7 @@ def test_constants_of_a_thousand_million_are_exact() -> None:
     """The 1 of ``1 - c v^2`` was fitted too, beside the coefficient that makes up for it: 0.9999999999999954 m."""
     generator = np.random.default_rng(5)
     rows = np.stack([generator.uniform(1, 9, 200), generator.uniform(1e7, 2.7e8, 200)], 1)
-    found = discover(rows, rows[:, 0] / np.sqrt(1 - (rows[:, 1] / 3e8) ** 2), Search(seconds=5))
+    found = discover(rows, rows[:, 0] / np.sqrt(1 - (rows[:, 1] / 3e8) ** 2), FormulaSearch(seconds=5))
     assert formula_text(found.formula, "mv").startswith("m / sqrt(1 - 1.11111111111")
 
 
@@ -322,7 +322,7 @@ def test_six_rows_are_no_two_cases() -> None:
 def test_a_formula_for_all_rows_is_no_pair_of_cases() -> None:
     """``if(b > a, -(b - a) / sqrt(a + b), (a - b) / sqrt(a + b))``"""
     rows = np.random.default_rng(5).uniform(1, 9, (200, 2))
-    found = discover(rows, (rows[:, 0] - rows[:, 1]) / np.sqrt(rows.sum(1)), Search(seconds=5))
+    found = discover(rows, (rows[:, 0] - rows[:, 1]) / np.sqrt(rows.sum(1)), FormulaSearch(seconds=5))
     assert "if" not in formula_text(found.formula, "ab") and found.pareto[found.chosen].error < 1e-9
 
 
@@ -343,21 +343,21 @@ def test_a_threshold_has_few_digits(low: float, high: float, expected: float) ->
 )
 def test_three_cases(law: Function, text: str) -> None:
     rows = np.random.default_rng(3).uniform(0, 8, (300, 1))
-    assert formula_text(discover(rows, law(rows[:, 0]), Search(seconds=10)).formula, "a") == text
+    assert formula_text(discover(rows, law(rows[:, 0]), FormulaSearch(seconds=10)).formula, "a") == text
 
 
 @pytest.mark.parametrize("times", [2, 5, 12])
 def test_growth_over_periods(times: int) -> None:
     """A polynomial was found, or a quotient of polynomials that is as near as rounding."""
     rows = np.random.default_rng(5).uniform(1, 9, (200, 2))
-    found = discover(rows, rows[:, 0] * (1 + rows[:, 1] / 100) ** times, Search(seconds=5))
+    found = discover(rows, rows[:, 0] * (1 + rows[:, 1] / 100) ** times, FormulaSearch(seconds=5))
     assert formula_text(found.formula, "pr") == f"p * (1 + 0.01 * r)^{times}"
 
 
 def test_a_column_that_is_a_power_of_another_hides_nothing() -> None:
     """``a^0.2 * b^0.4``, where b is the square of a."""
     rows = np.arange(1.0, 30)[:, None] ** [1, 2]
-    assert formula_text(discover(rows, rows[:, 0], Search(seconds=5)).formula, "ab") == "a"
+    assert formula_text(discover(rows, rows[:, 0], FormulaSearch(seconds=5)).formula, "ab") == "a"
 
 
 def test_constants_that_make_up_for_each_other_are_rounded() -> None:
@@ -418,7 +418,7 @@ def test_laws_over_both_signs(name: str, noise: float) -> None:
     """Their columns were dropped before the search: to polynomials of them the target looks like noise."""
     law, rows = SIGNED[name], signed(300, 6, 26)
     target = law(rows) * (1 + noise * np.random.default_rng(27).standard_normal(len(rows)))
-    found = discover(rows, target, Search(seconds=10))
+    found = discover(rows, target, FormulaSearch(seconds=10))
     fresh = signed(500, 6, 28)
     near = np.abs(evaluate(found.formula, fresh) - law(fresh)) <= (1e-9 if not noise else 0.02) * np.abs(law(fresh))
     assert near.mean() > (0.99 if not noise else 0.97)
@@ -435,7 +435,7 @@ def test_laws_over_both_signs(name: str, noise: float) -> None:
 def test_a_formula_has_a_value_wherever_its_target_has(law: Function, text: str) -> None:
     """``a * (1 / a + 3 + 2 * a)`` is shorter and has none at 0."""
     rows = np.random.default_rng(4).uniform(-3, 3, (40, 1))
-    found = discover(rows, law(rows[:, 0]), Search(seconds=5))
+    found = discover(rows, law(rows[:, 0]), FormulaSearch(seconds=5))
     assert formula_text(found.formula, "a") == text
 
 
@@ -443,10 +443,10 @@ def test_six_rows_of_a_sum_and_what_is_said_of_them() -> None:
     found = discover(np.arange(1.0, 7.0)[:, None], np.arange(2.0, 8.0))
     assert formula_text(found.formula, "a") == "1 + a" and "6 rows are too few" in found.doubt
     rows = table(12, 1, 29)
-    found = discover(rows, 1.37 * rows[:, 0] ** 2 + 5.81, Search(seconds=2))
+    found = discover(rows, 1.37 * rows[:, 0] ** 2 + 5.81, FormulaSearch(seconds=2))
     assert "2 constants are many for 12 rows" in found.doubt
     rows = table(20, 1, 29)
-    assert not discover(rows, 1.37 * rows[:, 0] ** 2 + 5.81, Search(seconds=2)).doubt
+    assert not discover(rows, 1.37 * rows[:, 0] ** 2 + 5.81, FormulaSearch(seconds=2)).doubt
 
 
 @pytest.mark.slow
@@ -455,7 +455,7 @@ def test_a_constant_of_noisy_rows_is_what_they_say() -> None:
     generator = np.random.default_rng(31)
     rows = generator.uniform([1, 1, 0], [9, 20, 50], (400, 3))
     energy = 0.5 * rows[:, 0] * rows[:, 1] ** 2 + 9.81 * rows[:, 0] * rows[:, 2]
-    found = discover(rows, energy * (1 + 0.02 * generator.standard_normal(400)), Search(seconds=8))
+    found = discover(rows, energy * (1 + 0.02 * generator.standard_normal(400)), FormulaSearch(seconds=8))
     for values, expected, error in (([1.0, 0.0, 1.0], 9.81, 0.05), ([1.0, 1.0, 0.0], 0.5, 0.005)):
         assert evaluate(found.formula, np.array([values])) == pytest.approx(expected, abs=error)
     assert "pi" not in formula_text(found.formula, "mvh")

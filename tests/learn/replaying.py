@@ -14,7 +14,7 @@ from lnnkit.check import check
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import Budget
 from lnnkit.learn.parameters.rule_parameters import Parameter, parametrised, trainable
-from lnnkit.learn.replay.recorded_inference import Trace, trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
 from lnnkit.syntax.parse import parse
 
 Bound = tuple[str, tuple[int, ...], int]  # table, entity ids, side
@@ -31,7 +31,7 @@ class Learning:
     def starts(self) -> dict[str, float]:
         return {each.name: 1.0 if each.start is None else each.start for each in self.parameters}
 
-    def infer(self, values: Mapping[str, float]) -> Trace:
+    def infer(self, values: Mapping[str, float]) -> RecordedInference:
         queries = self.checked.queries
         return trace(self.checked, values, queries, budget=Budget(instances=100_000), round_limit=150)
 
@@ -46,7 +46,7 @@ def learning(text: str) -> Learning:
     return Learning(*parametrised(checked, file, trainable(checked, file)))
 
 
-def bounds(found: Trace) -> dict[Bound, float]:
+def bounds(found: RecordedInference) -> dict[Bound, float]:
     """Every bound of every atom of a predicate, as it is read."""
     prepared = found.fixpoint.prepared
     result: dict[Bound, float] = {}
@@ -60,7 +60,7 @@ def bounds(found: Trace) -> dict[Bound, float]:
     return result
 
 
-def replayed(found: Trace, wanted: list[Bound], values: Tensor) -> Tensor:
+def replayed(found: RecordedInference, wanted: list[Bound], values: Tensor) -> Tensor:
     """Those bounds, by their derivations."""
     atoms = found.fixpoint.prepared.grounding.atoms
     keys = torch.empty(len(wanted), dtype=torch.int64)

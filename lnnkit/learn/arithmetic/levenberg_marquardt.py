@@ -32,7 +32,7 @@ class Problem(Protocol):
 
 
 @dataclass(frozen=True)
-class State:
+class ProblemState:
     """The state of each problem: its parameters, the mean square of its residuals, the damping of its next step, the
     number of steps tried, and the number since the last gain of more than a hundredth."""
 
@@ -42,22 +42,24 @@ class State:
     steps: Tensor
     stalled: Tensor
 
-    def select(self, problems: Tensor) -> State:
-        return State(**{name: value[problems] for name, value in vars(self).items()})
+    def select(self, problems: Tensor) -> ProblemState:
+        return ProblemState(**{name: value[problems] for name, value in vars(self).items()})
 
-    def put(self, problems: Tensor, states: State) -> State:
+    def put(self, problems: Tensor, states: ProblemState) -> ProblemState:
         """The state with these problems' entries replaced."""
-        return State(**{name: value.index_copy(0, problems, vars(states)[name]) for name, value in vars(self).items()})
+        return ProblemState(
+            **{name: value.index_copy(0, problems, vars(states)[name]) for name, value in vars(self).items()}
+        )
 
 
-def begin(problem: Problem, parameters: Tensor, damping: float = 1e-2) -> State:
+def begin(problem: Problem, parameters: Tensor, damping: float = 1e-2) -> ProblemState:
     """The state before the first step."""
     loss = _loss(problem, parameters)
     zero = torch.zeros_like(loss, dtype=torch.int64)
-    return State(parameters, loss, torch.full_like(loss, damping), zero, zero)
+    return ProblemState(parameters, loss, torch.full_like(loss, damping), zero, zero)
 
 
-def step(problem: Problem, state: State) -> State:
+def step(problem: Problem, state: ProblemState) -> ProblemState:
     """Try ``p - (A + d diag A)^-1 J^T r`` with ``A = J^T J`` in each problem; keep it where the loss falls."""
     residuals, jacobian = problem.residuals(state.parameters), problem.jacobian(state.parameters)
     gram = jacobian.mT @ jacobian
@@ -70,7 +72,7 @@ def step(problem: Problem, state: State) -> State:
     trial = state.parameters - torch.cholesky_solve(slope[..., None], factor)[..., 0]
     loss = _loss(problem, trial)
     better = (failed == 0) & (loss < state.loss)
-    return State(
+    return ProblemState(
         torch.where(better[..., None], trial, state.parameters),
         torch.where(better, loss, state.loss),
         (state.damping * torch.where(better, EASED, TIGHTENED)).clamp(1e-14, 1e14),
@@ -81,7 +83,7 @@ def step(problem: Problem, state: State) -> State:
 
 def minimise(
     problem: Problem, parameters: Tensor, *, steps: int = 100, patience: int = 15, enough: float = 1e-28
-) -> State:
+) -> ProblemState:
     """Iterate from ``parameters`` until each problem has had ``steps`` steps, has not improved in ``patience``, or its
     loss is at most ``enough``. Finished problems cost nothing."""
     whole = begin(problem, parameters)

@@ -14,7 +14,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes
 from lnnkit.graph.lifting import build
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
-from lnnkit.learn.fitting.gradient_descent import Fitted
+from lnnkit.learn.fitting.gradient_descent import FittedValues
 from lnnkit.learn.fitting.label_batches import supports
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
@@ -34,7 +34,7 @@ _GAIN = 1e-9  # least relative change of the loss that is more than rounding
 _NAMED = 3  # atoms or rules that a warning names
 
 
-def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
+def findings(fitting: Fitting, fitted: FittedValues) -> tuple[Diagnostic, ...]:
     """The warnings about a fit: ``alike-labels`` if all labels are equal and a value had to be found from them, else
     ``no-gradient`` if the loss did not depend on any learned value, or ``untold-rule`` for rules that no label depends
     on; and ``majority-class`` if one constant answer would be right as often."""
@@ -42,7 +42,7 @@ def findings(fitting: Fitting, fitted: Fitted) -> tuple[Diagnostic, ...]:
     return tuple(_alike(fitting, fitted)) or (*others, *majority(fitting, fitted))
 
 
-def _idle(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+def _idle(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     idle = [each for each, marked in zip(fitting.parameters, fitted.idle.tolist(), strict=True) if marked]
     rules = list(dict.fromkeys(rule for each in idle for rule in each.rules))
     if rules and fitted.stopped != "interrupted":
@@ -51,7 +51,7 @@ def _idle(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
         yield Diagnostic("untold-rule", message, "label what it concludes, if it is to learn", severity="warning")
 
 
-def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+def _stuck(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     started = fitted.history[0].loss if fitted.history else fitted.losses.total
     wanting = fitted.losses.terms.get("labels", 0.0) + fitted.losses.terms.get("contradictions", 0.0)
     if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:
@@ -72,7 +72,7 @@ def _stuck(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
     yield _no_gradient(fitting, fitted, found)
 
 
-def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnostic:
+def _no_gradient(fitting: Fitting, fitted: FittedValues, found: Inferred) -> Diagnostic:
     """The warning, with the reason why most of the unmet labels depend on nothing."""
     silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
     untold = where_set(_unmet(fitting, found) & silent)
@@ -94,7 +94,7 @@ def _no_gradient(fitting: Fitting, fitted: Fitted, found: Inferred) -> Diagnosti
     return Diagnostic("no-gradient", f"{head}; {where}", hint, severity="warning")
 
 
-def _outset(fitting: Fitting, fitted: Fitted) -> str:
+def _outset(fitting: Fitting, fitted: FittedValues) -> str:
     """The values that were learned before the loss became constant, either from the data or by descent."""
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
@@ -162,7 +162,7 @@ def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
     return f"{own.names[number]}({', '.join(arguments)})"
 
 
-def _alike(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+def _alike(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     """The warning that all labels about a value that moved are equal, so that anything that makes them true fits."""
     own = fitting.labels.some(fitting.split.train.sort().values)
     said = {name: truth for name, mine, _ in own.by_name() if (truth := _common(own, mine)) is not None}
@@ -207,7 +207,7 @@ def _common(labels: Labels, mine: Tensor) -> tuple[int, str] | None:
     return len(lower), {(1.0, 1.0): "true", (0.0, 0.0): "false"}.get(ends, f"[{ends[0]:g}, {ends[1]:g}]")
 
 
-def majority(fitting: Fitting, fitted: Fitted) -> Iterator[Diagnostic]:
+def majority(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present."""
     own, truths = fitting.labels, fitted.after.truths
     crisp = (own.lower == own.upper) & ((own.lower == 0) | (own.lower == 1)) & ~own.numeric
@@ -248,7 +248,7 @@ def _other_ways(fitting: Fitting, rarer: float) -> str:
     return "try " + ", or ".join(steps)
 
 
-def evidence(program: CheckedProgram, fitting: Fitting, fitted: Fitted) -> Evidence:
+def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) -> Evidence:
     """The evidence of a fit of ``program``, without the texts of its rules."""
     truths = (fitting.labels.lower + fitting.labels.upper).double() / 2
     comparisons, operands = _texts(program)

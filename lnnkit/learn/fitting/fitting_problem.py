@@ -18,12 +18,12 @@ from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.fitting.objective import Objective, Targets, decay
-from lnnkit.learn.labels import Labels, Split, Told, labels, split, told_of
+from lnnkit.learn.labels import LabelledBounds, Labels, Split, labels, split, told_of
 from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
-from lnnkit.learn.replay.recorded_inference import Trace, label_queries, mentioned, trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference, label_queries, mentioned, trace
 from lnnkit.learn.starting.threshold_starts import Start, starts
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
@@ -98,8 +98,8 @@ class Losses:
 class Inferred:
     """A fixpoint, its bounds for the labels, and the loss."""
 
-    trace: Trace
-    told: Told
+    trace: RecordedInference
+    told: LabelledBounds
     losses: Losses
 
 
@@ -162,7 +162,7 @@ class Fitting:
         units = [1.0 if start is None else _SHARE * start.spread or 1.0 for start in starts]
         return torch.tensor(units, dtype=torch.float64)
 
-    def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> Trace:
+    def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> RecordedInference:
         """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
         are materialised even without bounds, as the replay of all their supports requires."""
         return trace(

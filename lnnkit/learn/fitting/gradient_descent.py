@@ -42,11 +42,11 @@ _SPREAD = 0.3  # standard deviation by which restarts after the first move the w
 Listen = Callable[[Epoch], bool | None]
 """Called after every inference; fitting stops if it returns False."""
 
-Stop = Literal["epochs", "patience", "solved", "interrupted"]
+StopReason = Literal["epochs", "patience", "solved", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedValues:
     """The values with the least loss, in the order of the parameters, and the agreement ``before`` and ``after``.
     ``kept`` is the index of these values in the history; None if they are from a run before an interruption. ``idle``
     marks those in rules that no label depends on."""
@@ -57,27 +57,27 @@ class Fitted:
     after: Standing
     history: tuple[Epoch, ...]
     kept: int | None
-    stopped: Stop
+    stopped: StopReason
     idle: Tensor
 
 
-def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> Fitted:
+def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> FittedValues:
     """Fit from these values on. Raises `lnnkit.learn.parameters.constraints.Infeasible` and `TooLarge`."""
     constraints = fitting.constraints(start)
-    return _Descent(fitting, constraints, listen, checkpoint).fitted(constraints.start(start))
+    return _GradientDescent(fitting, constraints, listen, checkpoint).fitted(constraints.start(start))
 
 
-def as_it_stands(fitting: Fitting) -> Fitted:
+def as_it_stands(fitting: Fitting) -> FittedValues:
     """The agreement of a program without parameters with its labels."""
     values = torch.zeros(0, dtype=torch.float64)
     found = fitting.infer(values, fitting.constraints(values))
     standing = fitting.standing(found)
     met = all(each is None or each.exact for each in (standing.train, standing.validation))
-    stopped: Stop = "solved" if met else "epochs"
-    return Fitted(values, found.losses, standing, standing, (), None, stopped, torch.zeros(0, dtype=torch.bool))
+    stopped: StopReason = "solved" if met else "epochs"
+    return FittedValues(values, found.losses, standing, standing, (), None, stopped, torch.zeros(0, dtype=torch.bool))
 
 
-class _Descent:
+class _GradientDescent:
     """The state of one descent, with the least loss so far and its values."""
 
     def __init__(
@@ -93,10 +93,10 @@ class _Descent:
         self._before: Standing | None = None
         self._units = fitting.units
         self._modules: list[dict[str, Any]] = [each.module.state_dict() for each in fitting.bindings]
-        self._stopped: Stop = "epochs"
+        self._stopped: StopReason = "epochs"
         self._replays: tuple[Inferred, list[LabelBatch]] | None = None
 
-    def fitted(self, start: Tensor) -> Fitted:
+    def fitted(self, start: Tensor) -> FittedValues:
         saved = None if self._checkpoint is None else self._checkpoint.read()
         if saved is not None:
             self._best = saved.best
@@ -110,7 +110,7 @@ class _Descent:
             each.module.load_state_dict(state)
         values, found, idle = simplified(self._fitting, self._best.values, start, self._constraints)
         after, history = self._fitting.standing(found), tuple(self._history)
-        return Fitted(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
+        return FittedValues(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> None:
         fitting, settings = self._fitting, self._fitting.settings

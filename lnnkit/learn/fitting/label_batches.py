@@ -20,9 +20,9 @@ from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.learn.fitting.objective import Targets, class_weights, crossing
-from lnnkit.learn.labels import Labels, Told, last_events
+from lnnkit.learn.labels import LabelledBounds, Labels, last_events
 from lnnkit.learn.replay.neural_predicates import Binding, BoundPlaces, bound_atoms, bound_places, given
-from lnnkit.learn.replay.recorded_inference import Trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.atoms import AtomTable
 
@@ -63,8 +63,8 @@ def targets(own: Labels, which: Tensor, *, balanced: bool) -> Targets:
 
 
 def batches(
-    found: Trace,
-    told: Told,
+    found: RecordedInference,
+    told: LabelledBounds,
     own: Labels,
     parts: Sequence[Tensor],
     bindings: Sequence[Binding],
@@ -102,14 +102,14 @@ def _bound(owned: Sequence[tuple[Binding, Tensor]], replay: Replay) -> tuple[Bou
     return tuple(each for each in (bound_places(*own, replay) for own in owned) if each is not None)
 
 
-def _soft(found: Trace, supported: Supports, rows: Tensor) -> SoftEnds:
+def _soft(found: RecordedInference, supported: Supports, rows: Tensor) -> SoftEnds:
     """The supports of labels about the atoms ``rows``."""
     events, owner = supported.of(rows)
     places, renumbered = torch.unique(owner, return_inverse=True)
     return SoftEnds(found.replayer.replay(events, torch.full_like(events, -1)), places, renumbered)
 
 
-def crossings(found: Trace) -> Tensor:
+def crossings(found: RecordedInference) -> Tensor:
     """The sum of ``max(0, L - U)`` over all crossed bounds of a fixpoint."""
     crossed = found.fixpoint.prepared.state.crossed
     total = crossing(*(torch.from_numpy(end.values).double() for end in (crossed.lower, crossed.upper)))
@@ -156,7 +156,7 @@ class SoftEnds:
         return ends.index_copy(0, self.places, 1 - missed.exp())
 
 
-def supports(found: Trace, rows: Tensor) -> Supports:
+def supports(found: RecordedInference, rows: Tensor) -> Supports:
     """The supports of the atoms ``rows``, which become listed."""
     prepared = found.fixpoint.prepared
     grounding, atoms = prepared.grounding, prepared.grounding.atoms

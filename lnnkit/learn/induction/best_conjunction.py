@@ -18,8 +18,8 @@ import numpy as np
 from lnnkit.learn.induction.table_literals import (
     Conjunction,
     LabelledTable,
-    Literal,
     TableColumn,
+    TableLiteral,
     certain,
     missing,
     short_cut,
@@ -50,7 +50,7 @@ class _Ranked:
     values: np.ndarray
     order: np.ndarray
     numeric: bool
-    compared: Literal | None = None
+    compared: TableLiteral | None = None
 
     def base(self, signed: np.ndarray, unknown: bool) -> float:
         """The sum of ``signed`` (n,) over the rows where the column is missing, if ``unknown`` rows count as true."""
@@ -93,16 +93,18 @@ class _Ranked:
         )
         return float(best) + base, (self.cut(place, sign == 0),)
 
-    def cut(self, place: int, wanted: bool) -> tuple[Literal, bool]:
+    def cut(self, place: int, wanted: bool) -> tuple[TableLiteral, bool]:
         """The literal of the values above that of rank ``place``, or of that value of a category."""
         if self.compared is not None:
             return self.compared, wanted
         known = self.ranks[self.order]
         if self.numeric:
-            return Literal(self.place, short_cut(self.values, place + 1), None, float(np.mean(known > place))), wanted
-        return Literal(self.place, None, str(self.values[place]), float(np.mean(known == place))), wanted
+            return TableLiteral(
+                self.place, short_cut(self.values, place + 1), None, float(np.mean(known > place))
+            ), wanted
+        return TableLiteral(self.place, None, str(self.values[place]), float(np.mean(known == place))), wanted
 
-    def literals(self) -> Iterator[tuple[tuple[Literal, bool], np.ndarray]]:
+    def literals(self) -> Iterator[tuple[tuple[TableLiteral, bool], np.ndarray]]:
         """The literals of a category, and of a number with few values, each with its rows (n,)."""
         for place in range(len(self.values) - self.numeric):
             rows = self.ranks > place if self.numeric else self.ranks == place
@@ -110,7 +112,7 @@ class _Ranked:
                 yield self.cut(place, wanted), (rows == wanted) & (self.ranks >= 0)
 
 
-def best_conjunctions(table: LabelledTable, compared: Sequence[Literal], longest: int) -> list[BestConjunction]:
+def best_conjunctions(table: LabelledTable, compared: Sequence[TableLiteral], longest: int) -> list[BestConjunction]:
     """The best conjunction of at most one literal, and of at most two if ``longest`` is more. Those of no literals are
     false everywhere. ``compared`` are comparisons of two columns, which count as literals too."""
     signed = table.signed
@@ -272,7 +274,7 @@ def _ranks_of(place: int, column: TableColumn) -> _Ranked:
     return _Ranked(place, ranks, values, rows[np.argsort(inverse, kind="stable")], column.numeric)
 
 
-def _comparison(literal: Literal, columns: Sequence[TableColumn]) -> _Ranked:
+def _comparison(literal: TableLiteral, columns: Sequence[TableColumn]) -> _Ranked:
     one, two = (columns[at].values for at in literal.columns)
     truth = np.where(np.isnan(one) | np.isnan(two), np.nan, (one >= two).astype(np.float64))
     return replace(_ranks_of(-1, TableColumn("", truth)), compared=literal)

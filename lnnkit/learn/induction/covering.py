@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.learn.induction.table_literals import LabelledTable, Literal, certain
+from lnnkit.learn.induction.table_literals import LabelledTable, TableLiteral, certain
 
 # Measured by `python -m benchmarks.induction_constants` on 800 rows of each table.
 LONGEST = 6  # greatest length of a conjunction: 3 and 12 change no accuracy
@@ -46,7 +46,7 @@ class PackedLiterals:
         return ~np.bitwise_or.reduce(self.held[opposite], axis=0)
 
 
-def literals_of(found: Sequence[Literal], table: LabelledTable) -> PackedLiterals:
+def literals_of(found: Sequence[TableLiteral], table: LabelledTable) -> PackedLiterals:
     """The masks of crisp literals over the rows of a table."""
     held = [packed(certain(each, wanted, table.columns)) for wanted in (True, False) for each in found]
     masks = np.array(held, np.uint64).reshape(2 * len(found), len(packed(table.positive)))

@@ -15,10 +15,10 @@ import numpy as np
 from lnnkit.learn.induction.best_conjunction import best_conjunctions, refined
 from lnnkit.learn.induction.covering import LONGEST, PURE, accuracy, cover, literals_of
 from lnnkit.learn.induction.induced_rule import Induced
-from lnnkit.learn.induction.rule_trials import Clock, Part, folds, split
+from lnnkit.learn.induction.rule_trials import Clock, RowSplit, folds, split
 from lnnkit.learn.induction.table_literals import (
     LabelledTable,
-    Literal,
+    TableLiteral,
     compared_columns,
     literals,
     soft_literals,
@@ -74,7 +74,7 @@ def induce(table: LabelledTable, seed: int, limits: Limits | None = None, clock:
     return _covering(table, cut, price, limits) if found is None else found
 
 
-def _disjunction(table: LabelledTable, found: Sequence[Literal], chosen: Sequence[Sequence[int]]) -> Induced:
+def _disjunction(table: LabelledTable, found: Sequence[TableLiteral], chosen: Sequence[Sequence[int]]) -> Induced:
     """The disjunction of the conjunctions that `cover` has chosen, with its thresholds moved."""
     count = len(found)
     conjunctions = [tuple((found[place % count], place < count) for place in each) for each in chosen]
@@ -82,7 +82,7 @@ def _disjunction(table: LabelledTable, found: Sequence[Literal], chosen: Sequenc
     return Induced(parts, np.ones(len(parts)), 0.0, plain=True)
 
 
-def _pure(table: LabelledTable, found: Sequence[Literal], held_back: Part, limits: Limits) -> Induced | None:
+def _pure(table: LabelledTable, found: Sequence[TableLiteral], held_back: RowSplit, limits: Limits) -> Induced | None:
     """Conjunctions that are almost always right, if there are such."""
     train, held = (table.at(rows) for rows in held_back)
     least, asked = _HOPELESS, literals_of(found, held)
@@ -100,7 +100,7 @@ def _pure(table: LabelledTable, found: Sequence[Literal], held_back: Part, limit
 
 
 def _noisy(
-    table: LabelledTable, found: Sequence[Literal], parts: Sequence[Part], limits: Limits
+    table: LabelledTable, found: Sequence[TableLiteral], parts: Sequence[RowSplit], limits: Limits
 ) -> tuple[float, np.ndarray | None]:
     """The price at which conjunctions are wrong least on held-out rows, and the rows where they are, part by part."""
     weight = table.weight[np.concatenate([out for _, out in parts])]
@@ -115,7 +115,7 @@ def _noisy(
     return best[1:]
 
 
-def _covering(table: LabelledTable, found: Sequence[Literal], price: float, limits: Limits) -> Induced:
+def _covering(table: LabelledTable, found: Sequence[TableLiteral], price: float, limits: Limits) -> Induced:
     rows = literals_of(found, table.sample(_SKETCH))
     return _disjunction(table, found, cover(rows, price, limits.conjunctions, limits.literals))
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from lnnkit.check.findings import nearest
 from lnnkit.check.walk import nodes
 from lnnkit.learn.induction.induced_rule import Induced
-from lnnkit.learn.induction.table_literals import Conjunction, Literal, TableColumn
+from lnnkit.learn.induction.table_literals import Conjunction, TableColumn, TableLiteral
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.parse import parse
@@ -81,7 +81,7 @@ def _conjunction(literals: Conjunction, columns: Sequence[TableColumn]) -> ast.E
     return parts[0] if len(parts) == 1 else ast.And(parts, span=_NOWHERE)
 
 
-def _literal(literal: Literal, columns: Sequence[TableColumn], *, holds: bool) -> ast.Expression:
+def _literal(literal: TableLiteral, columns: Sequence[TableColumn], *, holds: bool) -> ast.Expression:
     column = columns[literal.column]
     name = column.name
     if column.kind == "truth":
@@ -128,7 +128,7 @@ def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, neg
     yield f"{positive} if above 0.5, else {negative}"
 
 
-def _literal_text(literal: Literal, holds: bool, columns: Sequence[TableColumn]) -> str:
+def _literal_text(literal: TableLiteral, holds: bool, columns: Sequence[TableColumn]) -> str:
     column = columns[literal.column]
     if column.kind == "truth":
         return column.name if holds else f"not {column.name}"

@@ -12,17 +12,17 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, Strati
 _FOLDS = 5
 _HELD = 0.25  # cross-validation with this many folds, or a quarter held out, gave the accuracies of README's ten tables
 
-Part = tuple[np.ndarray, np.ndarray]  # training rows, held-out rows
+RowSplit = tuple[np.ndarray, np.ndarray]  # training rows, held-out rows
 
 
-def folds(positive: np.ndarray, rng: np.random.Generator) -> list[Part]:
+def folds(positive: np.ndarray, rng: np.random.Generator) -> list[RowSplit]:
     """The rows inside and outside of each fold; fewer folds for a class of few rows, none for a class of one row."""
     return _parts(
         StratifiedKFold(min(_FOLDS, max(2, _rarer(positive))), shuffle=True, random_state=_seed(rng)), positive
     )
 
 
-def split(positive: np.ndarray, rng: np.random.Generator) -> Part:
+def split(positive: np.ndarray, rng: np.random.Generator) -> RowSplit:
     """Training rows and held-out rows."""
     (part,) = _parts(
         StratifiedShuffleSplit(1, test_size=max(_HELD, 2 / len(positive)), random_state=_seed(rng)), positive
@@ -30,7 +30,7 @@ def split(positive: np.ndarray, rng: np.random.Generator) -> Part:
     return part
 
 
-def _parts(splitter: BaseCrossValidator | BaseShuffleSplit, positive: np.ndarray) -> list[Part]:
+def _parts(splitter: BaseCrossValidator | BaseShuffleSplit, positive: np.ndarray) -> list[RowSplit]:
     """The splits; all rows on both sides if a class has no row to spare."""
     every = np.arange(len(positive))
     if _rarer(positive) < 2 or len(positive) < 4:

@@ -96,7 +96,7 @@ def moments(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return mean, np.sqrt(np.maximum(square, 1e-4))
 
 
-class Reference:
+class ReferenceModel:
     """Regressions on the most informative of the ``columns`` of terms (n, m), one for each penalty, fitted to the rows
     ``inside``. ``costs`` are the columns' shares of the penalty."""
 
@@ -150,7 +150,7 @@ def sampled(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class WeightedSum:
     """``start + sum weights * columns``, columns by number."""
 
     columns: tuple[int, ...]
@@ -162,7 +162,9 @@ class Sum:
         return self.start + rows[:, list(self.columns)] @ self.weights
 
 
-def forward(rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: np.ndarray, most: int) -> Iterator[Sum]:
+def forward(
+    rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: np.ndarray, most: int
+) -> Iterator[WeightedSum]:
     """Sums of 0, 1, ... up to ``most`` of the ``columns`` of ``rows`` (n, m), fitted to truths ``target`` (n,); fewer
     if no other column improves the fit."""
     mean, spread = moments(rows[:, columns], weight)
@@ -183,7 +185,7 @@ def forward(rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: n
         own = regression(design[:, [1 + each for each in chosen]], target, weight, costs, own, steps=2)
         places = columns[chosen]
         plain = own[1:] / spread[chosen]
-        yield Sum(tuple(places.tolist()), plain, float(own[0] - plain @ mean[chosen]))
+        yield WeightedSum(tuple(places.tolist()), plain, float(own[0] - plain @ mean[chosen]))
         if len(chosen) == most:
             return
         gain = _gains(products, wanted, [0, *(1 + each for each in chosen)])
@@ -207,7 +209,7 @@ def _gains(products: np.ndarray, wanted: np.ndarray, inside: list[int]) -> np.nd
     return gain[1:]
 
 
-def without_idle(chosen: Sum, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Sum:
+def without_idle(chosen: WeightedSum, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> WeightedSum:
     """The sum without redundant columns: those whose removal does not worsen the fit by more than chance."""
     mean, spread = moments(rows[:, list(chosen.columns)], weight)
     design = (rows[:, list(chosen.columns)] - mean) / spread
@@ -228,4 +230,4 @@ def without_idle(chosen: Sum, rows: np.ndarray, target: np.ndarray, weight: np.n
         del kept[least]
         own = np.delete(own, 1 + least)
     plain = own[1:] / spread[kept]
-    return Sum(tuple(chosen.columns[place] for place in kept), plain, float(own[0] - plain @ mean[kept]))
+    return WeightedSum(tuple(chosen.columns[place] for place in kept), plain, float(own[0] - plain @ mean[kept]))

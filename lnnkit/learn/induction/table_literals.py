@@ -83,7 +83,7 @@ def known_texts(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class TableLiteral:
     """``column >= threshold``, soft if it has a ``scale``, ``column = value``, or ``column >= other``, another column.
     ``share`` is its mean truth over the rows where it is known."""
 
@@ -115,10 +115,10 @@ class Literal:
         return found
 
 
-Conjunction = tuple[tuple[Literal, bool], ...]  # literals and their signs
+Conjunction = tuple[tuple[TableLiteral, bool], ...]  # literals and their signs
 
 
-def certain(literal: Literal, wanted: bool, columns: Sequence[TableColumn]) -> np.ndarray:
+def certain(literal: TableLiteral, wanted: bool, columns: Sequence[TableColumn]) -> np.ndarray:
     """(n,) where a crisp literal is known to hold, or, if not ``wanted``, to fail."""
     unknown = np.logical_or.reduce([missing(columns[place]) for place in literal.columns])
     return ((literal.holds(columns) >= 0.5) == wanted) & ~unknown
@@ -131,15 +131,15 @@ def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.nd
         return 1 / (1 + np.exp(-np.clip((values - threshold) / scale, -700, 700)))
 
 
-def literals(table: LabelledTable) -> list[Literal]:
+def literals(table: LabelledTable) -> list[TableLiteral]:
     """The informative crisp literals: thresholds at each column's quantiles, halfway between neighbouring values,
     values of categories, comparisons of two columns."""
-    found: list[Literal] = []
+    found: list[TableLiteral] = []
     for place, column in enumerate(table.columns):
         if column.numeric:
             known = column.values[~np.isnan(column.values)]
             for threshold in _thresholds(known):
-                found.append(Literal(place, threshold, None, float((known >= threshold).mean())))
+                found.append(TableLiteral(place, threshold, None, float((known >= threshold).mean())))
         else:
             known = column.values[known_texts(column.values)]
             values, counts = np.unique(known.astype(str), return_counts=True) if len(known) else ([], [])
@@ -148,11 +148,11 @@ def literals(table: LabelledTable) -> list[Literal]:
             often = np.sort(np.argsort(-np.asarray(counts), kind="stable")[:_VALUES])
             for value, count in ((values[at], counts[at]) for at in often.tolist()):
                 if _LEAST <= count <= len(known) - _LEAST:
-                    found.append(Literal(place, None, str(value), float(count / len(known))))
+                    found.append(TableLiteral(place, None, str(value), float(count / len(known))))
     return [*found, *compared_columns(table)]
 
 
-def split_literals(table: LabelledTable) -> list[Literal]:
+def split_literals(table: LabelledTable) -> list[TableLiteral]:
     """Thresholds where a decision tree splits the numbers, to the row."""
     columns = table.columns
     graded = [place for place, each in enumerate(columns) if each.numeric]
@@ -167,17 +167,17 @@ def split_literals(table: LabelledTable) -> list[Literal]:
     tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, table.positive, table.weight).tree_
     inner = (tree.children_left >= 0) & np.isfinite(tree.threshold)
     cuts = {(int(at), math.ceil(cut)) for at, cut in zip(tree.feature[inner], tree.threshold[inner], strict=True)}
-    found: list[Literal] = []
+    found: list[TableLiteral] = []
     for at, cut in sorted(cuts):
         if 0 < cut < len(values[at]):
             share = float(np.mean(ranks[~np.isnan(ranks[:, at]), at] >= cut))
-            found.append(Literal(graded[at], short_cut(values[at], cut), None, share))
+            found.append(TableLiteral(graded[at], short_cut(values[at], cut), None, share))
     return found
 
 
-def compared_columns(table: LabelledTable) -> list[Literal]:
+def compared_columns(table: LabelledTable) -> list[TableLiteral]:
     """Comparisons of two columns of one kind that tell the classes apart better than a tree of depth 2 over both."""
-    found: list[Literal] = []
+    found: list[TableLiteral] = []
     graded = [place for place, each in enumerate(table.columns) if each.numeric and each.kind != "truth"]
     some = np.arange(len(table.positive))[:: max(1, len(table.positive) // _COMPARED)]
     table = table.at(some[: 4 * _COMPARED])
@@ -195,7 +195,7 @@ def compared_columns(table: LabelledTable) -> list[Literal]:
             ranks = np.unique(pair, return_inverse=True)[1].reshape(pair.shape)  # a tree has single precision
             # the first condition is for what chance gives
             if gain >= _EARNED / len(pair) and gain > _explained(ranks, *answers) + 1e-9:
-                found.append(Literal(one, None, None, float(more.mean()), other=two))
+                found.append(TableLiteral(one, None, None, float(more.mean()), other=two))
     return found
 
 
@@ -206,10 +206,10 @@ def _explained(values: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> 
     return float(tree.impurity[0] - (shares * tree.impurity)[tree.children_left < 0].sum())
 
 
-def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
+def soft_literals(columns: Sequence[TableColumn]) -> list[TableLiteral]:
     """Soft thresholds for numbers with many values: one as wide as the range at the median, steeper ones at
     quantiles."""
-    found: list[Literal] = []
+    found: list[TableLiteral] = []
     for place, column in enumerate(columns):
         every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)
         if len(np.unique(every)) < _GRADED:
@@ -222,7 +222,7 @@ def soft_literals(columns: Sequence[TableColumn]) -> list[Literal]:
                 continue
             digits = -math.floor(math.log10(scale / 2)) + (parts == 1)
             for centre in sorted({round(float(each), digits) for each in np.quantile(known, quantiles)}):
-                found.append(Literal(place, centre, None, float(_reached(every, centre, scale).mean()), scale))
+                found.append(TableLiteral(place, centre, None, float(_reached(every, centre, scale).mean()), scale))
     return found
 
 
@@ -255,7 +255,7 @@ def short_cut(values: np.ndarray, place: int) -> float:
     return cut if low < cut else high
 
 
-def truths(found: Sequence[Literal], columns: Sequence[TableColumn]) -> np.ndarray:
+def truths(found: Sequence[TableLiteral], columns: Sequence[TableColumn]) -> np.ndarray:
     """(n, m) the truth of literals in each row, in units of 1 / ``UNIT``: an eighth of the memory."""
     result = np.empty((len(columns[0].values) if columns else 0, len(found)), np.uint8)
     for place, literal in enumerate(found):

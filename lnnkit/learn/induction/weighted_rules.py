@@ -14,18 +14,18 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 from lnnkit.learn.induction.induced_rule import GRID, Induced
-from lnnkit.learn.induction.rule_trials import Clock, Part
+from lnnkit.learn.induction.rule_trials import Clock, RowSplit
 from lnnkit.learn.induction.sparse_regression import (
     PENALTIES,
-    Reference,
-    Sum,
+    ReferenceModel,
+    WeightedSum,
     forward,
     log_losses,
     sampled,
     sigmoid,
     without_idle,
 )
-from lnnkit.learn.induction.table_literals import UNIT, Conjunction, LabelledTable, Literal, truths
+from lnnkit.learn.induction.table_literals import UNIT, Conjunction, LabelledTable, TableLiteral, truths
 
 # Measured on crx, german and pima, three folds each: accuracy 0.775 with 11.8 terms a rule, standard error 0.008. No
 # value below changes it beyond chance; what they set is the length of rules.
@@ -37,13 +37,13 @@ _FEW = 10  # terms that are quick to read, if each is of a separate column; 1: 0
 _UNSAID = 0.003  # share of the best rule's gain on held-out rows that a shorter one may lose; 0.001: 0.776, 0.01: 0.775
 _SURE = 2.0  # standard errors by which a rule without weights must be better
 _ERRORS = 0.5  # standard errors by which a simpler way may be worse; 0: 0.776 with 12.8 terms, 1: 0.777 with 12.3
-Path = tuple[tuple[int, bool], ...]  # places of literals and their signs
+TreePath = tuple[tuple[int, bool], ...]  # places of literals and their signs
 
 
 def weighed(
-    found: Sequence[Literal],
+    found: Sequence[TableLiteral],
     table: LabelledTable,
-    parts: Sequence[Part],
+    parts: Sequence[RowSplit],
     rng: np.random.Generator,
     clock: Clock,
     most: int | None = None,
@@ -57,7 +57,7 @@ def weighed(
     graded = {each.column for each in found if each.scale is not None}
     costs = [_CRISP if each.scale is None and each.other is None and each.column in graded else 1.0 for each in found]
     whole = np.arange(len(positive))
-    terms: list[Path] = [((number, True),) for number in range(len(found))]
+    terms: list[TreePath] = [((number, True),) for number in range(len(found))]
     broad, every = np.array(_broad(found), np.int64), np.arange(len(found))
 
     def paths(rows: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def weighed(
     way, count = _simplest(tried, held)
     count = count if most is None else min(count, most)
     clock.begins("fitting weights")
-    reference = Reference(known, chosen[way][-1], np.array(costs)[chosen[way][-1]], positive, weight, whole)
+    reference = ReferenceModel(known, chosen[way][-1], np.array(costs)[chosen[way][-1]], positive, weight, whole)
     truth = sigmoid(reference.score(tried[way].penalty, whole))
     some, share = sampled(whole, weight)
     *_, last = forward(known[some], chosen[way][-1], truth[some], share, count)
@@ -103,7 +103,7 @@ def weighed(
 
 
 def _rounded(
-    conjunctions: Sequence[Conjunction], chosen: Sum, rows: np.ndarray, truth: np.ndarray, weight: np.ndarray
+    conjunctions: Sequence[Conjunction], chosen: WeightedSum, rows: np.ndarray, truth: np.ndarray, weight: np.ndarray
 ) -> Induced:
     """The rule with its weights rounded to the grid, and its start set so that it is true as often as the reference."""
     weights, start = np.round(chosen.weights * UNIT / GRID) * GRID, chosen.start
@@ -124,7 +124,7 @@ def _beaten(tried: Sequence[_Tried], rival: np.ndarray, weight: np.ndarray) -> b
     return not no_worse(wrong.astype(float), rival.astype(float), weight, _SURE)
 
 
-def _products(path: Path, known: np.ndarray) -> np.ndarray:
+def _products(path: TreePath, known: np.ndarray) -> np.ndarray:
     """(n,) the truth of a conjunction in units."""
     product = np.ones(len(known))
     for number, wanted in path:
@@ -132,7 +132,7 @@ def _products(path: Path, known: np.ndarray) -> np.ndarray:
     return np.round(product * UNIT).astype(np.uint8)
 
 
-def _broad(found: Sequence[Literal]) -> list[int]:
+def _broad(found: Sequence[TableLiteral]) -> list[int]:
     """The literals without crisp or narrow thresholds of graded numbers."""
     broadest: dict[int, float] = {}
     for each in found:
@@ -161,10 +161,10 @@ def _tried(
     costs: np.ndarray,
     positive: np.ndarray,
     weight: np.ndarray,
-    parts: Sequence[Part],
+    parts: Sequence[RowSplit],
 ) -> _Tried:
     references = [
-        Reference(known, columns, costs[columns], positive, weight, inside)
+        ReferenceModel(known, columns, costs[columns], positive, weight, inside)
         for columns, (inside, _) in zip(sets, parts, strict=True)
     ]
     lost = np.zeros(len(PENALTIES))
@@ -178,7 +178,7 @@ def _tried(
         wrong.append((reference.score(penalty, out) > 0) != positive[out])
         some, share = sampled(inside, weight)
         truth = sigmoid(reference.score(penalty, some))
-        sums: list[Sum] = list(forward(known[some], columns, truth, share, _TERMS))
+        sums: list[WeightedSum] = list(forward(known[some], columns, truth, share, _TERMS))
         sums += [sums[-1]] * (_TERMS + 1 - len(sums))
         rows = known[out]
         found.append(np.stack([log_losses(each.score(rows), positive[out]) for each in sums]))
@@ -212,13 +212,13 @@ def no_worse(losses: np.ndarray, others: np.ndarray, weight: np.ndarray, errors:
     return mean <= errors * float(np.sqrt((weight**2) @ (more - mean) ** 2)) / float(weight.sum())
 
 
-def tree_paths(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> list[Path]:
+def tree_paths(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> list[TreePath]:
     """The paths, longer than one literal, of boosted shallow trees over the truths (n, m) of literals, by decreasing
     gain (Friedman and Popescu, "Predictive learning via rule ensembles", 2008). Empty without literals, or with a
     single class."""
     if not known.shape[1] or positive.all() or not positive.any():
         return []
-    worth: dict[Path, float] = {}
+    worth: dict[TreePath, float] = {}
     model = GradientBoostingClassifier(
         n_estimators=40,
         learning_rate=0.3,
@@ -232,11 +232,11 @@ def tree_paths(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng:
     return sorted(worth, key=lambda path: (-worth[path], path))
 
 
-def _paths(tree: DecisionTreeRegressor) -> Iterator[tuple[Path, float]]:
+def _paths(tree: DecisionTreeRegressor) -> Iterator[tuple[TreePath, float]]:
     """The paths of one tree with at least two literals, each with the gain of its last split."""
     nodes = tree.tree_
     loss = nodes.impurity * nodes.weighted_n_node_samples
-    waiting: list[tuple[int, Path]] = [(0, ())]
+    waiting: list[tuple[int, TreePath]] = [(0, ())]
     while waiting:
         node, path = waiting.pop()
         left, right = int(nodes.children_left[node]), int(nodes.children_right[node])

@@ -12,7 +12,7 @@ from lnnkit.learn.parameters.learnable_places import opened
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-Place = tuple[int, int]  # start and end of a literal in the file's text
+LiteralSpan = tuple[int, int]  # start and end of a literal in the file's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Dropped:
     """The ``literals``, each with its truth, that a rule omits while its parameters have these ``values``."""
 
     rule: int
-    literals: Mapping[Place, bool]
+    literals: Mapping[LiteralSpan, bool]
     values: Mapping[str, float]
 
     def holds(self, values: Mapping[str, float]) -> bool:
@@ -28,7 +28,7 @@ class Dropped:
         return all(values.get(name) == value for name, value in self.values.items())
 
 
-def place_of(span: Span) -> Place:
+def place_of(span: Span) -> LiteralSpan:
     return span.start, span.end
 
 
@@ -58,7 +58,7 @@ def _is_learned(comparison: ast.Comparison) -> bool:
     return False
 
 
-def without(formula: ast.Expression, literals: Mapping[Place, bool]) -> ast.Expression | None:
+def without(formula: ast.Expression, literals: Mapping[LiteralSpan, bool]) -> ast.Expression | None:
     """The formula without literals of constant truth; None if nothing else would remain, or if one decides it."""
 
     def change(node: ast.Expression) -> ast.Expression:

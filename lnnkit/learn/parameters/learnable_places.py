@@ -14,10 +14,10 @@ from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-Kind = Literal["weight", "bias", "lower", "upper", "value", "unit", "relation"]
+ParameterKind = Literal["weight", "bias", "lower", "upper", "value", "unit", "relation"]
 """``unit`` and ``relation`` are weights omitted from a unit or a ``<?>``; a ``?`` is a ``value``."""
 
-Number = Callable[[Kind, ast.Value | float, Span], ast.Value | float]
+Replacement = Callable[[ParameterKind, ast.Value | float, Span], ast.Value | float]
 """Returns the replacement for a number of some kind. It is called for all positions of a rule in a fixed order."""
 
 Range = tuple[float, float]
@@ -30,7 +30,7 @@ _Attributed = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Compariso
 
 
 def rewritten(
-    formula: ast.Expression, number: Number, spans: Collection[tuple[int, int]], *, marked: bool
+    formula: ast.Expression, number: Replacement, spans: Collection[tuple[int, int]], *, marked: bool
 ) -> ast.Expression:
     """A formula with ``number`` applied to each number that may be learned. Unless the rule is ``marked``, that
     includes positions where no number is written, so the order does not depend on whether one is. ``spans`` are those
@@ -98,7 +98,7 @@ def ranges(formula: ast.Expression) -> dict[str, Range]:
 
 
 def truths(
-    lower: ast.Value | float, upper: ast.Value | float, number: Number, span: Span, *, marked: bool
+    lower: ast.Value | float, upper: ast.Value | float, number: Replacement, span: Span, *, marked: bool
 ) -> tuple[ast.Value | float, ast.Value | float]:
     """The truth of a rule; an uninformative end (lower 0 or upper 1) is learned only if marked."""
     if marked or plain(lower) != 0.0:
@@ -140,12 +140,12 @@ def _opened(node: ast.Expression) -> ast.Expression:
     return replace(node, attributes=(*node.attributes, *added)) if added else node
 
 
-def _value(number: Number, kind: Kind, given: ast.Value | float, span: Span) -> ast.Value:
+def _value(number: Replacement, kind: ParameterKind, given: ast.Value | float, span: Span) -> ast.Value:
     found = number(kind, given, span)
     return found if isinstance(found, (ast.Number, ast.Learnable)) else ast.Number(found, span=span)
 
 
-def _weighed(number: Number, operand: ast.Expression) -> ast.Expression:
+def _weighed(number: Replacement, operand: ast.Expression) -> ast.Expression:
     if isinstance(operand, ast.Weighted):
         return replace(operand, weight=_value(number, "weight", operand.weight, operand.weight.span))
     if isinstance(operand, ast.Truth):
@@ -153,10 +153,10 @@ def _weighed(number: Number, operand: ast.Expression) -> ast.Expression:
     return ast.Weighted(operand, _value(number, "weight", 1.0, operand.span), span=operand.span)
 
 
-def _attributes(number: Number, node: _Attributed, *, marked: bool) -> tuple[ast.Attribute, ...]:
+def _attributes(number: Replacement, node: _Attributed, *, marked: bool) -> tuple[ast.Attribute, ...]:
     found: list[ast.Attribute] = []
     for each in node.attributes:
-        kind: Kind = "bias" if each.key == "bias" and not isinstance(node, ast.Unit) else "value"
+        kind: ParameterKind = "bias" if each.key == "bias" and not isinstance(node, ast.Unit) else "value"
         if any(map(is_opened, in_value(each.value))):
             kind = "unit" if isinstance(node, ast.Unit) else "relation"
         if isinstance(each.value, str) or (not marked and kind == "value"):
@@ -168,7 +168,7 @@ def _attributes(number: Number, node: _Attributed, *, marked: bool) -> tuple[ast
     return tuple(found)
 
 
-def _listed(number: Number, kind: Kind, given: ast.Value | ast.ValueList) -> ast.Value | ast.ValueList:
+def _listed(number: Replacement, kind: ParameterKind, given: ast.Value | ast.ValueList) -> ast.Value | ast.ValueList:
     if isinstance(given, ast.ValueList):
         return replace(given, items=tuple(_listed(number, kind, item) for item in given.items))
     return _value(number, kind, given, given.span)

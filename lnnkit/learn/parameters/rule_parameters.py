@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from lnnkit.check.learnables import in_assertion
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.learn.parameters.learnable_places import (
-    Kind,
-    Number,
+    ParameterKind,
     Range,
+    Replacement,
     chains,
     opened,
     plain,
@@ -41,7 +41,7 @@ class Parameter:
     no occurrence gives an initial value. ``limits`` are those of a unit's weight."""
 
     name: str
-    kind: Kind
+    kind: ParameterKind
     rules: tuple[str, ...]
     start: float | None
     marked: bool
@@ -85,16 +85,16 @@ def trainable(program: CheckedProgram, file: ast.Program) -> dict[str, int]:
     }
 
 
-class Naming:
+class ParameterNaming:
     """Names the learned numbers of one rule, in order of occurrence. Names in ``fixed`` are not learned."""
 
     def __init__(self, rule: str, *, marked: bool, fixed: Collection[str | None] = ()) -> None:
         self._rule = rule
         self.marked = marked
         self._fixed = fixed
-        self._counts: dict[Kind, int] = {}
+        self._counts: dict[ParameterKind, int] = {}
 
-    def name(self, kind: Kind, value: ast.Value | float) -> str | None:
+    def name(self, kind: ParameterKind, value: ast.Value | float) -> str | None:
         """The name of the next number; None if it is not learned."""
         learnable = isinstance(value, ast.Learnable)
         if learnable != self.marked or (learnable and value.name is not None and value.name in self._fixed):
@@ -128,7 +128,7 @@ def parametrised(
     for place, assertion in enumerate(program.assertions):
         if names[place] in trained:
             marked = is_marked(assertion)
-            number = _entering(Naming(names[place], marked=marked, fixed=fixed), names[place], found)
+            number = _entering(ParameterNaming(names[place], marked=marked, fixed=fixed), names[place], found)
             assertions.append(_rewritten(_opened(assertion), number, spans, marked=marked))
             limits |= ranges(cast("ast.Expression", assertions[-1].formula))
         else:
@@ -144,10 +144,10 @@ def parametrised(
     return replace(program, assertions=tuple(assertions)), parameters
 
 
-def _entering(naming: Naming, rule: str, found: dict[str, Parameter]) -> Number:
+def _entering(naming: ParameterNaming, rule: str, found: dict[str, Parameter]) -> Replacement:
     """Adds the numbers of a rule to the parameters found, and names each."""
 
-    def number(kind: Kind, value: ast.Value | float, span: Span) -> ast.Value | float:
+    def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
         name = naming.name(kind, value)
         if name is None:
             return value
@@ -170,7 +170,7 @@ def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Ma
     """A parametrised program as written with these values: unmarked ``parameters`` become numbers."""
     unmarked = {each.name for each in parameters if not each.marked}
 
-    def number(_kind: Kind, value: ast.Value | float, _span: Span) -> ast.Value | float:
+    def number(_kind: ParameterKind, value: ast.Value | float, _span: Span) -> ast.Value | float:
         now = values.get(value.name or "") if isinstance(value, ast.Learnable) else None
         if now is None or not isinstance(value, ast.Learnable):
             return value
@@ -181,7 +181,9 @@ def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Ma
     )
 
 
-def _rewritten(assertion: Assertion, number: Number, spans: Collection[tuple[int, int]], *, marked: bool) -> Assertion:
+def _rewritten(
+    assertion: Assertion, number: Replacement, spans: Collection[tuple[int, int]], *, marked: bool
+) -> Assertion:
     """The assertion with ``number`` applied to each number that may be learned."""
     formula = rewritten(cast(ast.Expression, assertion.formula), number, spans, marked=marked)
     lower, upper = truths(assertion.lower, assertion.upper, number, assertion.span, marked=marked)

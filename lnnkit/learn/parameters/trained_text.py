@@ -14,8 +14,16 @@ from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.unknown_functions import substituted
 from lnnkit.check.walk import nodes, strip_foralls, transform
 from lnnkit.learn.parameters.constant_literals import Dropped, without
-from lnnkit.learn.parameters.learnable_places import Kind, Number, is_opened, opened, plain, rewritten, truths
-from lnnkit.learn.parameters.rule_parameters import Naming, is_marked, trainable
+from lnnkit.learn.parameters.learnable_places import (
+    ParameterKind,
+    Replacement,
+    is_opened,
+    opened,
+    plain,
+    rewritten,
+    truths,
+)
+from lnnkit.learn.parameters.rule_parameters import ParameterNaming, is_marked, trainable
 from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse, parse_expression
@@ -50,7 +58,7 @@ def trained_rules(
             continue
         name, place = names[statement.span.start]
         assertion = program.assertions[place]
-        new = _with_values(statement, Naming(name, marked=is_marked(assertion)), values)
+        new = _with_values(statement, ParameterNaming(name, marked=is_marked(assertion)), values)
         new = written_with(new, assertion, functions)
         shorter = without(new.formula, literals.get(place, {}))
         yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
@@ -75,7 +83,9 @@ def with_values(
     return found
 
 
-def _with_values(statement: ast.RuleStatement, naming: Naming, values: Mapping[str, float]) -> ast.RuleStatement:
+def _with_values(
+    statement: ast.RuleStatement, naming: ParameterNaming, values: Mapping[str, float]
+) -> ast.RuleStatement:
     marked = naming.marked
     number = _replacing(naming, values)
     formula = transform(rewritten(opened(statement.formula), number, (), marked=marked), _plainly)
@@ -89,8 +99,8 @@ def _with_values(statement: ast.RuleStatement, naming: Naming, values: Mapping[s
     return replace(statement, formula=formula, bounds=bounds)
 
 
-def _replacing(naming: Naming, values: Mapping[str, float]) -> Number:
-    def number(kind: Kind, value: ast.Value | float, span: Span) -> ast.Value | float:
+def _replacing(naming: ParameterNaming, values: Mapping[str, float]) -> Replacement:
+    def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
         name = naming.name(kind, value)
         if name is None or name not in values:
             return value

@@ -17,7 +17,7 @@ from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.check.walk import nodes
 from lnnkit.data.tell import told_table
-from lnnkit.learn.replay.recorded_inference import Trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.syntax import ast
 
@@ -109,7 +109,7 @@ class BoundPlaces:
     columns: Tensor
 
 
-def bound_atoms(binding: Binding, found: Trace) -> Tensor:
+def bound_atoms(binding: Binding, found: RecordedInference) -> Tensor:
     """(atoms,) for each atom row the index of its value in a binding's flattened output; -1 if none."""
     atoms = found.fixpoint.prepared.grounding.atoms
     columns = [np.array([found.entities[name] for name in binding.entities], np.int32).repeat(binding.width)]

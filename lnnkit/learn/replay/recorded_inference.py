@@ -27,7 +27,7 @@ from lnnkit.trail.events import Trace as Traced
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class RecordedInference:
     """A fixpoint, its replayer, and the ids of its entities."""
 
     fixpoint: Fixpoint
@@ -48,7 +48,7 @@ def trace(
     softness: Softness | None = None,
     supplied: Collection[str] = (),
     listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
-) -> Trace:
+) -> RecordedInference:
     """Infer a parametrised program at some values of its parameters, by name, and keep the history.
 
     ``through`` lets gradients pass the clamps of rules. ``softness`` softens crisp comparisons, including those of the
@@ -76,7 +76,7 @@ def trace(
         grounding.atoms.materialise(grounding.atoms.tables[name], ids, len(ids[0]) if ids else 1)
     fixpoint.prepared.state.extend(grounding.atoms)
     replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness, supplied=supplied)
-    return Trace(fixpoint, index, replayer)
+    return RecordedInference(fixpoint, index, replayer)
 
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
@@ -100,7 +100,7 @@ def mentioned(program: CheckedProgram, queries: Sequence[Query]) -> set[str]:
     return {text for texts in constants(lifted).values() for text in texts}
 
 
-def same_derivations(earlier: Trace, later: Trace) -> bool:
+def same_derivations(earlier: RecordedInference, later: RecordedInference) -> bool:
     """Whether one replay serves both. False if comparisons have parameters, since their softening changes."""
     if earlier.replayer.comparisons or later.replayer.comparisons:
         return False
@@ -110,7 +110,7 @@ def same_derivations(earlier: Trace, later: Trace) -> bool:
     )
 
 
-def _derivation(found: Trace) -> Iterator[object]:
+def _derivation(found: RecordedInference) -> Iterator[object]:
     """All that a replay depends on, apart from learned numbers: tuples, and arrays."""
     events, atoms, prepared = found.replayer.events, found.replayer.atoms, found.fixpoint.prepared
     yield events.groups, events.entered, len(atoms), atoms.added(0)

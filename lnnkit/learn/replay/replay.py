@@ -36,7 +36,7 @@ class Replay:
         Differentiable in the parameters and in ``given``, which replaces the initial bounds."""
         if given is None and len(self.steps) == 1 and self._all:  # no step reads another
             return self.steps[0].evaluate(parameters, StepReads(self.initial, len(self.initial)))
-        found = _Evaluated.apply(parameters, self.initial if given is None else given, self, given is None)
+        found = _EvaluatedReplay.apply(parameters, self.initial if given is None else given, self, given is None)
         assert isinstance(found, Tensor)
         return found
 
@@ -59,7 +59,7 @@ class Replay:
         return torch.equal(self.places, torch.arange(len(self.initial), self.length))
 
 
-class _Evaluated(torch.autograd.Function):
+class _EvaluatedReplay(torch.autograd.Function):
     """The requested bounds. Each step has a graph of its own; between them gradients are passed by position."""
 
     @staticmethod

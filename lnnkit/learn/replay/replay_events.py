@@ -16,7 +16,7 @@ from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 
 _NONE = torch.full((1,), -1)
 
-Group = tuple[int, int, int]  # a batch, a leaf, and the side of the leaf that instances of the batch set
+EventGroup = tuple[int, int, int]  # a batch, a leaf, and the side of the leaf that instances of the batch set
 
 
 class EventIndex:
@@ -33,8 +33,8 @@ class EventIndex:
         count = len(found.row)
         ends = torch.cat([found.start[1:], torch.tensor([count])]) if len(found.start) else found.start
         lengths = ends - found.start
-        self.groups: list[Group] = []
-        numbers: dict[Group, int] = {}
+        self.groups: list[EventGroup] = []
+        numbers: dict[EventGroup, int] = {}
         chunks = []
         for batch, leaf, side in zip(found.batch.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True):
             chunks.append(-1 if batch == NOBODY else numbers.setdefault((batch, leaf, side), len(numbers)))
@@ -69,7 +69,7 @@ class EventIndex:
     def __len__(self) -> int:
         return len(self.key)
 
-    def enter(self, group: Group, count: int) -> Tensor:
+    def enter(self, group: EventGroup, count: int) -> Tensor:
         """Append events that set no bound: what ``count`` instances propose about an unknown target; their numbers."""
         start = len(self.key)
         if group not in self.groups:
@@ -144,7 +144,7 @@ class EventIndex:
     def _twins(
         self,
         batches: Collection[int],
-        numbers: dict[Group, int],
+        numbers: dict[EventGroup, int],
         keys: list[Tensor],
         ticks: list[Tensor],
         groups: list[Tensor],

@@ -23,7 +23,7 @@ from lnnkit.trail.events import ROOT
 
 CROSSING = -3  # pseudo-leaf: how far the bounds of unsatisfiable instances cross
 
-Pair = tuple[Tensor, Tensor]  # the positions of lower and of upper ends among the values of a replay
+EndPlaces = tuple[Tensor, Tensor]  # the positions of lower and of upper ends among the values of a replay
 
 
 class StepReads:
@@ -42,11 +42,11 @@ class StepReads:
             self.made.append((places, found))
         return found
 
-    def interval(self, ends: Pair) -> Interval:
+    def interval(self, ends: EndPlaces) -> Interval:
         return Interval(self.read(ends[0]), self.read(ends[1]))
 
 
-Evaluate = Callable[[Tensor, StepReads], Tensor]
+StepFunction = Callable[[Tensor, StepReads], Tensor]
 """Returns the bounds (count,) that events set, at some parameters."""
 
 
@@ -56,18 +56,18 @@ class ReplayStep:
 
     start: int
     count: int
-    evaluate: Evaluate
+    evaluate: StepFunction
 
 
 def instance_values(
     batch: RuleShape,
     leaf: int,
     side: int,
-    ends: Mapping[int, Pair],
+    ends: Mapping[int, EndPlaces],
     rows: tuple[tuple[int, ...], Sequence[Grouping | None]],
     out: Tensor | None,
     order: Sequence[str],
-) -> Evaluate:
+) -> StepFunction:
     """Events of any formula, by its kernels. ``ends`` has what each leaf reads; ``rows`` are the lengths of the blocks
     and their groupings; ``out`` selects the events' rows among those of the leaf's block (None: all, in order).
     ``order`` has the names of the parameters. Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before
@@ -127,12 +127,12 @@ def _names(formula: Formula) -> set[str | None]:
 
 def comparison_values(
     comparison: LearnedComparison,
-    numbers: Sequence[Pair],
-    narrowed: tuple[int, Pair] | None,
+    numbers: Sequence[EndPlaces],
+    narrowed: tuple[int, EndPlaces] | None,
     side: int,
     softness: float,
     order: Sequence[str],
-) -> Evaluate:
+) -> StepFunction:
     """One end of the truth of a comparison with parameters, from its ``numbers``; or of one of these, ``narrowed`` by
     the bounds of that truth. ``softness`` is the scale that softens a crisp comparison."""
 
@@ -166,7 +166,7 @@ class RuleValues:
         known = self._matrices if reads.constant and self._matrices else {}
         return self._rule.told(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
 
-    def alike(self, other: Evaluate, initial: Tensor) -> bool:
+    def alike(self, other: StepFunction, initial: Tensor) -> bool:
         """Whether ``other`` is the same rule about the other end of the same atoms, and reads equal initial bounds, as
         in completion of a closed predicate from exact facts."""
         if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:

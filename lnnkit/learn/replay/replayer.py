@@ -21,9 +21,9 @@ from lnnkit.learn.replay.lukasiewicz_rules import LukasiewiczRule, RuleEnd, rule
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.learn.replay.replay_events import EventIndex
 from lnnkit.learn.replay.replay_steps import (
-    Evaluate,
     ReplayStep,
     RuleValues,
+    StepFunction,
     comparison_values,
     instance_values,
 )
@@ -130,7 +130,7 @@ class Replayer:
         """Append events for all instances of another grounding, of one batch; returns their numbers."""
         return self.events.enter((self._trace.adopt(scratch), leaf, side), len(scratch.batches[0].blocks[0]))
 
-    def _value(self, reads: _GroupReads, ends: Mapping[RuleEnd, Tensor]) -> Evaluate:
+    def _value(self, reads: _GroupReads, ends: Mapping[RuleEnd, Tensor]) -> StepFunction:
         """What evaluates the events of one group, from the positions that they read."""
         number, leaf, side = self.events.groups[reads.group]
         pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0 and (index, 1) in ends}

@@ -37,18 +37,18 @@ MOST = 4096
 _CLIMBS = 24  # random starts beside one for each operand; a limit of work
 _COSTS = {0.0: 0.0, 1.0: 1.0, -1.0: 1.1, 2.0: 2.0, -2.0: 2.1, 0.5: 4.0, -0.5: 4.1}
 
-Scored = Callable[[Tensor], Tensor]
+CandidateScore = Callable[[Tensor], Tensor]
 """``[candidates, weights] -> [candidates]``, greater is better."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class WeightGrid:
     """The distinct weights ``names`` of units, and the grid ``values`` of each."""
 
     names: tuple[str, ...]
     values: tuple[tuple[float, ...], ...]
 
-    def best(self, score: Scored, most: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def best(self, score: CandidateScore, most: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """The ``most`` best candidates, ``[candidates, weights]``, and their scores; the simpler first among equals."""
         if not self.names:
             only = torch.zeros(1, 0, dtype=torch.float64)
@@ -72,7 +72,7 @@ class Grid:
         found = torch.tensor(list(itertools.product(*self.values)), dtype=torch.float64)
         return found[(found != 0).any(1)]
 
-    def _climbed(self, score: Scored, generator: torch.Generator) -> Tensor:
+    def _climbed(self, score: CandidateScore, generator: torch.Generator) -> Tensor:
         """The candidates that hill climbing meets, one weight at a time, from each operand alone and random starts."""
         width = len(self.names)
         starts = [torch.zeros(width, dtype=torch.float64) for _ in range(width)]
@@ -100,14 +100,14 @@ class Grid:
         return found[(found != 0).any(1)]
 
 
-def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> Grid:
+def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> WeightGrid:
     """The grid of the weights among ``unstarted``; one that several units share takes the values of the first."""
     found: dict[str, tuple[float, ...]] = {}
     for unit in units:
         for name, key in zip(unit.weights, unit.keys, strict=True):
             if isinstance(name, str) and name in unstarted:
                 found.setdefault(name, GRIDS[unit.kind][key])
-    return Grid(tuple(found), tuple(found.values()))
+    return WeightGrid(tuple(found), tuple(found.values()))
 
 
 @dataclass(frozen=True, slots=True)

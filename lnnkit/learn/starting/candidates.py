@@ -20,7 +20,7 @@ from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import Parameter, at
 from lnnkit.learn.starting.candidate_search import (
     Candidate,
-    Grid,
+    WeightGrid,
     grid,
     signs,
     told_by_cells,
@@ -39,7 +39,7 @@ _UNTOLD = 64  # the same, if no example distinguishes them
 _SOFT = 2.0  # factor of a relation's readout
 _CHUNK = 500_000  # differences evaluated at a time
 
-Cut = Literal["order", "value", "none"]
+CutKind = Literal["order", "value", "none"]
 
 
 def proposals(
@@ -60,7 +60,9 @@ def proposals(
         if own.sign == "=" and (weights.names or constants):
             found += equation_proposals(each, truth, started, weights, constants, generator)
         for cut in _cuts(own, constants, relations) if each.labelled else ():
-            found += _Proposing(each, truth[each.labels], started, weights, constants, cut, relations).found(generator)
+            found += _CandidateProposer(each, truth[each.labels], started, weights, constants, cut, relations).found(
+                generator
+            )
     if not found and not constants:
         most = _UNTOLD if relations == (None,) else _UNTOLD // len(RELATIONS)
         best, _ = weights.best(lambda candidates: torch.zeros(len(candidates)), most, generator)
@@ -71,8 +73,10 @@ def proposals(
     return sorted(found, key=lambda each: -round(each.gain, 9))
 
 
-def _cuts(own: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]) -> Sequence[Cut]:
-    several: Sequence[Cut] = ("order", "value") if relations != (None,) else ()
+def _cuts(
+    own: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]
+) -> Sequence[CutKind]:
+    several: Sequence[CutKind] = ("order", "value") if relations != (None,) else ()
     return several or (("value",) if own.sign in ("=", "!=") else ("order",)) if constants else ("none",)
 
 
@@ -85,16 +89,16 @@ def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, flo
 
 
 @dataclass(frozen=True, slots=True)
-class _Proposing:
+class _CandidateProposer:
     """Makes the candidates for one comparison from the examples of one predicate. Its first constant without a start is
     placed at the ``cut``; other constants are 0."""
 
     shown: Examples
     truth: Tensor
     started: Mapping[str, float]
-    weights: Grid
+    weights: WeightGrid
     constants: Sequence[str]
-    cut: Cut
+    cut: CutKind
     relations: Sequence[RelationName | None]
 
     @property

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set
 from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, by_chance, minimise, spread_of
-from lnnkit.learn.starting.candidate_search import Candidate, Grid
+from lnnkit.learn.starting.candidate_search import Candidate, WeightGrid
 from lnnkit.learn.starting.comparison_examples import Examples
 
 # Scales that soften a comparison, relative to the spread of the differences
@@ -148,7 +148,7 @@ def equation_proposals(
     shown: Examples,
     truth: Tensor,
     started: Mapping[str, float],
-    weights: Grid,
+    weights: WeightGrid,
     constants: Sequence[str],
     generator: torch.Generator,
 ) -> list[Candidate]:

@@ -113,7 +113,7 @@ def starts(
     lifted = build(at(program, zeros))
     index, given, _ = given_facts(program, mentioned)
     facts = in_tensors(given)
-    waiting: dict[str, _Rows] = {}
+    waiting: dict[str, _ThresholdRows] = {}
     for node, data in lifted.graph.nodes.items():
         own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
         if own is None or not own.constants or not own.started(zeros.keys() - unstarted):
@@ -128,12 +128,12 @@ def starts(
                     columns = tuple(column[good] for column in rows[0])
                     told = nearest(lifted, (node,), labels.of_arity(len(columns)))
                     direction = association(lifted, node, told)
-                    waiting[name] = _Rows(known[good], columns, own.sign, rising[good], told, direction)
+                    waiting[name] = _ThresholdRows(known[good], columns, own.sign, rising[good], told, direction)
     return _chosen(waiting, labels)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _ThresholdRows:
     """For each row of the data: the threshold at which the comparison changes, its entities, and whether the difference
     increases with the threshold. Labels of the predicates ``told`` decide; ``direction`` is 1 where their truth
     increases with the comparison's, -1 where it decreases. For an equality one of these values is chosen, otherwise a
@@ -158,7 +158,7 @@ class _Rows:
         return (own > threshold) != (self.rising[place] == (self.sign in (">", ">=")))
 
 
-def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
+def _chosen(waiting: Mapping[str, _ThresholdRows], labels: Labels) -> dict[str, Start]:
     """The starts, chosen greedily: the most informative first, the next on the residual of the labels."""
     found: dict[str, Start] = {}
     rest = ((labels.lower + labels.upper) / 2).double()
@@ -175,7 +175,7 @@ def _chosen(waiting: Mapping[str, _Rows], labels: Labels) -> dict[str, Start]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _BestCut:
     """A threshold, its gain, and the labels (by index) for which the comparison is true, and false."""
 
     value: float
@@ -203,10 +203,10 @@ def crossings(
     return found, slope > 0
 
 
-def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
+def _best_cut(rows: _ThresholdRows, labels: Labels, truth: Tensor) -> _BestCut:
     """The candidate with the greatest variance reduction; the median if no label is about these entities."""
     nothing = torch.zeros(0, dtype=torch.int64)
-    best = _Cut(float(rows.values.median()), 0.0, nothing, nothing)
+    best = _BestCut(float(rows.values.median()), 0.0, nothing, nothing)
     cuts = _candidates(rows.values, exact=rows.exact).tolist()
     for name, mine, ids in labels.by_name():
         if len(ids) != len(rows.columns) or name not in rows.told:
@@ -227,7 +227,7 @@ def _best_cut(rows: _Rows, labels: Labels, truth: Tensor) -> _Cut:
             if rows.exact and (more > 0) == (rows.sign == "="):
                 gain *= 1 + 1e-9
             if gain > best.gain + 1e-12:
-                best = _Cut(cut, gain, mine[there[true]], mine[there[~true]])
+                best = _BestCut(cut, gain, mine[there[true]], mine[there[~true]])
     return best
 
 

@@ -9,12 +9,12 @@ import lnnkit
 from lnnkit.learn.induction.induced_rule import GRID, Induced, donors
 from lnnkit.learn.induction.rule_induction import induce
 from lnnkit.learn.induction.rule_statements import statements
-from lnnkit.learn.induction.sparse_regression import Sum, forward, regression, without_idle
+from lnnkit.learn.induction.sparse_regression import WeightedSum, forward, regression, without_idle
 from lnnkit.learn.induction.table_literals import (
     UNIT,
     LabelledTable,
-    Literal,
     TableColumn,
+    TableLiteral,
     literals,
     soft_literals,
     truths,
@@ -120,7 +120,7 @@ def test_a_missing_cell_is_filled_from_rows_that_are_alike() -> None:
     cause = rng.uniform(0, 1, 400)
     columns = [TableColumn("cause", cause), TableColumn("sign", cause + rng.normal(0, 0.01, 400))]
     own = donors(columns, rng)
-    rule = Induced((((Literal(1, 0.5, None, 0.5), True),),), np.array([8.0]), -4.0, plain=False)
+    rule = Induced((((TableLiteral(1, 0.5, None, 0.5), True),),), np.array([8.0]), -4.0, plain=False)
     asked = [TableColumn("cause", np.array([0.1, 0.9])), TableColumn("sign", np.array([np.nan, np.nan]))]
     low, high = rule.expected(asked, own)
     assert low < 0.05 and high > 0.95
@@ -159,7 +159,7 @@ def test_forward_selection_finds_the_columns_that_matter() -> None:
     *_, found = forward(rows, np.arange(30), target, np.ones(2000), most=3)
     assert found.columns == (4, 11, 20)
     assert found.weights == pytest.approx([1.5, -1.0, 0.5], abs=0.02)
-    twice = Sum((4, 11, 20, 7), np.array([1.5, -1.0, 0.5, 1e-4]), found.start)
+    twice = WeightedSum((4, 11, 20, 7), np.array([1.5, -1.0, 0.5, 1e-4]), found.start)
     assert without_idle(twice, rows, target, np.ones(2000)).columns == (4, 11, 20)
 
 
