@@ -121,7 +121,7 @@ def _piece(texts: Texts) -> Piece:
     names, values = texts.names, texts.names.texts_in_arrow
     if texts.faults:
         values = concatenated([values, strings([""] * len(texts.faults))])
-    return Piece(texts.codes, values, texts.faults, numbers=names.numbers_in_numpy)
+    return Piece(texts.codes, values, texts.faults, ordered=not texts.faults, numbers=names.numbers_in_numpy)
 
 
 def _united(pieces: Sequence[Piece]) -> list[Texts]:
@@ -132,8 +132,9 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
         return [Texts(piece.codes, names, {}) for piece in pieces]
     none = np.empty(0, np.int64)
     own = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
-    if len(pieces) == 1 and pieces[0].ordered:
-        ranks, values = [_counted(len(pieces[0].values))], pieces[0].values
+    values = pieces[0].values
+    if all(piece.ordered and (piece.values is values or piece.values.equals(values)) for piece in pieces):
+        ranks = [_counted(len(values))] * len(pieces)
     else:
         ranks, values = _ranked([piece.values for piece in pieces])
     spelled, numbers = drawn(values)
