@@ -19,7 +19,14 @@ from lnnkit.syntax.identifiers import shadow, unglued
 from lnnkit.syntax.span import Source
 
 _VARIABLE = re.compile(r"[^\W\d_]\d*[’']?")
-_OPERAND_ENDS = ("NAME", "RPAR", "NUMBER", "STRING", "TRUTH")
+_LETTERS = {
+    "NAME": "N", "LPAR": "(", "RPAR": ")", "NUMBER": "9", "STRING": "S", "TRUTH": "T", "QUANTIFIER": "Q", "COMMA": ",",
+    "NOT": "~", "MINUS": "-",
+}  # fmt: skip
+_BETWEEN = re.compile(r"(?<=\))N(?=[N(~Q])")
+_WRAPPED = re.compile(r"\(QN(?:,?N)*\)|Q\(N(?:,?N)*\)|Q\(N,")
+_UNARY = re.compile(r"(?<![N)9ST])-9?")  # where an operand is due
+_WORDS = re.compile(r"(?<=Q)[N9]|[N9]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,48 +74,40 @@ def without_end(words: Words, liberties: Liberties) -> Words:
     return [word for word in words if word.kind != "IF"]
 
 
+def _rewritten(words: Words, pattern: re.Pattern[str], change: Callable[[Words], Words]) -> Words:
+    """The tokens with those changed whose kinds, a letter each, match a pattern."""
+    found, done = list[Word](), 0
+    for match in pattern.finditer("".join(_LETTERS.get(word.kind, "_") for word in words)):
+        found += [*words[done : match.start()], *change(words[match.start() : match.end()])]
+        done = match.end()
+    return found + words[done:]
+
+
 def with_or(words: Words, liberties: Liberties) -> Words:
     """A lone letter v between two formulas is the connective."""
-    found = []
-    for index, word in enumerate(words):
-        after = words[index + 1].kind if index + 1 < len(words) else ""
-        between = index > 0 and words[index - 1].kind == "RPAR" and after in ("NAME", "LPAR", "NOT", "QUANTIFIER")
-        if word.text == "v" and between:
-            liberties.note("letter-as-or", "`v` is read as `∨`", "", word.start, word.end)
-            word = replace(word, kind="OR")
-        found.append(word)
-    return found
+
+    def change(part: Words) -> Words:
+        (word,) = part
+        if word.text != "v":
+            return part
+        liberties.note("letter-as-or", "`v` is read as `∨`", "", word.start, word.end)
+        return [replace(word, kind="OR")]
+
+    return _rewritten(words, _BETWEEN, change)
 
 
 def without_wrapped_quantifiers(words: Words, liberties: Liberties) -> Words:
     """``(∀x)`` and ``∀(x)`` are ``∀x``; ``forall(x, ...)`` is ``(∀x: ...)``."""
-    found: Words = []
-    index = 0
-    while index < len(words):
-        kinds = [word.kind for word in words[index : index + 4]]
-        if kinds[:2] == ["LPAR", "QUANTIFIER"] and (end := _names_end(words, index + 2)) and _is(words, end, "RPAR"):
-            found += words[index + 1 : end]
-            index = end + 1
-        elif kinds == ["QUANTIFIER", "LPAR", "NAME", "COMMA"] and not _is(words, _names_end(words, index + 2), "RPAR"):
-            quantifier, bracket, name, comma = words[index : index + 4]
-            found += [bracket, quantifier, name, replace(comma, kind="COLON")]
-            index += 4
-        elif kinds[:2] == ["QUANTIFIER", "LPAR"] and (end := _names_end(words, index + 2)) and _is(words, end, "RPAR"):
-            found += [words[index], *words[index + 2 : end]]
-            index = end + 1
-        else:
-            found.append(words[index])
-            index += 1
-    return found
 
+    def change(part: Words) -> Words:
+        if part[0].kind == "LPAR":
+            return part[1:-1]
+        if part[-1].kind == "RPAR":
+            return [part[0], *part[2:-1]]
+        quantifier, bracket, name, comma = part
+        return [bracket, quantifier, name, replace(comma, kind="COLON")]
 
-def _names_end(words: Words, index: int) -> int:
-    """Where a list of one-letter variables ends, 0 if none begins at ``index``."""
-    if not _is(words, index, "NAME"):
-        return 0
-    while _is(words, index, "NAME") or (_is(words, index, "COMMA") and _is(words, index + 1, "NAME")):
-        index += 1
-    return index
+    return _rewritten(words, _WRAPPED, change)
 
 
 def _is(words: Words, index: int, kind: str) -> bool:
@@ -217,44 +216,27 @@ def group_end(words: Words, start: int, *, at_comma: bool = False) -> int:
 
 def with_negations(words: Words, liberties: Liberties) -> Words:
     """A minus where an operand is due negates; before a number it is its sign."""
-    found: Words = []
-    for index, word in enumerate(words):
-        if word.kind == "NUMBER" and found and found[-1].kind == "SIGN":
-            sign = found.pop()
-            word = replace(word, text="-" + word.text, start=sign.start)
-        elif word.kind == "MINUS" and (not found or found[-1].kind not in _OPERAND_ENDS):
-            word = replace(word, kind="SIGN" if _is(words, index + 1, "NUMBER") else "NOT")
-        found.append(word)
-    return found
+
+    def change(part: Words) -> Words:
+        if len(part) == 1:
+            return [replace(part[0], kind="NOT")]
+        return [replace(part[1], text="-" + part[1].text, start=part[0].start)]
+
+    return _rewritten(words, _UNARY, change)
 
 
 def with_whole_names(words: Words, liberties: Liberties) -> Words:
     """Names of several words are one token."""
-    found: Words = []
-    joined = False
-    for index, word in enumerate(words):
-        plain = word.kind in ("NAME", "NUMBER")
-        if plain and found and found[-1].kind in ("NAME", "NUMBER") and not _bound_here(found):
-            whole = found.pop()
-            word = Word("NAME", f"{whole.text} {word.text}", whole.start, word.end)
-            joined = True
-        elif joined and not plain:
-            _note_words(found[-1], liberties)
-            joined = False
-        found.append(word)
-        if joined and index == len(words) - 1:
-            _note_words(word, liberties)
-    return found
 
+    def change(part: Words) -> Words:
+        if len(part) == 1:  # the variable of a quantifier
+            return part
+        text, start, end = " ".join(word.text for word in part), part[0].start, part[-1].end
+        message = f"`{text}` is read as one name"
+        liberties.note("name-of-words", message, "put it in quotes, or write it as one word", start, end)
+        return [Word("NAME", text, start, end)]
 
-def _bound_here(words: Words) -> bool:
-    """Whether the last name is the variable of a quantifier."""
-    return len(words) > 1 and words[-2].kind == "QUANTIFIER"
-
-
-def _note_words(word: Word, liberties: Liberties) -> None:
-    message = f"`{word.text}` is read as one name"
-    liberties.note("name-of-words", message, "put it in quotes, or write it as one word", word.start, word.end)
+    return _rewritten(words, _WORDS, change)
 
 
 def with_scopes(words: Words, liberties: Liberties) -> Words:
