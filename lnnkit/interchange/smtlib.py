@@ -14,7 +14,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
@@ -82,27 +81,16 @@ class _Reading:
             span = self.program.predicates[name].span
             self.errors.append(Diagnostic("closed-derived", message, hint, span))
         listed = self._facts()
-        for assertion in self.program.assertions:
-            if assertion.kind != "law":
-                with self._collected():
-                    self._assertion(assertion)
-        self.asking = True
-        for query in questions:
-            with self._collected():
-                self._question(query)
+        for each in (*self.program.assertions, *questions):
+            try:
+                self._question(each) if isinstance(each, Query) else self._assertion(each)
+            except Unreadable as problem:
+                self.errors.append(problem.diagnostic)
         for name, predicate in self.program.predicates.items():
             if predicate.closed and not predicate.numeric and name not in derived:
                 self._close(predicate, list(listed[name]))
         for sort in self.guarding:
             self._define(sort)
-
-    @contextmanager
-    def _collected(self) -> Iterator[None]:
-        """A statement or question that has no reading is among the errors."""
-        try:
-            yield
-        except Unreadable as problem:
-            self.errors.append(problem.diagnostic)
 
     # --- facts --------------------------------------------------------------------------------------------------
 
@@ -151,6 +139,8 @@ class _Reading:
     # --- statements ---------------------------------------------------------------------------------------------
 
     def _assertion(self, assertion: Assertion) -> None:
+        if assertion.kind == "law":
+            return
         low, high, span = _value(assertion.lower), _value(assertion.upper), assertion.span
         if low is None or high is None:
             message = "this statement has no truth before it is trained"
@@ -162,6 +152,7 @@ class _Reading:
         self.axioms += [(span.on_one_line, each) for each in said]
 
     def _question(self, query: Query) -> None:
+        self.asking = True
         if query.numeric:
             raise Unreadable("number-as-formula", "a number is neither true nor false", "compare it", query.span)
         if free := self._free(query.formula):

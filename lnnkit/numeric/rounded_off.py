@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached, namespace, replaced, take, where_set
+from lnnkit.numeric.arithmetic import negate
 from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, whole_numbers
 from lnnkit.numeric.step import Apply, Constant, Step
 
@@ -102,16 +103,12 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
         case "abs":
             most = arrays.maximum(*below[0])
             return Errors(most, most)
-        case "add" if simple:
+        case "add" | "subtract" if simple:
+            if step.operation == "subtract":
+                parts[1], below[1] = negate(parts[1]), Errors(below[1].upper, below[1].lower)
             return Errors(
                 _sum([part.lower for part in parts], [each.lower for each in below]),
                 _sum([part.upper for part in parts], [each.upper for each in below]),
-            )
-        case "subtract" if simple:
-            one, other = parts
-            return Errors(
-                _sum([one.lower, -other.upper], [below[0].lower, below[1].upper]),
-                _sum([one.upper, -other.lower], [below[0].upper, below[1].lower]),
             )
         case "multiply" if simple:
             # Constants last

@@ -18,12 +18,7 @@ def nalu(x: Tensor, weight: Tensor, gate: Tensor) -> Tensor:
     """``g a + (1 - g) m`` with ``a = W x``, ``m = exp(W log(|x| + 1e-7))``, ``g = sigmoid(G x)``:
     ``[..., in]``, twice ``[..., out, in] -> [..., out]``."""
     opened = torch.sigmoid(x @ gate.mT)
-    return opened * nac(x, weight) + (1 - opened) * power_of_sizes(x, weight)
-
-
-def power_of_sizes(x: Tensor, weight: Tensor) -> Tensor:
-    """``exp(W log(|x| + 1e-7))``: the multiplicative part, which loses all signs."""
-    return torch.exp((x.abs() + NALU_EPSILON).log() @ weight.mT)
+    return opened * nac(x, weight) + (1 - opened) * torch.exp((x.abs() + NALU_EPSILON).log() @ weight.mT)
 
 
 class NALU(GatedWeight):
