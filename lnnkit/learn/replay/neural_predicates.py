@@ -154,7 +154,7 @@ def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> 
         Query(node, node.span.text, assertion.logic, node.span)
         for assertion in program.assertions
         for node in nodes(cast(ast.Expression, assertion.formula))
-        if isinstance(node, ast.Comparison) and node is not assertion.formula
+        if isinstance(node, ast.Comparison)
     ]
     atoms = [
         [each for each in nodes(cast(ast.Expression, query.formula)) if isinstance(each, ast.Atom)] for query in held
@@ -162,10 +162,12 @@ def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> 
     mentioned = [{atom.name for atom in own} for own in atoms]
     while more := {name for names in mentioned if names & found for name in names} - found:
         found |= more
+    stated = {id(assertion.formula) for assertion in program.assertions}
     return tuple(
         query
         for query, names, own in zip(held, mentioned, atoms, strict=True)
         if names & found
+        and id(query.formula) not in stated
         and entities ** len({each.name for atom in own for each in atom.arguments if isinstance(each, ast.Variable)})
         <= _MOST
     )
