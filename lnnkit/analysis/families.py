@@ -1,5 +1,5 @@
 """Families of sets of elements, a disjunction of conjunctions: each set is one way in which something can be
-derived.
+derived. And the polarity of neurons: how each affects the others, and so which ends of its leaves a formula reads.
 
 A smaller set is a weaker condition, so a family may always be coarsened: by dropping elements from its sets, or by
 omitting sets that contain another.
@@ -8,8 +8,14 @@ omitting sets that contain another.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple
+
+from lnnkit.analysis.causes import convex, other
+from lnnkit.arrays import DOUBLE
+from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.logic.bounds import tolerance
 
 End = Literal["lower", "upper", "either"]
 
@@ -69,3 +75,85 @@ def _fitting(families: Sequence[Family]) -> list[Family]:
             chosen.append(family)
             size *= len(family)
     return chosen
+
+
+Direction = Literal["least", "most"]  # the root is at least its lower bound, or at most its upper bound
+
+_EPS = tolerance(DOUBLE)
+
+
+class Polarity:
+    """The signs of a formula's neurons."""
+
+    def __init__(self, formula: Formula) -> None:
+        self.formula = formula
+
+    @cached_property
+    def signs(self) -> dict[int, int]:
+        """The polarity of each neuron with respect to the root: 1 raises it, -1 lowers it, 0 either; neurons without
+        effect are left out."""
+        return self.signs_beneath(self.formula.top)
+
+    def signs_beneath(self, top: int) -> dict[int, int]:
+        """The polarity of each neuron with respect to ``top``."""
+        signs = {top: 1}
+        for index in range(top, -1, -1):
+            if index not in signs:
+                continue
+            neuron, sign = self.formula.neurons[index], signs[index]
+            for position, operand in enumerate(neuron.operands):
+                if neuron.logic is not None and neuron.weights[position] == 0.0:
+                    continue
+                if neuron.kind in ("iff", "xor") or neuron.arithmetic is not None:
+                    signs[operand] = 0
+                elif neuron.kind == "not" or (neuron.kind == "implies" and position == 0):
+                    signs[operand] = -sign
+                else:
+                    signs[operand] = sign
+        return signs
+
+    def reads(self, leaf: int, side: str) -> list[Element]:
+        """The ends that an instance reads to propose for one side of a leaf. They include the leaf's own ends under an
+        equivalence or a quantifier: there they are read at the quantifier's other rows."""
+        found: list[Element] = []
+        for direction in self.directions:
+            elements = self.elements(direction)
+            own = [e for e in elements if e.leaf == leaf]
+            if any(other(e.end) == side for e in own):
+                others = leaf != AUXILIARY and self.formula.neurons[leaf].block > 0
+                found += [e for e in elements if e.leaf != leaf or others or (len(own) > 1 and e.end == side)]
+        return list(dict.fromkeys(found))
+
+    def read_sides(self) -> dict[int, tuple[bool, bool]]:
+        """For each leaf (and the auxiliary): whether a move of its lower or upper end can matter to an instance."""
+        gaps = any(n.logic is not None and not convex(n) for n in self.formula.neurons)
+        found: dict[int, tuple[bool, bool]] = {}
+        for direction in self.directions:
+            for element in self.elements(direction):
+                low, high = found.get(element.leaf, (False, False))
+                both = gaps or element.leaf in self.formula.heads
+                found[element.leaf] = (low or both or element.end == "lower", high or both or element.end == "upper")
+        return found
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        least, most = self.formula.lower > _EPS, self.formula.upper < 1 - _EPS
+        if self.formula.auxiliary is not None:
+            least, most = self.formula.reads_own
+        found: list[Direction] = ["least"] if least else []
+        return (*found, "most") if most else tuple(found)
+
+    def elements(self, direction: Direction) -> list[Element]:
+        """The ends that the constraint reads, whether or not they can deviate."""
+        reads = self.ends(self.signs, upper=direction == "least")
+        if self.formula.auxiliary is not None:
+            reads.append(Element(AUXILIARY, "lower" if direction == "least" else "upper"))
+        return reads
+
+    def ends(self, signs: Mapping[int, int], *, upper: bool) -> list[Element]:
+        ends: dict[int, tuple[End, ...]] = {
+            0: ("lower", "upper"),
+            1: ("upper" if upper else "lower",),
+            -1: ("lower" if upper else "upper",),
+        }
+        return [Element(leaf, end) for leaf in self.formula.leaves if leaf in signs for end in ends[signs[leaf]]]

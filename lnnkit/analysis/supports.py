@@ -25,13 +25,11 @@ from lnnkit.analysis.causes import (
     other,
     upward_causes,
 )
-from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, minimal, product, union
-from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
 from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.formula.passes import least_heads
-from lnnkit.formula.shape import shape
-from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.formula.unfolding import AUXILIARY, Formula, shape
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
 from lnnkit.time_limit import check_time

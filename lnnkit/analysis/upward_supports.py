@@ -9,8 +9,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 
 from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, upward_causes
-from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, minimal, product, union
-from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON

@@ -18,9 +18,8 @@ from lnnkit.engine.contested import Flags, defaulted, doubted, in_doubt
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
 from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import Read, constant, entering
-from lnnkit.engine.start.asked import comparing, speaking
+from lnnkit.engine.start.asked import comparing, heard_by, met, query_needs, speaking
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.query_needs import heard_by, met, query_needs
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root

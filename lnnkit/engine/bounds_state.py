@@ -11,8 +11,7 @@ from lnnkit.arrays import DOUBLE
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 from lnnkit.store.atoms import FALSE, TRUE, Atoms
-from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.row_arrays import Array, Growing
 from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.trail.events import NOBODY, Kind, Trail
 

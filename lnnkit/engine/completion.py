@@ -21,9 +21,9 @@ from lnnkit.engine.response.respond import Read, Response, completing, on_device
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import Moves, Rising, to_fixpoint
-from lnnkit.engine.start.first_bounds import SharedNeurons, catch_up, neuron_root
+from lnnkit.engine.start.first_bounds import catch_up, neuron_root
 from lnnkit.engine.start.prepare import completed
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.prepared import Prepared, SharedNeurons
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.formula.quantified_rows import Grouping

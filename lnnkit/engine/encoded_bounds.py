@@ -9,8 +9,7 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State, one_value
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
-from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array, wide
+from lnnkit.store.columns.row_arrays import Array, Growing, wide
 
 OTHER = 0  # the class of all rows that have none
 _CLASSES = 64  # a table with more distinct bounds has none

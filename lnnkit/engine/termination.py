@@ -16,8 +16,7 @@ import numpy as np
 
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 
 Stage = Literal["completion", "inference"]
 

@@ -23,7 +23,7 @@ from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.query_proof import prove_formula
 from lnnkit.explain.provenance.bound_sources import BoundHistory
 from lnnkit.explain.provenance.fact_sources import FactSources
-from lnnkit.graph.initial_parameters import starts
+from lnnkit.graph.describe import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries
 from lnnkit.syntax import ast

@@ -44,7 +44,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lnnkit.check.program import Assertion, CheckedProgram, Query
-from lnnkit.graph.initial_parameters import Parameters
+from lnnkit.graph.describe import Parameters
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -11,8 +11,7 @@ from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import children
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
-from lnnkit.graph.describe import Description, describe
-from lnnkit.graph.initial_parameters import Parameters, starts
+from lnnkit.graph.describe import Description, Parameters, describe, starts
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances

@@ -20,8 +20,7 @@ from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Trigger, at_once, find_triggers, found_anyway
 from lnnkit.store.atoms import Atoms, AtomTable
-from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
 from lnnkit.store.tuple_set import TupleSet
 

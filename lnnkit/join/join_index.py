@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.join.bindings import Pattern
-from lnnkit.store.columns.growing import Chunks
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, Chunks, spelled_out
 from lnnkit.store.columns.sorting import in_order
 
 _LIMIT = 2**62  # mixed-radix keys stay below this

@@ -9,7 +9,8 @@ from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
 from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.asked import comparing, consequents, informed_sides, positive_queries, reading, speaking
-from lnnkit.engine.start.first_bounds import SharedNeurons, add_observer_tables, add_shared_tables
+from lnnkit.engine.start.first_bounds import add_observer_tables, add_shared_tables
+from lnnkit.engine.start.prepared import SharedNeurons
 from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, of_strata, unfold
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.store.columns.growing import Chunks, Growing
-from lnnkit.store.columns.row_arrays import Array, wide
+from lnnkit.store.columns.row_arrays import Array, Chunks, Growing, wide
 from lnnkit.store.columns.runs import Runs
 from lnnkit.store.tuple_set import TupleSet
 

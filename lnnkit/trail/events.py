@@ -19,7 +19,7 @@ import numpy as np
 from lnnkit.arrays import Array
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.growing import Chunks
+from lnnkit.store.columns.row_arrays import Chunks
 
 NOBODY = -1  # the batch of a bound that no instance has set
 _WIDTH = 6  # numbers for each chunk

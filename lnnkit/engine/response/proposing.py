@@ -18,8 +18,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.atoms import UNKNOWN
-from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.columns.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.trail.events import Arrested

@@ -3,9 +3,8 @@ or, where only some are needed, as soon as they are. Queried neurons get tables 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import entering
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.start.asked import speaking
+from lnnkit.engine.start.prepared import SharedNeurons
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.passes import upward
@@ -90,16 +90,6 @@ class DistinctTuples:
 
 
 Pair = tuple[float, float]
-
-
-class SharedNeurons(NamedTuple):
-    """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value, since their
-    statements contradict each other. ``untold`` is the bound of each at the defaults, without any statement about
-    it."""
-
-    formulas: tuple[Formula, ...]
-    impossible: tuple[str, ...]
-    untold: Mapping[str, Pair]
 
 
 def neuron_root(lifted: LiftedGraph, node: str) -> Root:

@@ -12,7 +12,16 @@ from lnnkit.analysis.shared_demand import restricted, wanted
 from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.start.asked import asked_alone, comparing, list_asked, positive_queries, reading, relevance
+from lnnkit.engine.start.asked import (
+    asked_alone,
+    comparing,
+    heard_by,
+    list_asked,
+    positive_queries,
+    query_needs,
+    reading,
+    relevance,
+)
 from lnnkit.engine.start.demanded import narrowed
 from lnnkit.engine.start.first_bounds import (
     add_observer_tables,
@@ -22,7 +31,6 @@ from lnnkit.engine.start.first_bounds import (
     initialise,
 )
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.start.query_needs import heard_by, query_needs
 from lnnkit.formula.prenex import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, of_strata, unfold
 from lnnkit.garbage import collection_paused

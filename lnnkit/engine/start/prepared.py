@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lnnkit.analysis.needs import NeedFinder
 from lnnkit.analysis.relevance import Reading, Relevance
 from lnnkit.analysis.supports import Analyses
 from lnnkit.engine.bounds_state import State
-from lnnkit.engine.start.first_bounds import SharedNeurons
 from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Grounding
+
+
+class SharedNeurons(NamedTuple):
+    """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value, since their
+    statements contradict each other. ``untold`` is the bound of each at the defaults, without any statement about
+    it."""
+
+    formulas: tuple[Formula, ...]
+    impossible: tuple[str, ...]
+    untold: Mapping[str, tuple[float, float]]
 
 
 @dataclass(slots=True, eq=False)

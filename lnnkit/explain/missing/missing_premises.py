@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.analysis.families import Polarity
 from lnnkit.analysis.needs import Literal
 from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared

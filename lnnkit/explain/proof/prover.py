@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lnnkit.analysis.leaf_polarity import Polarity
+from lnnkit.analysis.families import Polarity
 from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends

@@ -12,8 +12,7 @@ from lnnkit.analysis.needs import EQUAL, Needs
 from lnnkit.analysis.relevance import SIDES, sides
 from lnnkit.analysis.supports import Analysis
 from lnnkit.check.program import ENTITY
-from lnnkit.formula.shape import Modes, shape
-from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.formula.unfolding import AUXILIARY, Formula, Modes, shape
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Instances, together
 from lnnkit.join.instances.group_rule import GroupRule

@@ -15,8 +15,7 @@ from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
 from lnnkit.store.atoms import Atoms
-from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
 
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from lnnkit.analysis.supports import Analysis
-from lnnkit.formula.shape import Modes
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.store.columns.growing import Chunks, Growing
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula, Modes
+from lnnkit.store.columns.row_arrays import Array, Chunks, Growing
 
 
 class ShapeBlock:

@@ -6,7 +6,7 @@ import numpy as np
 
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.engine.response.respond import constant, entering
-from lnnkit.engine.start.query_needs import met
+from lnnkit.engine.start.asked import met
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
 from lnnkit.rows.dense.dense_program import DenseQuery

@@ -1,7 +1,11 @@
-"""Arrays of ids, flags, row numbers and bounds."""
+"""Arrays of ids, flags, row numbers and bounds; and such that grow at their end in amortised constant time."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 import numpy as np
 
 Array = np.ndarray
@@ -23,3 +27,109 @@ def alike(one: Array, other: Array) -> bool:
 def wide(rows: Array) -> Array:
     """Row numbers in numpy's index type: writing with narrower ones is four times as slow."""
     return rows.astype(np.intp, copy=False)
+
+
+class Growing:
+    """A 1-D array that grows at its end in amortised constant time; what is not set yet is 0."""
+
+    __slots__ = ("_buffer", "_length")
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._buffer: Array = np.zeros(16, dtype)
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def values(self) -> Array:
+        """(length,) a view, valid until the array grows."""
+        return self._buffer[: self._length]
+
+    def reach(self, count: int) -> Array:
+        """The values, ``count`` of them at least."""
+        if count > self._length:
+            self._grow(count)
+        return self._buffer[: self._length]
+
+    def _grow(self, count: int) -> None:
+        if count > len(self._buffer):
+            buffer = np.zeros(max(count, 2 * len(self._buffer)), self._buffer.dtype)
+            buffer[: self._length] = self.values
+            self._buffer = buffer
+        self._length = count
+
+    def append(self, values: Array) -> None:
+        """Add values at the end."""
+        start = self._length
+        self._grow(start + values.size)
+        self._buffer[start : self._length] = values
+
+    def extend(self, count: int, value: float | bool) -> None:
+        """Add one value ``count`` times."""
+        self.set(self._length, self._length + count, value)
+
+    def set(self, start: int, stop: int, value: Array | float | bool) -> None:
+        """Set the entries from ``start`` to ``stop``, to one value or to one each."""
+        if stop > self._length:
+            self._grow(stop)
+        self._buffer[start:stop] = value
+
+    def fill(self, start: int, stop: int, value: float | bool) -> None:
+        """Set those entries from ``start`` to ``stop`` that are not there yet."""
+        if stop > self._length:
+            self.set(max(start, self._length), stop, value)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Growing:
+        copy = Growing(self._buffer.dtype)
+        if self._length:
+            copy._buffer, copy._length = self.values.copy(), self._length
+        return copy
+
+
+class Chunks:
+    """A 1-D array to which chunks are appended, arrays or ranges; they are joined when its values are read."""
+
+    __slots__ = ("_chunks", "_joined", "_length")
+
+    def __init__(self, dtype: DTypeLike = np.int32) -> None:
+        self._joined = Growing(dtype)
+        self._chunks: list[Array | range] = []
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def values(self) -> Array:
+        """(length,) the values; a view, valid until the array grows."""
+        if self._chunks:
+            for chunk in self._chunks:
+                self._joined.append(spelled_out(chunk))
+            self._chunks.clear()
+        return self._joined.values
+
+    @property
+    def run(self) -> range | None:
+        """The values as a range, if they are known to be one and have not been read."""
+        first = self._chunks[0] if len(self._chunks) == 1 and not len(self._joined) else None
+        return first if isinstance(first, range) else None
+
+    def append(self, values: Array | range) -> None:
+        """Add values at the end: nobody may write to them."""
+        chunks = self._chunks
+        if isinstance(values, range):
+            self._length += len(values)
+            last = chunks[-1] if chunks else None
+            if isinstance(last, range) and last.stop == values.start:
+                chunks[-1] = range(last.start, values.stop)
+                return
+        else:
+            self._length += values.size
+        chunks.append(values)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Chunks:
+        copy = Chunks(self.values.dtype)
+        copy._joined.append(self.values.copy())
+        copy._length = self._length
+        return copy

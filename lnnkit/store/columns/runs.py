@@ -6,8 +6,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from lnnkit.store.columns.growing import Growing
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.row_arrays import Array, Growing
 
 
 class Runs:
