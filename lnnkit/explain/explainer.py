@@ -72,12 +72,15 @@ class Explainer:
         known = self._fixpoint.prepared.grounding.domain.index
         if len(texts) < len(conclusion.arguments) or not all(text in known for text in texts):
             return None
-        return self._prover.bound(conclusion.name, texts, 0), self._prover.bound(conclusion.name, texts, 1)
+        return self._bounds(conclusion.name, texts)
+
+    def _bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
+        lower, upper = (self._prover.reading(predicate, arguments, side).value for side in (0, 1))
+        return lower, upper
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
-        bounds = self._prover.bound(predicate, arguments, 0), self._prover.bound(predicate, arguments, 1)
-        found = self._lacking.why_not(predicate, arguments, side, bounds, goal, added)
+        found = self._lacking.why_not(predicate, arguments, side, self._bounds(predicate, arguments), goal, added)
         return replace(found, ways=[self._because(way) for way in found.ways])
 
     def _because(self, way: Way) -> Way:

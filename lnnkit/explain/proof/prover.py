@@ -81,26 +81,24 @@ class Prover:
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """Both bounds of an atom. Raises ``KeyError`` for a predicate or an entity that the program does not have."""
-        row = self.row_of(predicate, arguments)
-        arrested = row is not None and self.is_arrested(row)
         steps = Steps()
-        ends: list[int] = []
+        conclusion, ends = self.wording.conclusion(predicate, arguments), list[int]()
         for side in (0, 1):
-            if row is None:
-                reading = self.readings.unlisted(predicate, arguments, side)
+            reading = self.reading(predicate, arguments, side)
+            if reading.source is None:
+                ends.append(steps.add(Step(conclusion, SIDES[side], reading.value, "open")))
             else:
-                reading = self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
-            ends.append(self._end(steps, predicate, arguments, side, reading))
+                ends.append(steps.number(reading.source))
         self.expand(steps)
-        text = format_expression(self.wording.conclusion(predicate, arguments))
-        return Proof(text, steps.done(), ends[0], ends[1])
+        return Proof(format_expression(conclusion), steps.done(), *ends)
 
-    def bound(self, predicate: str, arguments: Sequence[str], side: int) -> float:
-        """One bound of an atom."""
-        row = self.row_of(predicate, arguments)
+    def reading(self, table: str, arguments: Sequence[str], side: int, *, crossed: bool = True) -> Reading:
+        """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
+        row = self._row_of(table, arguments)
         if row is None:
-            return self.readings.unlisted(predicate, arguments, side).value
-        return (self.readings.crossed(row, side) if self.is_arrested(row) else self.readings.of(row, side)).value
+            return self.readings.unlisted(table, arguments, side)
+        arrested = crossed and bool((self._prepared.state.crossed.rows.values == row).any())
+        return self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
 
     def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
@@ -119,22 +117,12 @@ class Prover:
         self.expand(steps)
         return Proof(format_expression(instance), steps.done(), number, number)
 
-    def row_of(self, table: str, arguments: Sequence[str]) -> int | None:
+    def _row_of(self, table: str, arguments: Sequence[str]) -> int | None:
         """The row of an atom, if it has one."""
         atoms, index = self._grounding.atoms, self._grounding.domain.index
         columns = [np.array([index[text]], np.int32) for text in arguments]
         row = int(atoms.find(atoms.tables[table], columns, 1)[0])
         return None if row == atoms.tables[table].default_row else row
-
-    def is_arrested(self, row: int) -> bool:
-        """Whether the bounds of a row have crossed."""
-        return bool((self._prepared.state.crossed.rows.values == row).any())
-
-    def _end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int, reading: Reading) -> int:
-        if reading.source is not None:
-            return steps.number(reading.source)
-        conclusion = self.wording.conclusion(predicate, arguments)
-        return steps.add(Step(conclusion, SIDES[side], reading.value, "open"))
 
     # --- steps ------------------------------------------------------------------------------------------------------
 

@@ -113,12 +113,8 @@ class _Told:
         return None
 
     def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
-        """The reading of a neuron or, if its bounds ``crossed``, these bounds."""
-        table, texts = self.observers.get(reference.node, reference.node), _texts(reference)
-        row, readings = self.prover.row_of(table, texts), self.prover.readings
-        if row is None:
-            return readings.unlisted(table, texts, side)
-        return readings.crossed(row, side) if crossed and self.prover.is_arrested(row) else readings.of(row, side)
+        table = self.observers.get(reference.node, reference.node)
+        return self.prover.reading(table, _texts(reference), side, crossed=crossed)
 
 
 def _texts(reference: Reference) -> tuple[str, ...]:

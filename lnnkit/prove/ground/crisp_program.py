@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import cast
+from typing import Any, TypeVar, cast
 
 import networkx as nx
 
@@ -16,6 +16,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 
 Formula = ast.Expression | SameEntity
+_Stated = TypeVar("_Stated", Fact, FactTable)
 _WHOLE = (ast.Atom, ast.Number, ast.Negate, ast.Function, ast.Comparison)
 
 
@@ -33,8 +34,12 @@ def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]
     """The program in its classical reading, and the number of statements too weak to be read so."""
     kept = [found for each in program.assertions if (found := _crisp_assertion(each, alpha)) is not None]
     numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
-    facts = tuple(each if each.predicate in numeric else _crisp_fact(each, alpha) for each in program.facts)
-    tables = tuple(each if each.predicate in numeric else _cut_table(each, alpha) for each in program.tables)
+
+    def cut(stated: _Stated) -> _Stated:
+        lower, upper = _cut(stated.lower, stated.upper, alpha)
+        return stated if stated.predicate in numeric else replace(stated, lower=lower, upper=upper)
+
+    facts, tables = tuple(map(cut, program.facts)), tuple(map(cut, program.tables))
     found = replace(program, assertions=tuple(kept), facts=facts, tables=tables, queries=(), logic=ast.DEFAULT_LOGIC)
     return found, len(program.assertions) - len(kept)
 
@@ -66,7 +71,7 @@ def _crisp_ends(lower: float, upper: float) -> bool:
 
 def _crisp_table(table: FactTable) -> bool:
     lower, upper = table.lower, table.upper
-    return bool(((lower == 0) | (lower == 1)).all() and ((upper == 0) | (upper == 1)).all() and (lower <= upper).all())
+    return bool((((lower == 0) | (lower == 1)) & ((upper == 0) | (upper == 1)) & (lower <= upper)).all())
 
 
 def _crisp_assertion(assertion: Assertion, alpha: float) -> Assertion | None:
@@ -77,20 +82,9 @@ def _crisp_assertion(assertion: Assertion, alpha: float) -> Assertion | None:
     return replace(assertion, formula=plain(assertion.formula), lower=truth[0], upper=truth[1], logic=ast.DEFAULT_LOGIC)
 
 
-def _crisp_fact(fact: Fact, alpha: float) -> Fact:
-    lower, upper = _cut(fact.lower, fact.upper, alpha)
-    return replace(fact, lower=lower, upper=upper)
-
-
-def _cut_table(table: FactTable, alpha: float) -> FactTable:
-    import numpy as np
-
-    true, false = table.lower >= alpha, table.upper <= 1 - alpha
-    return replace(table, lower=np.where(true, 1.0, 0.0), upper=np.where(false, 0.0, 1.0))
-
-
-def _cut(lower: float, upper: float, alpha: float) -> tuple[float, float]:
-    return (1.0 if lower >= alpha else 0.0), (0.0 if upper <= 1 - alpha else 1.0)
+def _cut(lower: Any, upper: Any, alpha: float) -> tuple[Any, Any]:
+    """The ends of a truth, or of columns of truths, as true, false or unknown."""
+    return (lower >= alpha) * 1.0, (upper > 1 - alpha) * 1.0
 
 
 def _number(value: ast.Value | float) -> float | None:
