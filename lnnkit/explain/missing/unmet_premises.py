@@ -204,14 +204,14 @@ def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, b
         return view
     bodies = view.bodies({leaf: Bounds(*(end[None] for end in state.read(rows))) for leaf, rows in view.rows.items()})
     rows, ids, lengths, groupings = dict(view.rows), [found.ids[0]], [1], list[Grouping | None]([None])
-    kinds = {neuron.inner: neuron.kind for neuron in formula.neurons if neuron.inner > 0}
+    quantifiers = {neuron.inner: neuron for neuron in formula.neurons if neuron.inner > 0}
     kept = [np.ones(1, bool)]  # for each block, which of its rows stay; a block comes after those around it
     for number in range(1, len(formula.blocks)):
         grouping, above = found.groupings[number], kept[formula.blocks[number].parent]
         assert grouping is not None
         mine = [leaf for leaf in rows if leaf >= 0 and formula.neurons[leaf].block == number]
         stays = above[grouping.group]
-        if (up := raised.get(number)) is not None and up == (kinds[number] == "forall"):
+        if (up := raised.get(number)) is not None and up == quantifiers[number].least:
             lower, upper = (end[0] for end in bodies[number])
             open_ = lower < 1 if up else upper > 0
             for leaf in mine:

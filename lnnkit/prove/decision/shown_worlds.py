@@ -118,13 +118,8 @@ def _first(chosen: set[str], rows: Sequence[tuple[str, float]]) -> tuple[tuple[s
     return tuple(sorted(rows, key=lambda row: row[0] not in chosen))
 
 
-def key_text(key: Key) -> str:
-    """The text of an atom or a number in the language's syntax."""
-    return format_expression(ground_atom(*key))
-
-
 def _texts(values: Mapping[Key, float]) -> tuple[tuple[str, float], ...]:
-    return tuple((key_text(key), value) for key, value in values.items())
+    return tuple((format_expression(ground_atom(*key)), value) for key, value in values.items())
 
 
 def _around(truth: float) -> Box:

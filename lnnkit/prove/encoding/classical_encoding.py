@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
+from lnnkit.graph.lifted import LEAST
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, Truth
 from lnnkit.prove.ground.dependency_cone import Loop, antecedent
@@ -69,7 +70,7 @@ class ClassicalEncoding(GradedEncoding):
         if stated.lower <= 0 and stated.upper >= 1:
             return True
         body = stated.part if stated.lower > 0 else Part("not", operands=(stated.part,))
-        return self._least(self._unnamed_rows(Part("forall", operands=(body,), bound=stated.variables), {}))
+        return self._least(self._unnamed_rows(Part(LEAST, operands=(body,), bound=stated.variables), {}))
 
     def _needed(self, rule: Instance, head: Part) -> Truth:
         return self.truth(antecedent(rule), rule.bindings) if rule.stated.lower > 0 else False
@@ -159,7 +160,7 @@ class ClassicalEncoding(GradedEncoding):
 
     def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[Truth]:
         """The rows of a quantifier in which at least one of its variables is an unnamed individual."""
-        forall, found = part.universal, []
+        forall, found = part.least, []
         for names in subsets([name for name, sort in part.bound if self._known.is_open(sort)]):
             own = {name: self._individual() for name in names}
             members = [self._function((_MEMBER + sort, (None,)))(own[name]) for name, sort in part.bound if name in own]

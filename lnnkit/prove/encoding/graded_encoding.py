@@ -158,7 +158,7 @@ class GradedEncoding:
 
     def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
-        forall = part.universal
+        forall = part.least
         decides = self.zero if forall else self.one
         rows: list[Truth] = []
         for row in self._reading.rows(part, bindings):

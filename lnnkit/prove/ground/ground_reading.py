@@ -133,7 +133,7 @@ class GroundReading:
     def row_guards(self, quantifier: Part) -> tuple[Part, ...]:
         """The atoms of a quantifier's body without which a row is neutral."""
         if "body" not in quantifier.guards:
-            least = quantifier.universal
+            least = quantifier.least
             neutral: Neutral = (lambda box: box[0] >= 1) if least else (lambda box: box[1] <= 0)
             quantifier.guards["body"] = guards_of(quantifier.operands[0], neutral)
         return quantifier.guards["body"]
@@ -174,7 +174,7 @@ class GroundReading:
     def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
         (body,) = part.operands
         may_be_more = any(self.known.is_open(sort) for _, sort in part.bound)
-        forall = part.universal
+        forall = part.least
         fold, low = (min, 1.0) if forall else (max, 0.0)
         high = low
         for row in self.rows(part, bindings):
@@ -299,5 +299,5 @@ def _without(part: Part, leaf: Part) -> Box:
         return 0.0, 1.0
     boxes = [_without(operand, leaf) for operand in part.operands]
     if part.bound:
-        return (boxes[0][0], 1.0) if part.universal else (0.0, boxes[0][1])
+        return (boxes[0][0], 1.0) if part.least else (0.0, boxes[0][1])
     return connective_box(part.kind, part.name, part.weights, part.bias, boxes)

@@ -10,7 +10,7 @@ from functools import cached_property
 from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import World
-from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.graph.lifted import LEAST, LiftedGraph
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.time_limit import check_time
@@ -43,9 +43,9 @@ class Part:
         return frozenset(inner - {name for name, _ in self.bound})
 
     @property
-    def universal(self) -> bool:
+    def least(self) -> bool:
         """Of a quantifier, whether it is a ``forall``: the least of its rows, not the greatest."""
-        return self.kind == "forall"
+        return self.kind == LEAST
 
     @cached_property
     def leaves(self) -> tuple[Part, ...]:

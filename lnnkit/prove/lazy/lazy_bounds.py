@@ -113,7 +113,7 @@ class LazyBounds(GradedDecision):
 
 def _opened(stated: Stated) -> Stated:
     """A statement without the ``forall`` around it: the least of its rows is as true as the statement has to be."""
-    while stated.part.universal and stated.upper >= 1:
+    while stated.part.least and stated.upper >= 1:
         (body,) = stated.part.operands
         stated = replace(stated, part=body, variables=(*stated.variables, *stated.part.bound))
     return stated

@@ -173,7 +173,7 @@ class LazyDecision(ClassicalDecision):
         for each in list(self.encoding.quantified.values()):
             if self._true(model, each.some):
                 continue
-            part, exists = each.rows.part, not each.rows.part.universal
+            part, exists = each.rows.part, not each.rows.part.least
             for row in self._reading.rows(part, each.rows.bindings):
                 low, _ = self._reading.box(part.operands[0], row)
                 if (low if exists else 1 - low) > 0:

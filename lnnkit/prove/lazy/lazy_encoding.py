@@ -101,7 +101,7 @@ class LazyEncoding(ClassicalEncoding):
             rows = rows or Rows(part, dict(bindings), _distinct(self._candidates(part, bindings), part))
             self.expanded[place] = rows
         if rows.decided and self._folded:
-            return not part.universal
+            return not part.least
         if place not in self.quantified:
             self._fresh += 1
             some = self.z3.Bool(f"?some {self._fresh}", self.context)
@@ -111,13 +111,13 @@ class LazyEncoding(ClassicalEncoding):
             else:
                 self.expand(found)
         some = self.quantified[place].some
-        return self.z3.Not(some) if part.universal else some
+        return self.z3.Not(some) if part.least else some
 
     def _decided(self, part: Part, bindings: Assignment) -> Rows | None:
         """A quantifier decided by a settled row, with that row. Without such a row, no rows if another encoding is
         replayed, else None."""
         (body,) = part.operands
-        exists = not part.universal
+        exists = not part.least
         for row in self._lower_world.rows(part, bindings):
             self._pause()
             low, high = self._reading.box(body, row)
@@ -197,7 +197,7 @@ class LazyEncoding(ClassicalEncoding):
     def _row(self, quantified: Quantified, row: Row) -> Truth:
         part, outer = quantified.rows.part, quantified.rows.bindings
         truth = self.truth(part.operands[0], row)
-        if part.universal:
+        if part.least:
             truth = self.negated(truth)
         truth = self._least([self._there(row[name] for name, _ in part.bound if name not in outer), truth])
         self.arithmetic.asides.append(self.lifted(self._greatest([self.negated(truth), quantified.some])))
@@ -213,7 +213,7 @@ class LazyEncoding(ClassicalEncoding):
         """The rows that may decide a quantifier, in this order: rows of the world, of shared individuals, of its own
         individuals, of entities with known atoms, of all entities."""
         bindings = dict(bindings)
-        exists = not part.universal
+        exists = not part.least
         world = GroundReading(self._world)
         for row in world.rows(part, bindings):
             self._pause()

@@ -50,7 +50,7 @@ def ways(stated: Stated) -> list[Way]:
 def _ways(part: Part, *, wanted: bool) -> list[Way]:
     """The ways in which a formula has the truth ``wanted``; if they are too many, more than `_MOST` of them."""
     if part.bound:
-        if wanted == part.universal:
+        if wanted == part.least:
             return [Way()]
         inner = _ways(part.operands[0], wanted=wanted)
         return [Way(each.atoms, (*each.variables, *part.bound)) for each in inner]
