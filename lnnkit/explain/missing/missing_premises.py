@@ -124,11 +124,19 @@ class MissingPremises:
         bindings = self._views.unified(formula, leaf, [index[argument] for argument in arguments])
         if bindings is None or formula.neurons[leaf].block:
             return
-        ends = self._ends(formula, leaf, side)
-        free = set(formula.blocks[0].variables)
-        own = self._row(formula.neurons[leaf].source, arguments)
         for found in self._nearest(formula, leaf, side, bindings, {})[:most]:
-            yield from self._by_instance(formula, leaf, own, found, free - set(found), ends, side, bound, goal)
+            yield from self._by_instance(self._instance(formula, leaf, arguments, side, found), side, bound, goal)
+
+    def _instance(
+        self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bindings: Mapping[int, int]
+    ) -> Instance:
+        """One instance, without the rows of quantifiers that do not matter."""
+        free = frozenset(formula.blocks[0].variables) - set(bindings)
+        own = self._row(formula.neurons[leaf].source, arguments)
+        view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
+        view = unsettled(view, self._prepared.state, own, _raised(formula, self._ends(formula, leaf, side)))
+        known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
+        return Instance(view, leaf, own, known, free)
 
     def _ends(self, formula: Formula, leaf: int, side: int) -> list[tuple[int, int]]:
         """The other leaves, each with its side, by which a formula moves one side of a leaf."""
@@ -182,25 +190,10 @@ class MissingPremises:
         """The formulas that define a predicate, each with its head."""
         return [(each, leaf) for each in self._formulas for leaf in each.heads if each.neurons[leaf].source == source]
 
-    def _by_instance(
-        self,
-        formula: Formula,
-        leaf: int,
-        own: int,
-        bindings: Mapping[int, int],
-        free: set[int],
-        ends: Sequence[tuple[int, int]],
-        side: int,
-        bound: float,
-        goal: float,
-    ) -> Iterator[Way]:
+    def _by_instance(self, instance: Instance, side: int, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
-        generic = self._grounding.domain.generic
-        view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, generic)}, free)
-        view = unsettled(view, self._prepared.state, own, _raised(formula, ends))
-        known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
-        instance = Instance(view, leaf, own, known, frozenset(free))
-        attempt = self._attempt(instance, ends, side, goal)
+        formula, leaf = instance.view.formula, instance.target
+        attempt = self._attempt(instance, side, goal)
         for _ in range(_ALTERNATIVES):
             best = attempt.best(leaf, side)
             reach = min(best, goal) if side == 0 else max(best, goal)
@@ -213,25 +206,24 @@ class MissingPremises:
                 return
             attempt = replace(attempt, wanted=[each for each in attempt.wanted if id(each) not in inner])
 
-    def _attempt(
-        self, instance: Instance, ends: Sequence[tuple[int, int]], side: int, goal: float
-    ) -> PremiseImprovement:
+    def _attempt(self, instance: Instance, side: int, goal: float) -> PremiseImprovement:
         """The way by one instance. If an equivalence reads both ends of an operand, use the one that leads further; use
         only the nearest rows of quantifiers if they lead as far as all."""
-        reads = self._premises.reads(instance)
+        reads, target = self._premises.reads(instance), instance.target
+        ends = self._ends(instance.view.formula, target, side)
 
         def through(nearest: int | None) -> PremiseImprovement:
             tried = [
                 PremiseImprovement(instance.view, reads, self._premises.wanted(instance, reads, some, nearest))
                 for some in _one_end_each(ends)
             ]
-            return max(tried, key=lambda one: _signed(one.best(instance.target, side), side))
+            return max(tried, key=lambda one: _signed(one.best(target, side), side))
 
         near = through(_NEAREST)
-        if not instance.view.has_rows or _signed(near.best(instance.target, side), side) >= _signed(goal, side):
+        if not instance.view.has_rows or _signed(near.best(target, side), side) >= _signed(goal, side):
             return near
         every = through(None)
-        further = _signed(every.best(instance.target, side), side) > _signed(near.best(instance.target, side), side)
+        further = _signed(every.best(target, side), side) > _signed(near.best(target, side), side)
         return every if further else near
 
     def _way(self, instance: Instance, reach: float, least: Sequence[tuple[Wanted, float]]) -> Way:
