@@ -192,16 +192,15 @@ class MissingPremises:
 
     def _by_instance(self, instance: Instance, side: int, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
-        formula, leaf = instance.view.formula, instance.target
+        neurons = instance.view.formula.neurons
         attempt = self._attempt(instance, side, goal)
         for _ in range(_ALTERNATIVES):
-            best = attempt.best(leaf, side)
-            reach = min(best, goal) if side == 0 else max(best, goal)
-            if (reach - bound if side == 0 else bound - reach) <= self._eps:
+            reach = (max if side else min)(attempt.best(), goal)
+            if _signed(reach, side) - _signed(bound, side) <= self._eps:
                 return
-            least = attempt.least(leaf, side, reach, self._eps)
+            least = attempt.least(reach, self._eps)
             yield self._way(instance, reach, least)
-            inner = {id(each) for each, _ in least if formula.neurons[each.leaf].block}
+            inner = {id(each) for each, _ in least if neurons[each.leaf].block}
             if not inner:
                 return
             attempt = replace(attempt, wanted=[each for each in attempt.wanted if id(each) not in inner])
@@ -209,22 +208,19 @@ class MissingPremises:
     def _attempt(self, instance: Instance, side: int, goal: float) -> PremiseImprovement:
         """The way by one instance. If an equivalence reads both ends of an operand, use the one that leads further; use
         only the nearest rows of quantifiers if they lead as far as all."""
-        reads, target = self._premises.reads(instance), instance.target
-        ends = self._ends(instance.view.formula, target, side)
+        reads, ends = self._premises.reads(instance), self._ends(instance.view.formula, instance.target, side)
+        none = PremiseImprovement(instance.view, instance.target, side, reads, ())
+
+        def tightness(attempt: PremiseImprovement) -> float:
+            return _signed(attempt.best(), side)
 
         def through(nearest: int | None) -> PremiseImprovement:
-            tried = [
-                PremiseImprovement(instance.view, reads, self._premises.wanted(instance, reads, some, nearest))
-                for some in _one_end_each(ends)
-            ]
-            return max(tried, key=lambda one: _signed(one.best(target, side), side))
+            wanted = (self._premises.wanted(instance, reads, some, nearest) for some in _one_end_each(ends))
+            return max((replace(none, wanted=each) for each in wanted), key=tightness)
 
         near = through(_NEAREST)
-        if not instance.view.has_rows or _signed(near.best(target, side), side) >= _signed(goal, side):
-            return near
-        every = through(None)
-        further = _signed(every.best(target, side), side) > _signed(near.best(target, side), side)
-        return every if further else near
+        far_enough = not instance.view.has_rows or tightness(near) >= _signed(goal, side)
+        return near if far_enough else max(near, through(None), key=tightness)
 
     def _way(self, instance: Instance, reach: float, least: Sequence[tuple[Wanted, float]]) -> Way:
         formula = instance.view.formula

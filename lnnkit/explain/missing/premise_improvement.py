@@ -48,39 +48,40 @@ class Wanted:
 
 @dataclass(frozen=True)
 class PremiseImprovement:
-    """An instance with what it ``reads``, and the premises that may be improved."""
+    """An instance with what it ``reads``, and the premises that may be improved for it to propose more for one ``side``
+    of a ``leaf``."""
 
     view: InstanceView
+    leaf: int
+    side: int
     reads: Sequence[Read]
     wanted: Sequence[Wanted]
 
-    def best(self, leaf: int, side: int) -> float:
+    def best(self) -> float:
         """The best bound that it proposes with all premises improved to any degree: more may contradict what is
         known."""
-        got = self._at_once(self.wanted, leaf, side, self._degrees)
-        return max(got) if side == 0 else min(got)
+        got = self._at_once(self.wanted, self._degrees)
+        return max(got) if self.side == 0 else min(got)
 
-    def least(self, leaf: int, side: int, reach: float, eps: float) -> list[tuple[Wanted, float]]:
+    def least(self, reach: float, eps: float) -> list[tuple[Wanted, float]]:
         """A minimal set of premises for this bound, and the least degrees that suffice together."""
 
         def enough(value: float) -> bool:
-            return value >= reach - eps if side == 0 else value <= reach + eps
+            return value >= reach - eps if self.side == 0 else value <= reach + eps
 
         def holds(some: Sequence[Wanted]) -> bool:
-            if enough(self._at_once(some, leaf, side, [1.0])[0]):
-                return True
-            return any(map(enough, self._at_once(some, leaf, side, self._degrees)))
+            return any(enough(value) for some_of in ([1.0], self._degrees) for value in self._at_once(some, some_of))
 
         alone = next(([each] for each in self.wanted[:_ALONE] if holds([each])), None)
         needed = minimal(self.wanted, holds) if alone is None else alone
-        if self._wholly(needed, leaf, side, enough):
+        if self._wholly(needed, enough):
             return [(each, 1.0 - each.side) for each in needed]
-        got = self._at_once(needed, leaf, side, self._degrees)
+        got = self._at_once(needed, self._degrees)
         first = next((i for i, value in enumerate(got) if enough(value)), len(got) - 1)
         below = self._degrees[max(first - 1, 0)]
 
         def all_of(degrees: Sequence[float]) -> list[bool]:
-            return [enough(value) for value in self._at_once(needed, leaf, side, degrees)]
+            return [enough(value) for value in self._at_once(needed, degrees)]
 
         met = np.full(len(needed), _refined(below, self._degrees[first], all_of))
         if len(needed) > _SINGLY:
@@ -91,7 +92,7 @@ class PremiseImprovement:
             def one_of(degrees: Sequence[float], number: int = number) -> list[bool]:
                 ways = np.tile(met, (len(degrees), 1))
                 ways[:, number] = degrees
-                return [enough(value) for value in self._says(needed, ways, leaf, side)]
+                return [enough(value) for value in self._says(needed, ways)]
 
             high = _refined(0.0, float(met[number]), one_of)
             least = round(each.at(high), 4)  # a rounded number, if it suffices
@@ -102,12 +103,12 @@ class PremiseImprovement:
             found.append((each, least))
         return found
 
-    def _wholly(self, needed: Sequence[Wanted], leaf: int, side: int, enough: Callable[[float], bool]) -> bool:
+    def _wholly(self, needed: Sequence[Wanted], enough: Callable[[float], bool]) -> bool:
         """Whether all are needed, each at full truth: the case of crisp truths, and the cheapest to test."""
         if len(needed) > _SINGLY:
             return False
         less = np.where(np.eye(len(needed), dtype=bool), _HARDLY, 1.0)
-        full, *others = self._says(needed, np.vstack([np.ones(len(needed)), less]), leaf, side)
+        full, *others = self._says(needed, np.vstack([np.ones(len(needed)), less]))
         return enough(full) and not any(map(enough, others))
 
     @cached_property
@@ -125,19 +126,19 @@ class PremiseImprovement:
         passed = sorted(degree for degree in at if 0 < degree < 1)
         return sorted({*even, *passed[:: 1 + len(passed) // _PASSED]})
 
-    def _at_once(self, met: Sequence[Wanted], leaf: int, side: int, degrees: Sequence[float]) -> list[float]:
+    def _at_once(self, met: Sequence[Wanted], degrees: Sequence[float]) -> list[float]:
         """What it proposes with some premises improved, all to the same of these degrees."""
-        return self._says(met, np.tile(np.array(degrees)[:, None], (1, len(met))), leaf, side)
+        return self._says(met, np.tile(np.array(degrees)[:, None], (1, len(met))))
 
-    def _says(self, met: Sequence[Wanted], ways: np.ndarray, leaf: int, side: int) -> list[float]:
+    def _says(self, met: Sequence[Wanted], ways: np.ndarray) -> list[float]:
         """What it proposes in each of several ``ways`` (n, k): the degrees to which the premises are improved; nothing
         where the instance would be unsatisfiable."""
         found: list[float] = []
         step = max(1, _CELLS // (1 + sum(map(len, self.view.rows.values()))))
         for start in range(0, len(ways), step):
             values = self._improved(met, ways[start : start + step])
-            said, bad = self.view.says(values, leaf, 0, side), self.view.contradictory(values)
-            found += np.where(bad, float(side), said).tolist()
+            said, bad = self.view.says(values, self.leaf, 0, self.side), self.view.contradictory(values)
+            found += np.where(bad, float(self.side), said).tolist()
         return found
 
     @cached_property
