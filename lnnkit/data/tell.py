@@ -45,17 +45,8 @@ def told_table(
     try:
         sheet = _sheet(arity, numeric, table, like)
         choice = choose(predicate, arity, numeric, sheet)
-        read, found = facts(
-            predicate,
-            numeric,
-            sheet,
-            choice,
-            sheet.read(choice.wanted),
-            source,
-            None,
-            known=None if like is None else like.names,
-            gaps=gaps,
-        )
+        grid, known = sheet.read(choice.wanted), None if like is None else like.names
+        read, found = facts(predicate, numeric, sheet, choice, grid, source, None, known=known, gaps=gaps)
         return replace(read, trust=trust), found
     except Unreadable as problem:
         fault = problem.fault

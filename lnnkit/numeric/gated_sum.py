@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, clamp, namespace, where_set
@@ -42,10 +42,7 @@ _BOXES = 2**17  # cells evaluated at a time, a limit of memory; from 2 ** 13 on 
 Weights = tuple[float, ...]
 
 
-class _Curve(Protocol):
-    """The hull of a unit over cells in which no operand changes its sign."""
-
-    def __call__(self, cells: Sequence[Interval]) -> Interval: ...
+_Curve = Callable[[Sequence[Interval]], Interval]  # the hull of a unit over cells in which no operand changes its sign
 
 
 @dataclass(frozen=True)
@@ -158,14 +155,10 @@ def _linear(weights: Weights, operands: Sequence[Interval]) -> Interval:
     return linear(zip(weights, operands, strict=True), 0.0, operands[0].lower)
 
 
-def _mapped(cell: Interval, size: _Monotone) -> Interval:
+def _mapped(cell: Interval, size: Callable[[Array], Array]) -> Interval:
     """The image of a cell under a function of the size."""
     one, other = size(cell.lower), size(cell.upper)
     return Interval(arrays.minimum(one, other), arrays.maximum(one, other))
-
-
-class _Monotone(Protocol):
-    def __call__(self, x: Array, /) -> Array: ...
 
 
 def _mixed(added: Interval, product: Interval, opened: Interval) -> Interval:

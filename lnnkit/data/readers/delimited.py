@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from lnnkit.data.arrow import Column
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.readers.lines import Layout, Text, record, record_lines
 from lnnkit.data.source import Fault, RawTable, Unreadable
@@ -96,29 +97,24 @@ def _behind_break(text: bytes, place: int) -> int:
 
 def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, first: int) -> Grid:
     bad: list[tuple[int, Fault]] = []
-    if text.filled() < len(text.held):
-        table = _parsed(text, width, wanted, raw, layout, bad)
-        columns = {position: table.column(str(position)) for position in wanted}
-        count = table.num_rows
-    else:
-        columns = {position: pa.nulls(0, pa.binary()) for position in wanted}
-        count = 0
-    found = record_lines(text, count + len(bad), first, layout) if count or bad else None
+    if text.filled() == len(text.held):
+        return Grid({position: pa.nulls(0, pa.binary()) for position in wanted}, np.empty(0, np.int64))
+    table = _parsed(text, width, wanted, raw, layout, bad)
+    columns: dict[int, Column] = {position: table.column(str(position)) for position in wanted}
+    found = record_lines(text, table.num_rows + len(bad), first, layout)
     if found is None:
-        if count or bad:
-            message = f'it is unclear where the rows of "{raw.path}" end'
-            raise Unreadable("unreadable-file", message, "look for a quote that opens a value and never closes")
-        return Grid(dict(columns), np.empty(0, np.int64))
+        message = f'it is unclear where the rows of "{raw.path}" end'
+        raise Unreadable("unreadable-file", message, "look for a quote that opens a value and never closes")
     lines, faults = found
     if not bad:
-        return Grid(dict(columns), lines, faults)
-    kept = np.ones(count + len(bad), bool)
+        return Grid(columns, lines, faults)
+    kept = np.ones(len(lines), bool)
     lost = dict(bad)
     kept[list(lost)] = False
     place = np.cumsum(kept) - 1
     spoiled = {int(place[index]): fault for index, fault in faults.items() if kept[index]}
     lost.update({index: fault for index, fault in faults.items() if not kept[index]})
-    return Grid(dict(columns), lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
+    return Grid(columns, lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
 
 
 def _ragged(found: int, expected: int, layout: Layout) -> Fault:
