@@ -118,9 +118,10 @@ def _stated(
         assert each.formula is not None
         formula = with_entities(each.formula, free)
         lower, upper = (each.needed, 1.0) if each.side == "lower" else (0.0, each.needed)
-        if isinstance(formula, ast.Atom):
-            arguments = tuple(argument.text for argument in formula.arguments if isinstance(argument, ast.Constant))
-            facts.append(Fact(formula.name, arguments, lower, upper, _NOWHERE))
+        atom = formula if isinstance(formula, ast.Atom) else None
+        arguments = tuple(each.text for each in atom.arguments if isinstance(each, ast.Constant)) if atom else ()
+        if atom and len(arguments) == len(atom.arguments):  # else it is about unnamed individuals
+            facts.append(Fact(atom.name, arguments, lower, upper, _NOWHERE))
         else:
             axioms.append(Assertion("axiom", None, formula, lower, upper, before.program.logic, _NOWHERE))
             if pinned:

@@ -1,5 +1,5 @@
-"""What queries ask for and formulas read, and so which sides of which tables must be derived, and which bindings must be
-looked at. A query is an instance of some of the program's neurons, and comparisons are implied by others."""
+"""What queries ask for and formulas read: so which sides of which tables must be derived, and which bindings a query
+must look at. A query is an instance of some of the program's neurons, and comparisons are implied by others."""
 
 from __future__ import annotations
 
