@@ -8,7 +8,7 @@ variables form a group: one instance of the quantifier. Block 0 is the formula i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -175,11 +175,12 @@ def unfold(
     through_shared: bool = False,
     through_comparisons: bool | None = None,
     world: World | None = None,
+    kept: Collection[str] = (),
 ) -> Formula:
     """The tree below ``root``. The root itself is always unfolded; shared neurons below it are leaves unless
     ``through_shared``, shared comparisons unless ``through_comparisons`` (default: the same). In a query over a
     ``world``, shared neurons about entities that do not belong to their sorts are unfolded too: no statement applies to
-    them."""
+    them. Shared neurons that are ``kept`` are leaves in any case."""
     check_time()
     through = {True: through_shared if through_comparisons is None else through_comparisons, False: through_shared}
     graph = lifted.graph
@@ -197,8 +198,8 @@ def unfold(
         first, opened = not opened, True
         data = graph.nodes[node]
         kind = data["kind"]
-        kept = data["shared"] and not through[kind == COMPARISON] and not ready and not first
-        if kind in ("predicate", NUMBER) or (kept and not (world and world.lacks(data["sorts"], arguments))):
+        leaf = data["shared"] and (node in kept or not through[kind == COMPARISON]) and not ready and not first
+        if kind in ("predicate", NUMBER) or (leaf and not (world and world.lacks(data["sorts"], arguments))):
             done.append(len(neurons))
             neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=kind == NUMBER))
             continue

@@ -53,8 +53,14 @@ class MissingPremises:
         self._views = views
         self._premises = UnmetPremises(prepared, views, wording)
         self._eps = tolerance(prepared.state.dtype)
+        nodes, open_sorts = prepared.lifted.graph.nodes.items(), prepared.grounding.domain.open_sorts
+        certain = {  # what is stated of unnamed individuals, nothing about its parts says
+            node
+            for node, data in nodes
+            if data["shared"] and (data["lower"] >= 1 or data["upper"] <= 0) and open_sorts.intersection(data["sorts"])
+        }
         self._formulas = [
-            unfold(prepared.lifted, root, through_shared=True, through_comparisons=False)
+            unfold(prepared.lifted, root, through_shared=True, through_comparisons=False, kept=certain)
             for root in prepared.lifted.statements
         ]
 

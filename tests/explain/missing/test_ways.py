@@ -142,6 +142,30 @@ def test_a_way_into_a_contradiction_names_it() -> None:
     assert "but that would contradict what is known: " in str(found)
 
 
+def test_what_is_stated_of_unnamed_individuals_lacks_nothing() -> None:
+    text = """
+        sort a open
+        predicate B(a)
+        predicate F(a)
+        predicate G(b)
+        fact B(x)
+        axiom B(X) -> F(X)
+        fact G(v) = 0.4
+        rule (forall X: B(X) -> F(X)) & G(Y) -> H(Y)
+    """
+    (way,) = lnnkit.loads(text).why_not("H(v)").ways
+    assert [each.atom for each in way.missing] == ['G("v")']
+
+
+def test_a_premise_about_an_unnamed_individual_comes_true() -> None:
+    """Stated of all, it holds of those whom nothing names."""
+    text = "sort a open\npredicate F(a)\npredicate G(b)\nfact F(x)\nfact G(v)\nrule (forall X: F(X)) & G(Y) -> H(Y)\n"
+    (way,) = lnnkit.loads(text).why_not("H(v)").ways
+    assert [(each.atom, each.needed) for each in way.missing] == [("F(X)", 1.0)]
+    assert way.gives == 1.0
+    assert lnnkit.loads(text + "axiom F(X)\n").ask("H(v)").lower == 1.0
+
+
 def test_more_than_are_shown_are_counted() -> None:
     people = "".join(f"fact Rich(p{i})\n" for i in range(15))
     text = f"predicate Friend(p, p)\n{people}rule Friend(X, Y) & Rich(X) -> Happy(Y)\nrule Lucky(Y) -> Happy(Y)\n"
