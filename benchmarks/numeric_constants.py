@@ -13,7 +13,7 @@ from unittest import mock
 
 import torch
 
-from lnnkit.numeric.frozen import frozen
+from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.term import Term, number
 
@@ -25,16 +25,16 @@ UNITS: dict[str, tuple[str, dict[str, Any]]] = {
 Work = tuple[str, int, int]  # a unit, its operands, rows
 ONE, TWO, THREE = ("nalu", 1, 2000), ("nalu", 2, 500), ("nalu", 3, 100)
 CONSTANTS: dict[tuple[str, str], tuple[tuple[Any, ...], tuple[Work, ...]]] = {
-    ("gated_sum", "_CELLS"): (
+    ("fixed_units.gated_sum", "_CELLS"): (
         ({1: 16, 2: 2, 3: 1}, {1: 32, 2: 4, 3: 2}, {1: 64, 2: 8, 3: 4}, {1: 128, 2: 16, 3: 8}),
         (ONE, TWO, THREE),
     ),
-    ("gated_sum", "_COARSE"): (({1: 2, 2: 1}, {1: 4, 2: 1}, {1: 8, 2: 2}, {1: 16, 2: 4}), (ONE, TWO)),
-    ("gated_sum", "_BOXES"): ((2**13, 2**15, 2**17, 2**19), (("nalu", 2, 2000),)),
-    ("shaving", "SLICES"): ((4, 8, 16, 32, 64), (ONE, ("npu", 2, 2000))),
-    ("shaving", "NARROW"): ((2**10, 2**14, 2**18, 2**24), (ONE,)),
-    ("complex_power", "_EDGES"): ((1, 2, 3, 4), (("npu", 2, 500), ("npu", 3, 500), ("npu", 4, 200))),
-    ("real_power", "_PHASES"): ((4, 8, 32, 128), (("real npu", 3, 500), ("real npu", 4, 500))),
+    ("fixed_units.gated_sum", "_COARSE"): (({1: 2, 2: 1}, {1: 4, 2: 1}, {1: 8, 2: 2}, {1: 16, 2: 4}), (ONE, TWO)),
+    ("fixed_units.gated_sum", "_BOXES"): ((2**13, 2**15, 2**17, 2**19), (("nalu", 2, 2000),)),
+    ("fixed_units.shaving", "SLICES"): ((4, 8, 16, 32, 64), (ONE, ("npu", 2, 2000))),
+    ("fixed_units.shaving", "NARROW"): ((2**10, 2**14, 2**18, 2**24), (ONE,)),
+    ("fixed_units.complex_power", "_EDGES"): ((1, 2, 3, 4), (("npu", 2, 500), ("npu", 3, 500), ("npu", 4, 200))),
+    ("fixed_units.real_power", "_PHASES"): ((4, 8, 32, 128), (("real npu", 3, 500), ("real npu", 4, 500))),
     ("pieces", "MOST"): ((2, 4, 8, 16), (("real npu", 4, 500), ("npu", 3, 200))),
 }
 

@@ -1,5 +1,5 @@
 """Arithmetic: comparisons and terms as neurons over intervals, and neural units as torch modules. Independent of the
-graph.
+graph. Start at `term`, whose `steps` compute with the `pieces` of intervals.
 
 `Term` is arithmetic over the numbers of an instance, `Comparison` a relation between two terms; both propagate upward
 by interval arithmetic and downward by contraction, row by row, in float64. ``lnnkit.numeric.NAU(in_features,
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lnnkit.numeric.comparison import Comparison
-from lnnkit.numeric.frozen import frozen
+from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.informing import informing
 from lnnkit.numeric.interval import Contraction, Interval, point, rises, same, unknown
 from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign, relation

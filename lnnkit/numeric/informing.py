@@ -68,15 +68,9 @@ def _differs(term: Term, loose: Sequence[bool], known: Set[int]) -> bool:
 def _swallowed(step: Apply, operands: list[tuple[bool, bool]]) -> bool:
     """Whether an unbounded operand makes the result unbounded."""
     loose = [free and not differs for differs, free in operands]
-    match step.operation:
-        case "add" | "subtract":
-            return any(loose)
-        case "divide":
-            return loose[0]
-        case "unknown":
-            return True
-        case _:
-            return False
+    if step.operation == "divide":
+        return loose[0]
+    return step.operation == "unknown" or (step.operation in ("add", "subtract") and any(loose))
 
 
 def _everything(values: Pieces) -> bool:

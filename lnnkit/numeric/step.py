@@ -16,7 +16,7 @@ Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", 
 class FixedUnit(Protocol):
     """A neural unit of one output with fixed weights, over intervals; equal objects are the same unit. ``name`` and
     ``attributes`` are those of the language. Units that are sums or products of their operands are no unit here but
-    steps (`lnnkit.numeric.frozen`)."""
+    steps (`lnnkit.numeric.fixed_units.frozen`)."""
 
     @property
     def name(self) -> Literal["nalu", "inalu", "npu", "realnpu"]: ...

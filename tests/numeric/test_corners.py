@@ -23,7 +23,7 @@ from lnnkit.numeric import (
     point,
     same,
 )
-from lnnkit.numeric.frozen import gated_product, linear, power_product
+from lnnkit.numeric.fixed_units.frozen import gated_product, linear, power_product
 from tests.numeric.random_terms import Box, intervals
 
 INF = math.inf

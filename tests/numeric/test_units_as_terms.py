@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric import Comparison, Fixed, Learned, number, point
-from lnnkit.numeric.frozen import gated_product, linear, power_product
+from lnnkit.numeric.fixed_units.frozen import gated_product, linear, power_product
 from lnnkit.numeric.term import Term
 from lnnkit.numeric.units.nau import NAU
 from lnnkit.numeric.units.nmu import NMU

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.gated_sum import CEILING, INALU_EPSILON
+from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON
 from lnnkit.numeric.units.nac import SATURATED, assign_weight, gated_weight, nac
 from lnnkit.numeric.units.unit import Unit, Weights, matrix, product
 

@@ -9,7 +9,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.gated_sum import NALU_EPSILON
+from lnnkit.numeric.fixed_units.gated_sum import NALU_EPSILON
 from lnnkit.numeric.units.nac import GatedWeight, nac
 from lnnkit.numeric.units.unit import Weights, matrix
 

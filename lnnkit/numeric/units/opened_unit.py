@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set
-from lnnkit.numeric.frozen import frozen
+from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, bounded, closed, hull
 from lnnkit.numeric.step import boxes, told

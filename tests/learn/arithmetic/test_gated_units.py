@@ -11,7 +11,7 @@ import torch
 
 import lnnkit
 from lnnkit.numeric import Interval, number
-from lnnkit.numeric.frozen import frozen
+from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.term import apply
 from lnnkit.numeric.units.opened_unit import OpenedUnit
 from tests.blocks import at_length

@@ -73,13 +73,13 @@ def power_product(
     real, twisted = tuple(w for w, *_ in present), tuple(v for _, v, *_ in present)
     opened, some = tuple(g for *_, g, _ in present), [x for *_, x in present]
     if any(twisted):
-        from lnnkit.numeric.complex_power import ComplexPower
+        from lnnkit.numeric.fixed_units.complex_power import ComplexPower
 
         return apply(ComplexPower(real, twisted, opened), *some)
     if all(gate == 1 for gate in opened) and all(power == int(power) for power in real):
         factors = [x if power == 1 else apply("power", x, constant(power)) for power, x in zip(real, some, strict=True)]
         return _together("multiply", 1.0, factors)
-    from lnnkit.numeric.real_power import RealPower
+    from lnnkit.numeric.fixed_units.real_power import RealPower
 
     return apply(RealPower(real, opened), *some)
 
@@ -89,7 +89,7 @@ def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequenc
     present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(0.5)  # A half-open gate mixes an empty sum and an empty product.
-    from lnnkit.numeric.gated_sum import GatedSum
+    from lnnkit.numeric.fixed_units.gated_sum import GatedSum
 
     return apply(GatedSum(tuple(w for w, _, _ in present), tuple(g for _, g, _ in present)), *(x for *_, x in present))
 
@@ -104,7 +104,7 @@ def signed_gated_sum(
     present = [part for part in zip(used, multiplying, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(1 - gate)
-    from lnnkit.numeric.gated_sum import SignedGatedSum
+    from lnnkit.numeric.fixed_units.gated_sum import SignedGatedSum
 
     unit = SignedGatedSum(tuple(a for a, _, _ in present), tuple(m for _, m, _ in present), gate)
     return apply(unit, *(x for *_, x in present))

@@ -18,9 +18,9 @@ from typing import Literal, NamedTuple
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp
+from lnnkit.numeric.fixed_units.shaving import shaved
 from lnnkit.numeric.interval import Interval, linear
 from lnnkit.numeric.pieces import ROUNDING, Pieces, bounded, joined, nothing
-from lnnkit.numeric.shaving import shaved
 from lnnkit.numeric.step import FixedUnit, boxes, told
 
 # With more operands than this the edges are not searched, whose number grows as 2^operands. Contraction of 200 rows

@@ -17,9 +17,9 @@ from typing import Literal
 from lnnkit import arrays
 from lnnkit.arrays import Array, clamp, namespace, where_set
 from lnnkit.elementwise import sigmoid
+from lnnkit.numeric.fixed_units.shaving import shaved
 from lnnkit.numeric.interval import Interval, linear
 from lnnkit.numeric.pieces import Pieces, bounded
-from lnnkit.numeric.shaving import shaved
 from lnnkit.numeric.step import FixedUnit, boxes, told
 
 NALU_EPSILON = 1e-7
