@@ -24,27 +24,18 @@ from lnnkit.syntax import ast
 _OPERATIONS: dict[str, Operation] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 
 
-def comparison(formula: ast.Comparison) -> tuple[Comparison, Sequence[ast.Atom]]:
-    """A comparison of two terms, and the distinct number atoms that it reads, in order."""
+def arithmetic(formula: ast.Expression) -> tuple[Comparison | Term, Sequence[ast.Atom]]:
+    """A comparison of two terms, or a term, and the distinct number atoms that it reads, in order: a unit omits
+    operands of weight 0."""
     written = _Written()
-    (left, right), atoms = _read([written.term(operand) for operand in formula.operands], written.atoms)
-    given = _attributes(formula)
-    (operator,) = formula.operators
-    return Comparison(left, right, relation(operator, given.get("weight"), given.get("scale", [0.0])[0])), atoms
-
-
-def term(formula: ast.Expression) -> tuple[Term, Sequence[ast.Atom]]:
-    """A term, and the distinct number atoms that it reads, in order."""
-    written = _Written()
-    (made,), atoms = _read([written.term(formula)], written.atoms)
-    return made, atoms
-
-
-def _read(terms: Sequence[Term], atoms: Sequence[ast.Atom]) -> tuple[Sequence[Term], Sequence[ast.Atom]]:
-    """The terms over the atoms that they read: a unit omits operands of weight 0."""
-    used = list(dict.fromkeys(step.index for made in terms for step in made.steps if isinstance(step, Number)))
-    places = {index: place for place, index in enumerate(used)}
-    return [_renumbered(made, places) for made in terms], [atoms[index] for index in used]
+    made = [written.term(each) for each in (formula.operands if isinstance(formula, ast.Comparison) else (formula,))]
+    used = list(dict.fromkeys(step.index for term in made for step in term.steps if isinstance(step, Number)))
+    places, atoms = {index: place for place, index in enumerate(used)}, [written.atoms[index] for index in used]
+    first, *other = (_renumbered(term, places) for term in made)
+    if not isinstance(formula, ast.Comparison):
+        return first, atoms
+    given, (operator,) = _attributes(formula), formula.operators
+    return Comparison(first, other[0], relation(operator, given.get("weight"), given.get("scale", [0.0])[0])), atoms
 
 
 def renumbered(arithmetic: Comparison | Term, places: Mapping[int, int]) -> Comparison | Term:

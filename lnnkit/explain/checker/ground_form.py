@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import cast
 
 from lnnkit.check.program import ENTITY, Assertion, Predicate, SameEntity
-from lnnkit.explain.checker.ground_arithmetic import comparison, renumbered, text
-from lnnkit.explain.checker.ground_arithmetic import term as arithmetic_term
+from lnnkit.explain.checker.ground_arithmetic import arithmetic, renumbered, text
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.syntax import ast
@@ -85,12 +84,9 @@ def form_of(
             return Form("same", terms=(_entity(left, term), _entity(right, term)))
         case ast.Atom():
             return Form("atom", formula.name, tuple(map(term, formula.arguments)))
-        case ast.Comparison():
-            compared, atoms = comparison(formula)
-            return _calculated("compare", compared, tuple(map(below, atoms)))
-        case ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
-            made, atoms = arithmetic_term(formula)
-            return _calculated("term", made, tuple(map(below, atoms)))
+        case ast.Comparison() | ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
+            made, atoms = arithmetic(formula)
+            return _calculated("compare" if isinstance(made, Comparison) else "term", made, tuple(map(below, atoms)))
         case ast.Truth():
             return Form("true" if formula.value else "false")
         case ast.Not():
@@ -115,12 +111,12 @@ def form_of(
     raise ValueError(f"no form for {type(formula).__name__}")
 
 
-def _calculated(kind: str, arithmetic: Comparison | Arithmetic, numbers: tuple[Form, ...]) -> Form:
+def _calculated(kind: str, made: Comparison | Arithmetic, numbers: tuple[Form, ...]) -> Form:
     """Arithmetic over distinct ``numbers``: different variables may denote the same entities."""
     once = list(dict.fromkeys(numbers))
     if len(once) < len(numbers):
-        arithmetic = renumbered(arithmetic, {index: once.index(each) for index, each in enumerate(numbers)})
-    return Form(kind, text(arithmetic), (), tuple(once), arithmetic=arithmetic)
+        made = renumbered(made, {index: once.index(each) for index, each in enumerate(numbers)})
+    return Form(kind, text(made), (), tuple(once), arithmetic=made)
 
 
 def statement_form(
