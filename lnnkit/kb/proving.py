@@ -190,10 +190,7 @@ def _grounded(
 
 def single(query: Query, found: Iterator[Proved]) -> Proved:
     """The only answer. Raises `ProgramError` if the question has free variables."""
-    first = next(found, None)
-    if first is None or first.formula != query.text:
-        raise ProgramError([free_variables(query)])
-    return first
+    return each_single([query], found)[0]
 
 
 def each_single(queries: Sequence[Query], found: Iterator[Proved]) -> list[Proved]:
