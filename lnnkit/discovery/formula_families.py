@@ -18,7 +18,7 @@ from lnnkit.discovery.variable_reductions import Reduced
 
 @dataclass(frozen=True)
 class FormulaFamily:
-    """Formulas over the inputs of a ``state``, for ``target`` (rows,) with these ``errors`` (rows,), fitted to the rows
+    """Formulas over the inputs of a ``state``, for ``target`` with ``errors``, (rows,), fitted to the rows
     ``sample``."""
 
     state: Reduced

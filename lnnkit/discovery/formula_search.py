@@ -62,8 +62,8 @@ _FEW, _MANY = 250, 2000  # rows to which constants are fitted at first, and in t
 
 @dataclass(frozen=True)
 class FormulaSearch:
-    """The limits of a search: ``seconds`` of CPU time, checked after each step, and ``held_out``, the share of the rows
-    that selects the formula."""
+    """The limits of a search: ``seconds`` of CPU time, and ``held_out``, the share of the rows that selects the
+    formula."""
 
     seconds: float = 30.0
     held_out: float = 0.3
@@ -160,8 +160,7 @@ class _SearchRun:
         self._refined: dict[Product, Product] = {}
 
     def discovered(self, *, cases: int = _CASES) -> Discovered:
-        """The result of the search. ``cases``: how often the rows may be split into two cases, and these again; again
-        only where a condition stands out."""
+        """The result of the search. ``cases``: how often the rows may be split in two."""
         self._add([constant(Constant(float(each))) for each in (self._target.mean(), np.median(self._target))])
         self._settle()
         if np.ptp(self._target) == 0 or not self._table.shape[1]:
@@ -211,8 +210,7 @@ class _SearchRun:
         return [self._apart[place] for place in found]
 
     def _searched(self, chosen: list[int]) -> bool:
-        """Search for a formula over these columns, and from the first sums on over those too that explain what is left;
-        returns whether one is complete (`_complete`)."""
+        """Search over these columns, later over those too that explain what is left; whether a formula is complete."""
         self._chosen = chosen
         train = self._train[np.isfinite(self._table[self._train][:, chosen]).all(1)]
         if len(train) < 4 or not chosen:

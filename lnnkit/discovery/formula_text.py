@@ -74,7 +74,9 @@ class _Plain:
         """The parts of a constant's magnitude above and below the fraction line."""
         size, top, bottom = abs(value.value), abs(value.numerator), value.denominator
         plain = value.exact and value.pi == 0 and not value.root
-        if not value.exact or (plain and (_short(size) or len(_digits(size)) < len(f"{top}{bottom}"))):
+        if not value.exact or (
+            plain and (len(_digits(size)) <= 6 or size == int(size) or len(_digits(size)) < len(f"{top}{bottom}"))
+        ):
             return ([] if size == 1 and more else [_digits(size)]), []
         above = [str(top)] if top != 1 else []
         below = [str(bottom)] if bottom != 1 else []
@@ -167,11 +169,6 @@ def _fraction(above: str, below: Sequence[str]) -> str:
     return rf"\frac{{{above}}}{{{under}}}"
 
 
-def _short(value: float) -> bool:
-    """Whether a few decimal digits express the number."""
-    return len(_digits(value)) <= 6 or value == int(value)
-
-
 def _digits(value: float) -> str:
     """The shortest literal that parses to ``value``."""
     if not math.isfinite(value):
@@ -221,8 +218,7 @@ def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
 
 
 def case_texts(formula: Product, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The conditions of each case, joined by ``&`` (empty for a single case), and its formula, as texts of a
-    program."""
+    """The conditions of each case, joined by ``&`` (empty for one case), and its formula, as texts of a program."""
 
     def text(part: Product) -> str:
         return formula_text(part, names, pi=_PI)

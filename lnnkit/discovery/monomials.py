@@ -63,8 +63,7 @@ def monomial(inputs: Inputs, exponents: Sequence[float]) -> Product:
 
 
 def grid(width: int, most: int, *, negative: bool = True, half: bool = False) -> np.ndarray:
-    """Exponents ``[monomials, width]``, from the simplest on, at most ``most`` of them; the first is all zeros.
-    ``half`` includes half-integral exponents."""
+    """Exponents ``[monomials, width]``, at most ``most``, from the simplest on, all zeros; with halves if ``half``."""
     found: list[tuple[float, ...]] = [(0.0,) * width]
     for effort in range(1, 9):
         level = list(_of_effort(width, effort, negative, half))

@@ -67,8 +67,7 @@ def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[ScoredF
 
 
 def _clipped(residuals: Sequence[np.ndarray], floor: float, among: Iterable[int]) -> list[np.ndarray]:
-    """The squared residuals beyond ``floor``, clipped at some multiples of the least spread ``among`` the formulas.
-    Without the limit a few rows with large errors would hide the difference between an exact formula and others."""
+    """The squared residuals beyond ``floor``, clipped, lest a few rows hide the difference between formulas."""
     reach = max(_CLIP * min(spread(residuals[at]) for at in among), floor)
     return [np.minimum(np.maximum(each - floor, 0), reach) ** 2 for each in residuals]
 

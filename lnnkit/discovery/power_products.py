@@ -211,8 +211,7 @@ def _written(
 
 
 def _signed(factors: Sequence[tuple[Product, float]], table: np.ndarray, target: np.ndarray) -> Product:
-    """The product of the factors, of which logarithms leave the signs open: the factors are changed, as few as
-    possible, whose signs make up for the difference to the target's."""
+    """The product of factors whose signs logarithms leave open: as few as possible are changed to fit the target's."""
     whole = product(*(power(each, exponent) for each, exponent in factors))
     if np.isnan(evaluate(whole, table)).any():
         factors = [(each if exponent % 1 == 0 else absolute(each), exponent) for each, exponent in factors]

@@ -42,8 +42,7 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, least: int = 3) -
 
 
 def monomial_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
-    """The indices of the fewest columns of which a constant times a product of powers equals the target's absolute
-    value exactly; empty if there are none, more than allowed, or too few rows."""
+    """The fewest columns of which a constant times a product of powers equals the target's size exactly, if any."""
     if (target == 0).any() or len(target) < _MONOMIAL + 4:
         return []
     wanted = np.log(np.abs(target))
@@ -125,8 +124,7 @@ def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.nd
 
 
 def _even(column: np.ndarray, *, apart: float = 20.0) -> np.ndarray:
-    """The column, standardised, with outliers clipped; its logarithms if it has one sign and its ends are so many times
-    ``apart``."""
+    """The column, standardised, outliers clipped; its logarithms if its ends are so many times ``apart``."""
     if (column > 0).all() and column.max() > apart * column.min():
         column = np.log(column)
     column = column / (np.abs(column).max(initial=0.0) or 1.0)  # squares of what is very great or small leave the range

@@ -31,8 +31,7 @@ def sparse_fits(
     pairs: int = 40,
     forced: Sequence[int] = (),
 ) -> Iterator[SparseFit]:
-    """The best sets of each size up to ``most``, all with the ``forced`` features, by least squares against
-    ``[rows]``."""
+    """The best sets of each size up to ``most``, all with the ``forced`` features, by least squares."""
     norm = np.linalg.norm(features, axis=0)
     usable = np.flatnonzero(norm > 0)
     scaled = features[:, usable] / norm[usable]
@@ -184,8 +183,7 @@ def _best(features: np.ndarray, target: np.ndarray, count: int) -> tuple[list[in
 
 
 def best_pairs(cosines: np.ndarray, along: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """The pairs of unit columns that explain most of a target, best first, by the cosines between them ``[columns,
-    columns]`` and their products with the target; no pairs that are nearly parallel."""
+    """The pairs of unit columns that explain most of a target, best first, by their cosines; none nearly parallel."""
     best: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for start in range(0, len(along), 500):
         near, own, other = cosines[start : start + 500], along[start : start + 500, None], along[None]

@@ -166,8 +166,7 @@ def _digits(value: float) -> int:
 
 
 def by_sizes(above: Product, below: Product) -> Iterator[Product]:
-    """Candidates for the maximum and the minimum of two formulas: their mean and half of the absolute difference, or an
-    absolute value, in case each is the negative of the other."""
+    """Candidates for the maximum and the minimum of two formulas: their mean and half their distance, or a size."""
     half = Constant(0.5, 1, 2)
     mean = scaled(total(above, below), half)
     apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)

@@ -91,7 +91,10 @@ class Reductions:
             made = [total(one, other), total(one, scaled(other, MINUS_ONE))]
             made += [product(power(one, upper), power(other, lower)) for upper, lower in _PAIRS]
             rest = [place for place in range(len(state.inputs)) if place not in (first, second)]
-            for formula, values in zip(made, _combinations(*state.inputs.values[:, [first, second]].T), strict=True):
+            x, z = state.inputs.values[:, [first, second]].T
+            with np.errstate(all="ignore"):
+                combined = [x + z, x - z, *(x**upper * z**lower for upper, lower in _PAIRS)]
+            for formula, values in zip(made, combined, strict=True):
                 if not np.isfinite(values).all() or np.ptp(values) == 0:
                     continue
                 inputs = Inputs(
@@ -114,14 +117,8 @@ class Reductions:
         return float(np.mean(rest**2)) / self._variance
 
 
-def _combinations(one: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
-    with np.errstate(all="ignore"):
-        return [one + other, one - other, *(one**upper * other**lower for upper, lower in _PAIRS)]
-
-
 def polynomial(values: np.ndarray, terms: int, *, logarithms: bool = True) -> np.ndarray:
-    """``[rows, terms]``: all products of the inputs, evened out, up to the highest degree that has at most so many.
-    ``logarithms``: of positive inputs whose values are apart."""
+    """``[rows, terms]``: all products of the inputs, evened out, up to the highest degree of so many ``terms``."""
     columns = [_even(values[:, place], logarithms) for place in range(values.shape[1])]
     found = [np.ones(len(values))]
     last: list[tuple[int, np.ndarray]] = [(0, found[0])]

@@ -36,8 +36,7 @@ class WeightedRows:
             return float(rest @ rest) if np.isfinite(rest).all() else math.inf
 
     def measured(self, formula: Product) -> WeightedRows:
-        """The rows with errors of the kind that the formula's residuals show best: of one size, of one size up to the
-        median, or in proportion to the value."""
+        """The rows with errors of one size, of one up to the median, or in proportion: what the residuals show best."""
         values = evaluate(formula, self.table)
         rest = np.abs(values - self.target)
         known = np.isfinite(rest)

@@ -27,7 +27,8 @@ def scores(found: RecordedInference, own: Labels, told: LabelledBounds, which: T
             numbers[name] = number_score(bounds, wanted)
         else:
             predicates[name] = score(bounds, wanted, truth_of(found, name, *bounds), truth_of(found, name, *wanted))
-    return Scores(predicates, contradiction_count(found), numbers)
+    arrested, state = found.fixpoint.progress.arrested, found.fixpoint.prepared.state
+    return Scores(predicates, len(state.crossed) + sum(len(each.rows) for each in arrested), numbers)
 
 
 def accuracy(found: RecordedInference, own: Labels, told: LabelledBounds, which: Tensor) -> float | None:
@@ -64,11 +65,6 @@ def truths(found: RecordedInference, own: Labels, told: LabelledBounds) -> Tenso
     return result
 
 
-def contradiction_count(found: RecordedInference) -> int:
-    progress, state = found.fixpoint.progress, found.fixpoint.prepared.state
-    return len(state.crossed) + sum(len(each.rows) for each in progress.arrested)
-
-
 def truth_of(found: RecordedInference, name: str, lower: Tensor, upper: Tensor) -> Tensor:
     """The truth of a predicate's atoms as single numbers, from their bounds."""
     relevance, table = found.fixpoint.prepared.relevance, found.fixpoint.prepared.grounding.atoms.tables[name]
@@ -84,6 +80,8 @@ def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Te
     positive = wanted > 0.5
     sure = truth.clamp(_LEAST, 1 - _LEAST)
     entropy = -(wanted * sure.log() + (1 - wanted) * (1 - sure).log())
+    place = (truth * _BINS).long().clamp(max=_BINS - 1)
+    gap = torch.zeros(_BINS, dtype=truth.dtype).index_add_(0, place, wanted - truth)
     return Score(
         n=len(truth),
         positives=int(positive.sum()),
@@ -92,7 +90,7 @@ def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Te
         aupr=average_precision(truth, positive),
         log_loss=float(entropy.mean()),
         brier=float(((truth - wanted) ** 2).mean()),
-        calibration=_calibration(truth, wanted),
+        calibration=float(gap.abs().sum() / len(truth)),
         coverage=float(((lower > 0.5) | (upper < 0.5)).double().mean()),
         distance=float(((lower - label[0]).abs() + (upper - label[1]).abs()).mean() / 2),
         contradictions=int((lower > upper + tolerance(torch.float64)).sum()),
@@ -136,9 +134,3 @@ def average_precision(truth: Tensor, positive: Tensor) -> float | None:
     taken = torch.bincount(place, minlength=len(values)).flip(0).cumsum(0).double()
     recall = hits / true
     return float(((recall - torch.cat([torch.zeros(1, dtype=recall.dtype), recall[:-1]])) * hits / taken).sum())
-
-
-def _calibration(truth: Tensor, wanted: Tensor) -> float:
-    place = (truth * _BINS).long().clamp(max=_BINS - 1)
-    gap = torch.zeros(_BINS, dtype=truth.dtype).index_add_(0, place, wanted - truth)
-    return float(gap.abs().sum() / len(truth))

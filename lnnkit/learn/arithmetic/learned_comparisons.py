@@ -29,8 +29,7 @@ _SHARE, _LESS = 0.5, 0.15
 
 @dataclass(frozen=True, slots=True)
 class Softness:
-    """How crisp comparisons are softened: ``scale`` decreases from 1. Comparisons whose parameters are all in
-    ``placed``, which start from the data, are softened less."""
+    """How crisp comparisons are softened: ``scale`` decreases from 1; less where data ``placed`` all parameters."""
 
     scale: float = 0.0
     placed: frozenset[str] = frozenset()
@@ -152,8 +151,8 @@ class LearnedComparison:
         return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
 
     def softened(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], softness: Softness) -> float:
-        """The scale for softening a crisp comparison of these numbers; positive. Numbers from modules may start far
-        from the threshold: then the scale is the magnitude of the differences instead of their spread."""
+        """The positive scale that softens a crisp comparison of these numbers: a share of the differences' spread, or
+        of their size where modules supply them, which may start far off."""
         placed = not self.moved and softness.placed.issuperset(self.names)
         share = softness.scale * (_LESS if placed else _SHARE)
         with torch.no_grad():

@@ -34,8 +34,7 @@ class LearnedUnit:
 def opened_terms(
     graph: NeuronGraph, top: str, among: Collection[str]
 ) -> tuple[NeuronGraph, dict[str, str], tuple[LearnedUnit, ...]]:
-    """The graph below ``top`` with the parameters ``among`` as numbers, the parameter of each such number, and the
-    units that contain any."""
+    """The graph below ``top`` with parameters ``among`` these as numbers, those parameters, and their units."""
     opened = graph.copy(graph.below(top))
     parameters: dict[str, str] = {}
     units: list[LearnedUnit] = []
@@ -85,8 +84,7 @@ def _listed(given: Any) -> tuple[Any, ...]:
 
 
 class _Opening:
-    """Rewrites a unit's node as an operation over new nodes with the same variables; ``parameters`` are those of the
-    new numbers."""
+    """Rewrites a unit's node as an operation over new nodes; ``parameters`` are those of the new numbers."""
 
     def __init__(self, graph: NeuronGraph, node: str, unit: LearnedUnit, *, plain: bool) -> None:
         self._graph, self._node, self._unit = graph, node, unit

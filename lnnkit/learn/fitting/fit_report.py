@@ -290,8 +290,7 @@ def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths:
 
 
 def _texts(program: CheckedProgram) -> tuple[dict[str, str], dict[Span, str]]:
-    """By learned constant, the text of the first comparison that contains it; and the texts of weighted operands and of
-    connectives, by the positions of their weights and biases."""
+    """The texts of the comparisons of learned constants, and of operands and connectives by weight and by bias."""
     constants: dict[str, str] = {}
     found: dict[Span, str] = {}
     for node in (each for of in program.assertions for each in nodes(cast(ast.Expression, of.formula))):

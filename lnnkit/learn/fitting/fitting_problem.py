@@ -105,8 +105,7 @@ class Inferred:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The agreement of the answers with the labels at some values: the scores on the training and on the validation
-    labels, and the answers for all labels as single numbers (n,)."""
+    """The scores on the training and on the validation labels, and the answers for all labels, (n,)."""
 
     train: Scores
     validation: Scores | None
@@ -183,8 +182,7 @@ class Fitting:
         return {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)}
 
     def constraints(self, values: Tensor) -> Constraints:
-        """The constraints on the parameters; fixed numbers of a neuron are those of these values. Raises
-        `lnnkit.learn.parameters.constraints.Infeasible`."""
+        """The constraints on the parameters, with the fixed numbers of these values. Raises `Infeasible`."""
         program = at(self.program, self._named(values))
         lifted = build(replace(program, queries=tuple(self._queries)))
         return Constraints(

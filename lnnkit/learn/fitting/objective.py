@@ -30,8 +30,8 @@ _LEAST = 1e-6  # below this truth, or within it of 1, the logarithm continues as
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """The terms of the loss with their weights; the distance from labels has weight 1. With ``slack`` None no operand
-    may be left out."""
+    """The terms of the loss with their weights; distance from labels has weight 1. ``slack`` None: none is
+    permitted."""
 
     distance: Distance = "squared"
     contradictions: float = 1.0
@@ -96,8 +96,7 @@ class Targets:
 
 
 def _off(ends: Tensor, wanted: Tensor, spread: Tensor) -> Tensor:
-    """``d / sqrt(1 + d^2)``, ``d = (ends - wanted) / spread``: 0 for an infinite target, -1 or 1 for an infinite
-    end."""
+    """``d / sqrt(1 + d^2)``, ``d = (ends - wanted) / spread``: 0 for infinite targets, -1 or 1 for infinite ends."""
     unknown = ends.isinf()
     gap = (torch.where(unknown, 0.0, ends) - wanted) / torch.where(spread > 0, spread, 1.0)
     gap = torch.where(wanted.isinf(), 0.0, gap)

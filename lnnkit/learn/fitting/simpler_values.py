@@ -34,8 +34,7 @@ _DEARER, _MORE = 1e-3, 1e-5  # rounding may raise the loss by this share of it, 
 def simplified(
     fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints
 ) -> tuple[Tensor, Inferred, Tensor]:
-    """The values, as simple as costs nothing, inference there, and a mask of those in rules that no label depends on,
-    which are at their ``start``."""
+    """The values, as simple as costs nothing, inference there, and a mask of those that no label depends on."""
     idle = _unreached(fitting, values, constraints)
     values = _restored(fitting, values, start, constraints, idle)
     found = fitting.infer(values, constraints)
@@ -79,8 +78,7 @@ def _rounded(
 
 
 def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
-    """(k,) a mask of the numbers of rules that have none but ``OF_LOGIC`` ones and that no labelled bound depends
-    on."""
+    """(k,) a mask of the numbers of rules that have ``OF_LOGIC`` ones only and on which no label depends."""
     reached = {
         rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
     }  # these start from the data

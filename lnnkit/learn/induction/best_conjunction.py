@@ -160,8 +160,8 @@ def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: BestConjunc
 
 
 def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> float:
-    """An upper bound for the sum of any pair of literals of two columns, from the sums of a coarse grid: a cut inside
-    a bin takes the true rows of it at most."""
+    """An upper bound for any pair of literals of two columns: a cut takes the true rows of its bin of a grid at
+    most."""
     if not (one.numeric and two.numeric):
         return np.inf
     places = []

@@ -55,8 +55,7 @@ def literals_of(found: Sequence[TableLiteral], table: LabelledTable) -> PackedLi
 
 
 def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:
-    """Conjunctions that together cover the true rows, at most ``most``, each of at most ``longest`` literals, which are
-    given as rows of ``held``."""
+    """Conjunctions, as rows of ``held``, that together cover the true rows: at most ``most``, each at most so long."""
     most = _MOST if most is None else min(most, _MOST)
     longest = LONGEST if longest is None else min(longest, LONGEST)
     nothing = np.zeros(rows.held.shape[1], np.uint64)

@@ -51,8 +51,7 @@ class Induced:
 
     @property
     def span(self) -> float:
-        """The span of the score over which the truth of the rule as written, with no negative bias, goes from 0 to
-        1."""
+        """The span of the score over which the truth of the rule as written goes from 0 to 1."""
         return max(SPAN, 2 * (self.start + float(self.weights[self.weights < 0].sum())))
 
     def truth(self, columns: Sequence[TableColumn]) -> np.ndarray:
@@ -70,8 +69,7 @@ class Induced:
         return found
 
     def expected(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
-        """(n,) the probability that rows are true, the sigmoid of the score; with missing cells, the mean over
-        donors."""
+        """(n,) the probability that rows are true, the sigmoid of the score; for gaps, the mean over donors."""
         if self.unknown is not None:
             return sigmoid(self.score(columns))
         return expected(lambda filled: sigmoid(self.score(filled)), columns, self._gaps(columns), donors)
@@ -103,8 +101,8 @@ class Donors:
         return len(self.columns[0].values) if self.columns else 0
 
     def alike(self, columns: Sequence[TableColumn]) -> tuple[np.ndarray, np.ndarray]:
-        """(n, k) the donors nearest to each row, at most `NEAREST`, and their weights, which sum to 1: the tricube of
-        the distance relative to the farthest (Cleveland 1979)."""
+        """(n, k) the donors nearest to each row, and their weights: the tricube of the relative distance (Cleveland
+        1979)."""
         coded = [_coded(own, other) for own, other in zip(self.columns, columns, strict=True)]
         rows, nearest = len(columns[0].values), min(NEAREST, self.count)
         found, shares = np.empty((rows, nearest), np.int64), np.empty((rows, nearest))

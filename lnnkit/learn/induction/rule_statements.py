@@ -25,8 +25,8 @@ _SHOWN = 10  # values of a column, in a message
 
 
 def statements(rule: Induced, columns: Sequence[TableColumn], target: str) -> list[str]:
-    """The statements of a rule: declarations of the columns that it reads and of the ``target``, which is closed, and
-    the rule itself. The truth of the target is one half at score 0 of a weighted rule, and linear in the score."""
+    """The declarations of the columns that a rule reads, and of its closed ``target``; and the rule. The truth of the
+    target is one half at score 0 of a weighted rule, and linear in the score."""
     found = [declaration(columns[place]) for place in rule.columns]
     found.append(ast.PredicateStatement(target, (ROW,), True, span=_NOWHERE))
     body = _formula(rule, columns)

@@ -165,8 +165,8 @@ class WeightedSum:
 def forward(
     rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: np.ndarray, most: int
 ) -> Iterator[WeightedSum]:
-    """Sums of 0, 1, ... up to ``most`` of the ``columns`` of ``rows`` (n, m), fitted to truths ``target`` (n,); fewer
-    if no other column improves the fit."""
+    """Sums of 0 to ``most`` of the ``columns`` of ``rows`` (n, m), fitted to truths ``target`` (n,), while that
+    helps."""
     mean, spread = moments(rows[:, columns], weight)
     design = np.empty((len(rows), len(columns) + 1), np.float32)
     design[:, 0] = 1

@@ -102,13 +102,12 @@ def as_fitted(column: TableColumn, own: TableColumn) -> TableColumn:
     if kinds == ("number", "truth") and set(np.unique(column.values[~missing])) <= {0.0, 1.0}:
         return own.of(column.values)
     if not own.numeric and column.kind == "number":
-        texts = [None if gap else _text(value) for value, gap in zip(column.values.tolist(), missing, strict=True)]
+        texts = [
+            None if gap else str(int(value) if value.is_integer() else value)
+            for value, gap in zip(column.values.tolist(), missing, strict=True)
+        ]
         return own.of(np.array(texts, object))
     raise ValueError(f"column {column.name!r} held {_said(own)} in fit, and holds {_said(column)} here")
-
-
-def _text(value: float) -> str:
-    return str(int(value)) if value.is_integer() else str(value)
 
 
 def _said(column: TableColumn) -> str:

@@ -132,8 +132,7 @@ def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.nd
 
 
 def literals(table: LabelledTable) -> list[TableLiteral]:
-    """The informative crisp literals: thresholds at each column's quantiles, halfway between neighbouring values,
-    values of categories, comparisons of two columns."""
+    """The informative crisp literals: thresholds at quantiles, values of categories, comparisons of two columns."""
     found: list[TableLiteral] = []
     for place, column in enumerate(table.columns):
         if column.numeric:
@@ -207,8 +206,7 @@ def _explained(values: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> 
 
 
 def soft_literals(columns: Sequence[TableColumn]) -> list[TableLiteral]:
-    """Soft thresholds for numbers with many values: one as wide as the range at the median, steeper ones at
-    quantiles."""
+    """Soft thresholds of numbers with many values: one as wide as the range, steeper ones at quantiles."""
     found: list[TableLiteral] = []
     for place, column in enumerate(columns):
         every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)

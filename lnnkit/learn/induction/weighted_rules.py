@@ -147,8 +147,8 @@ def _broad(found: Sequence[TableLiteral]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The best penalty of a reference, by its index, and the held-out rows that it misclassifies (n,); the losses
-    (sizes, n) of rules with 0, 1, ... terms."""
+    """The best penalty's index, the held-out rows that it misclassifies (n,); the losses (sizes, n) of rules by
+    size."""
 
     penalty: int
     wrong: np.ndarray

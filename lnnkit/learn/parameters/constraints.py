@@ -90,8 +90,7 @@ class Infeasible(Exception):
 
 
 class Constraints:
-    """The constraints on parameters. Neurons of rules in ``classical`` that learn stay classical at ``alpha``;
-    ``slack`` lets operands of classical neurons be omitted, at a cost (see ``slackness``)."""
+    """Keeps neurons of rules in ``classical`` so at ``alpha``; ``slack`` lets their operands be omitted, at a cost."""
 
     def __init__(
         self,

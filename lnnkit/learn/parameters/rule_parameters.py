@@ -37,8 +37,7 @@ OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds of weights a
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A learned number. ``rules`` are those that contain it; ``marked`` ones are written as ``?``. ``start`` is None if
-    no occurrence gives an initial value. ``limits`` are those of a unit's weight."""
+    """A learned number of ``rules``; ``marked`` ones are written as ``?``. ``start`` is None where none is given."""
 
     name: str
     kind: ParameterKind

@@ -33,8 +33,7 @@ from lnnkit.syntax.span import Span
 
 @dataclass(frozen=True, slots=True)
 class TrainedRule:
-    """A rule by its ``name`` and its index ``place`` among the assertions: ``before`` as written, ``after`` with the
-    values of its parameters. Nodes keep their spans."""
+    """A rule by its ``name`` and its ``place`` among the assertions, as written, and with learned values."""
 
     name: str
     place: int
@@ -49,8 +48,7 @@ def trained_rules(
     dropped: Sequence[Dropped] = (),
     functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> Iterator[TrainedRule]:
-    """The learning rules of the main ``file``, with these values and ``functions``, and without ``dropped``
-    literals."""
+    """The learning rules of the main ``file``, with these values and ``functions``, without ``dropped`` literals."""
     names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
     literals = {each.rule: each.literals for each in dropped}
     for statement in file.statements:

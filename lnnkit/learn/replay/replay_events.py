@@ -26,8 +26,7 @@ class EventIndex:
     of `enter`."""
 
     def __init__(self, history: Trail, twinned: Collection[int] = ()) -> None:
-        """For batches in ``twinned``, an event that sets one end of a bound gets a twin for the other end if that has
-        none: a comparison is evaluated again for both ends."""
+        """Events of comparisons in batches ``twinned`` that set one end of a bound get a twin for the other end."""
         assert history.trace is not None
         found = Events(*map(torch.from_numpy, history.events()))
         count = len(found.row)
@@ -89,8 +88,8 @@ class EventIndex:
         return order.split(ticks.unique_consecutive(return_counts=True)[1].tolist())
 
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
-        """(n,) the last event that set each bound before a tick; -1 if there is none. A restored value is traced to the
-        event that first set it. The result is read-only: it may be a broadcast constant."""
+        """(n,) the last event that set each bound before a tick, or, restored, that first set it; -1: none.
+        Read-only."""
         span, plain = len(self._number), keys.numpy()
         stop = self._least + span
         least, most = plain.min(initial=stop), plain.max(initial=-1)
@@ -107,7 +106,7 @@ class EventIndex:
             event = found.clamp(min=0)
             known &= self.tick.index_select(0, event) < ticks
             return torch.where(known, self.source.index_select(0, event), -1)
-        place = torch.searchsorted(self._sorted, keys * self._span + ticks) - 1
+        place = torch.searchsorted(self._ordered[0], keys * self._span + ticks) - 1
         event = self._order[place.clamp(min=0)]
         return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
 
@@ -125,10 +124,6 @@ class EventIndex:
     def _ordered(self) -> tuple[Tensor, Tensor]:
         """The events sorted by key and tick, packed into one number, and the permutation."""
         return (self.key * self._span + self.tick).sort(stable=True)
-
-    @property
-    def _sorted(self) -> Tensor:
-        return self._ordered[0]
 
     @property
     def _order(self) -> Tensor:

@@ -167,8 +167,7 @@ class RuleValues:
         return self._rule.told(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
 
     def alike(self, other: StepFunction, initial: Tensor) -> bool:
-        """Whether ``other`` is the same rule about the other end of the same atoms, and reads equal initial bounds, as
-        in completion of a closed predicate from exact facts."""
+        """Whether ``other`` is the same rule about the other end of the same atoms, from equal initial bounds."""
         if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
             return False
         pairs = list(zip(self._ends.values(), other._ends.values(), strict=False))

@@ -34,8 +34,7 @@ from lnnkit.trail.events import ROOT, Trail
 
 @dataclass(frozen=True, slots=True)
 class _GroupReads:
-    """The reads of ``events`` of one group: by end of a leaf, the events that set it (-1: none) and its keys, with an
-    entry for each row of the leaf; and the row structure of their instances."""
+    """The ``events`` of one group; by end of a leaf, what set it (-1: nothing) and its keys; their instances' rows."""
 
     group: int
     events: Tensor
@@ -90,8 +89,7 @@ class Replayer:
         return found.view(-1)
 
     def replay(self, events: Tensor, keys: Tensor) -> Replay:
-        """The replay of the bounds that ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys``
-        (n,)."""
+        """The replay of what ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys`` (n,)."""
         given, ticks = self._needed(events[events >= 0])
         asked = [(events, keys), *(pair for tick in ticks for each in tick for pair in each.ends.values())]
         every = 2 * sum(len(of) for _, of in asked) >= len(self.initial)  # half as long for 100,000 labels of ten atoms
@@ -170,8 +168,7 @@ class Replayer:
         return self._rules[group]
 
     def _needed(self, events: Tensor) -> tuple[Tensor, list[list[_GroupReads]]]:
-        """The events on which some events depend, with these: those that no instance brought about, and the others, by
-        tick and by group. What an event reads has an earlier tick."""
+        """The events on which some depend, themselves included: given ones, and the others by tick and by group."""
         wanted = torch.zeros(len(self.events), dtype=torch.bool)
         wanted[events] = True
         ticks: list[list[_GroupReads]] = []

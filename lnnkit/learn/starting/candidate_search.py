@@ -4,6 +4,7 @@ the sum of squares between the cells into which a comparison divides the rows (B
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -53,24 +54,16 @@ class WeightGrid:
         if not self.names:
             only = torch.zeros(1, 0, dtype=torch.float64)
             return only, score(only)
-        found = self._all() if self._count <= MOST else self._climbed(score, generator)
+        if math.prod(map(len, self.values)) <= MOST:
+            found = torch.tensor(list(itertools.product(*self.values)), dtype=torch.float64)
+            found = found[(found != 0).any(1)]
+        else:
+            found = self._climbed(score, generator)
         scores = score(found)
         costs = torch.tensor([sum(_COSTS.get(each, 3.0) for each in row) for row in found.tolist()])
         rank = sorted(range(len(found)), key=lambda place: (-round(float(scores[place]), 9), float(costs[place])))
         chosen = torch.tensor(rank[:most])
         return found[chosen], scores[chosen]
-
-    @property
-    def _count(self) -> int:
-        count = 1
-        for each in self.values:
-            count *= len(each)
-        return count
-
-    def _all(self) -> Tensor:
-        """Every combination except all zeros."""
-        found = torch.tensor(list(itertools.product(*self.values)), dtype=torch.float64)
-        return found[(found != 0).any(1)]
 
     def _climbed(self, score: CandidateScore, generator: torch.Generator) -> Tensor:
         """The candidates that hill climbing meets, one weight at a time, from each operand alone and random starts."""
@@ -112,8 +105,7 @@ def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> WeightGrid:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Values of parameters, their score (the sum of squares that they explain), and the spread of the values with which
-    each constant is compared."""
+    """Values of parameters, the sum of squares that they explain, and the spread of what each is compared with."""
 
     values: Mapping[str, float]
     gain: float
@@ -121,8 +113,8 @@ class Candidate:
 
 
 def told_by_cut(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """The best split of each row of ``values`` ``[candidates, rows]``, halfway between two neighbours, and its score on
-    ``truth`` ``[rows]``. NaN values belong to neither side."""
+    """The best split of each row of ``values`` ``[candidates, rows]``, and its score on ``truth``; NaN is on no
+    side."""
     known = values.isfinite()
     ordered, order = torch.where(known, values, torch.inf).sort(1)
     own = torch.where(known, truth, 0.0).gather(1, order)

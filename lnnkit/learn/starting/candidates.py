@@ -49,8 +49,7 @@ def proposals(
     started: Mapping[str, float],
     generator: torch.Generator,
 ) -> list[Candidate]:
-    """Candidates for the parameters of a comparison that are not in ``started``, the most informative first. ``truth``
-    has the truth of each label. Empty if no data place a constant."""
+    """Candidates for the parameters not in ``started``, the most informative first, by the ``truth`` of each label."""
     unstarted = [name for name in (*own.names, *own.relation) if name not in started]
     weights = grid(own.units, unstarted)
     constants = [name for name in own.constants if name in unstarted]
@@ -90,8 +89,7 @@ def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, flo
 
 @dataclass(frozen=True, slots=True)
 class _CandidateProposer:
-    """Makes the candidates for one comparison from the examples of one predicate. Its first constant without a start is
-    placed at the ``cut``; other constants are 0."""
+    """Makes candidates from the examples of one predicate: the first constant at the ``cut``, others at 0."""
 
     shown: Examples
     truth: Tensor
@@ -182,8 +180,7 @@ def offers(
     mentioned: set[str],
     seed: int,
 ) -> list[ComparisonCandidates]:
-    """The candidates for each comparison with unstarted parameters, the most informative first; later ones on the
-    rest."""
+    """The candidates for each comparison, the most informative first; later ones by what is left of the labels."""
     waiting = list(_waiting(program, parameters, started, labels, mentioned))
     rest = labels.truth
     known, found = dict(started), list[ComparisonCandidates]()
@@ -211,8 +208,7 @@ def solved_for(program: CheckedProgram, parameters: Sequence[Parameter]) -> froz
 def _proposed(
     offer: ComparisonCandidates, truth: Tensor, started: Mapping[str, float], generator: torch.Generator
 ) -> list[Candidate]:
-    """The candidates for one comparison. If its relation is unknown, or it is an equation, constants are tried at their
-    starts and elsewhere: the best relation at a start need not be the best one overall."""
+    """The candidates for one comparison. For an unknown relation, or an equation, given starts are tried and others."""
     own = offer.comparison
     found = proposals(own, offer.shown, truth, started, generator)
     elsewhere = {name: value for name, value in started.items() if name not in own.constants}

@@ -22,8 +22,7 @@ from lnnkit.store.layout import Given
 def known_rows(
     atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, NumberFacts], index: Mapping[str, int]
 ) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
-    """The tuples of entities for which all numbers are known, and the numbers; None if the numbers are about different
-    tuples. A number about constants is broadcast."""
+    """The tuples of entities for which all numbers are known, and these; None if they are about different tuples."""
     open_atoms = [(name, arguments) for name, arguments in atoms if any(isinstance(a, int) for a in arguments)]
     if not open_atoms or any(name not in facts for name, _ in atoms):
         return None
@@ -109,7 +108,8 @@ def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]
     """The ``labelled`` predicates in statements that contain any of the ``nodes``; if there are none, those in
     statements that share a predicate or a comparison with these, and so on. All of them if none is reached."""
     graph = lifted.graph
-    held = [_held(graph, root.reference.node) for root in lifted.statements]
+    tops = [root.reference.node for root in lifted.statements]  # without the numbers in comparisons:
+    held = [{each for each in graph.below(top) if graph.nodes[each]["kind"] not in TERMS} for top in tops]
     reached = {*nodes}
     while True:
         wider = reached.union(*(each for each in held if each & reached))
@@ -117,11 +117,6 @@ def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]
         if found or wider == reached:
             return frozenset(found or labelled)
         reached = wider
-
-
-def _held(graph: NeuronGraph, top: str) -> set[str]:
-    """The predicates and neurons in a formula, without the numbers in its comparisons."""
-    return {each for each in graph.below(top) if graph.nodes[each]["kind"] not in TERMS}
 
 
 _MOST = 2000  # greatest number of rows used
@@ -172,8 +167,7 @@ def examples(
     labels: Labels,
     told: Collection[str],
 ) -> list[Examples]:
-    """The examples of a comparison: for each of the predicates ``told`` with labels of as many arguments, and all rows
-    without labels. Large sets are sampled evenly."""
+    """The examples of a comparison: for each predicate ``told`` of as many arguments, and all without labels."""
     _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
     found = known_rows(atoms, facts, index)
     if found is None:

@@ -116,8 +116,7 @@ def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
 
 
 def _solved(fitting: Fitting, start: Tensor) -> Tensor:
-    """``start``, or the same with the constants of equations solved from the data, if that is better: far from a
-    solution, gradients of products and powers seldom lead there."""
+    """``start``, or, if better, with constants of equations solved: gradients of products seldom lead there."""
     constants = any(each.kind == "value" for each in fitting.parameters)
     solvable = solved_for(fitting.program, fitting.parameters) if constants else frozenset[str]()
     if not solvable:

@@ -129,8 +129,8 @@ def equation(shown: Examples, names: Sequence[str], fixed: Mapping[str, float], 
 
 
 def _slopes(found: Tensor, leaves: Sequence[Tensor], held: int) -> Tensor:
-    """``[problems, rows, parameters]``: derivatives, where each entry of ``found`` depends on its own entry of each
-    leaf. The first ``held`` are constant."""
+    """``[problems, rows, parameters]``: derivatives of entries by their own entries of each leaf, 0 of ``held``
+    ones."""
     if not found.requires_grad:
         return found.new_zeros(*found.shape, len(leaves))
     slopes = torch.autograd.grad(found.sum(), list(leaves), allow_unused=True)

@@ -106,8 +106,7 @@ class Start:
 def starts(
     program: CheckedProgram, parameters: Sequence[Parameter], labels: Labels, mentioned: set[str]
 ) -> dict[str, Start]:
-    """For each parameter that is a constant in a comparison: its start from the data. Comparisons with an unknown
-    relation or unit are left to `lnnkit.learn.starting.candidates`."""
+    """For each parameter that is a constant in a comparison of known relation and units: its start from the data."""
     unstarted = {each.name for each in parameters if each.start is None}
     zeros = {each.name: 0.0 if each.start is None else each.start for each in parameters}
     lifted = build(at(program, zeros))
@@ -135,9 +134,8 @@ def starts(
 @dataclass(frozen=True, slots=True)
 class _ThresholdRows:
     """For each row of the data: the threshold at which the comparison changes, its entities, and whether the difference
-    increases with the threshold. Labels of the predicates ``told`` decide; ``direction`` is 1 where their truth
-    increases with the comparison's, -1 where it decreases. For an equality one of these values is chosen, otherwise a
-    midpoint."""
+    rises with it. Labels of the predicates ``told`` decide; ``direction`` is 1 where their truth increases with the
+    comparison's, -1 where it decreases."""
 
     values: Tensor
     columns: tuple[Tensor, ...]
@@ -232,8 +230,7 @@ def _best_cut(rows: _ThresholdRows, labels: Labels, truth: Tensor) -> _BestCut:
 
 
 def _candidates(values: Tensor, *, exact: bool) -> Tensor:
-    """The distinct values (for an equality), or midpoints of neighbours, so that it does not matter whether the
-    threshold itself counts; quantiles if there are many."""
+    """Distinct values (for an equality), or midpoints of neighbours; quantiles if there are many."""
     distinct = torch.unique(values)
     if len(distinct) > _QUANTILES:
         shares = torch.arange(1, _QUANTILES).double() / _QUANTILES
