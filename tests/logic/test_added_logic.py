@@ -165,7 +165,7 @@ def test_analysis_reckons_with_both_ends_of_a_conjunction_that_jumps() -> None:
     leaves = [Neuron(LEAF, (), 0, name, (0,)) for name in defaults]
     node = Neuron("and", (0, 1, 2), 0, "", (), (1.0,) * 3, 1.0, LOGIC)
     formula = Formula((*leaves, node), (Block(-1, (0,), ()),), ("thing",), 0.1, 0.3)
-    found = Analysis(formula, defaults, {}, frozenset())
+    found = Analysis(formula, defaults, {}, {}, {})
     (box, *_), empty = LOGIC.down(
         "and", bounds(0.1, 0.3), [bounds(*box) for box in defaults.values()], node.weights, node.bias
     )
