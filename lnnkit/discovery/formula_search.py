@@ -352,7 +352,11 @@ class _SearchRun:
             return False
         if self._exact(formula):
             return True
-        simple = all(map(_is_plain, free_constants(formula))) and size(formula) <= _SIMPLE
+        small = (
+            each.exact and not each.root and abs(each.numerator) * each.denominator <= 12
+            for each in free_constants(formula)
+        )  # noise seldom imitates these
+        simple = all(small) and size(formula) <= _SIMPLE
         simple &= not early or all(isinstance(base, ColumnVariable) for base, _ in formula.factors)
         noise = bool(self._chosen) and simple and self._is_noise(rest, rows)
         return noise and not self._overlooked(self._chosen)
@@ -394,8 +398,3 @@ class _SearchRun:
 
     def _late(self) -> bool:
         return time.process_time() > self._end
-
-
-def _is_plain(value: Constant) -> bool:
-    """Whether the constant is a fraction of small numbers times a power of pi. Noise seldom imitates one."""
-    return value.exact and not value.root and abs(value.numerator) * value.denominator <= 12
