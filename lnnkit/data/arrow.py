@@ -57,7 +57,10 @@ def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
 
 def without_views(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Texts held as views, of which few of Arrow's kernels know, as large binary values; any other column as it is."""
-    return column.cast(pa.large_binary()) if str(column.type).endswith("_view") else column
+    kind = column.type
+    if pa.types.is_dictionary(kind) and str(kind.value_type).endswith("_view"):
+        return column.cast(pa.dictionary(kind.index_type, pa.large_binary()))
+    return column.cast(pa.large_binary()) if str(kind).endswith("_view") else column
 
 
 def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -8,8 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-import networkx as nx
-
 from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.exact_step import Completed, SolverEncoding, objection
 from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, leaves, truth_of
@@ -329,6 +327,8 @@ def _completed(step: Step, proof: Proof, world: World) -> None:
 
 def _circular(proof: Proof) -> bool:
     """Whether steps depend on themselves, other than by completing predicates together."""
+    import networkx as nx  # 60 CPU milliseconds, so only where proofs are checked
+
     graph = nx.DiGraph((number, each.step) for number, step in enumerate(proof.steps) for each in step.premises)
     alone = [number for number in graph if not graph.has_edge(number, number)]
     circles = [part for part in nx.strongly_connected_components(graph) if len(part) > 1 or not part <= {*alone}]
