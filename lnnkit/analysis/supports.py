@@ -29,7 +29,7 @@ from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, m
 from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.formula.passes import least_heads
-from lnnkit.formula.unfolding import AUXILIARY, Formula, shape
+from lnnkit.formula.unfolding import AUXILIARY, MOST_UNNAMED, Formula, shape
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
 from lnnkit.time_limit import check_time
@@ -264,19 +264,19 @@ class Known:
 
 class Analyses:
     """Analyses of formulas. ``defaults`` has each table's default bounds, ``unnamed`` those of its atoms about unnamed
-    individuals if they have others; both may grow while formulas are analysed. Sorts may be ``empty``, and ``open_`` to
-    unnamed individuals."""
+    individuals if they have others, with the sorts of its places; both may grow while formulas are analysed. Sorts may
+    be ``empty``, and ``open_`` to unnamed individuals."""
 
     def __init__(
         self,
         defaults: Mapping[str, Bounds],
-        unnamed: Mapping[str, Bounds],
+        unnamed: Mapping[str, tuple[Bounds, tuple[str, ...]]],
         empty: Set[str],
         open_: Set[str],
         known: Known,
     ) -> None:
         self.defaults: dict[str, Bounds] = dict(defaults)
-        self.unnamed: dict[str, Bounds] = dict(unnamed)
+        self.unnamed = dict(unnamed)
         self._empty = empty
         self._open = open_
         self.known = known
@@ -320,7 +320,8 @@ class Analyses:
         for leaf in formula.leaves:
             source = formula.neurons[leaf].source
             if source in self.unnamed:
-                unnamed = self.unnamed[source] if stated else (0.0, 1.0)
+                bounds, sorts = self.unnamed[source]
+                unnamed = bounds if stated and self._of_sorts(formula, leaf, sorts) else (0.0, 1.0)
                 if unnamed != self.defaults[source]:
                     differ[leaf] = unnamed
         about = {argument for leaf in differ for argument in formula.neurons[leaf].arguments}
@@ -333,4 +334,13 @@ class Analyses:
                 own &= about
             if own and not sorts & self._empty - self._open:
                 found[index] = frozenset(own)
+            if len(own) > MOST_UNNAMED:
+                many = (leaf for leaf in differ if own.intersection(formula.neurons[leaf].arguments))
+                differ |= dict.fromkeys(many, (0.0, 1.0))
         return found, differ
+
+    def _of_sorts(self, formula: Formula, leaf: int, sorts: Sequence[str]) -> bool:
+        """Whether the unnamed individuals that a leaf may be about are of the sorts of its places, by their own."""
+        pairs = zip(formula.neurons[leaf].arguments, sorts, strict=True)
+        own = ((formula.sorts[argument], sort) for argument, sort in pairs if isinstance(argument, int))
+        return all(one == sort or one not in self._open for one, sort in own)

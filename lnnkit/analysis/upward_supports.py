@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, upward_causes
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
 from lnnkit.formula.passes import neuron_upward
-from lnnkit.formula.unfolding import LEAF, Formula, Neuron
+from lnnkit.formula.unfolding import LEAF, MOST_UNNAMED, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import informing
@@ -59,7 +59,8 @@ class Upward:
     def others(self, quantifier: int) -> list[Upward]:
         """The analyses in which some variables of a quantifier are unnamed individuals too."""
         free = sorted(self.doubtful.get(quantifier, frozenset()) - self._individuals)
-        sets = itertools.chain.from_iterable(itertools.combinations(free, n + 1) for n in range(len(free)))
+        sizes = range(1, len(free) + 1) if len(free) <= MOST_UNNAMED else [len(free)]
+        sets = itertools.chain.from_iterable(itertools.combinations(free, size) for size in sizes)
         found = [self._individuals.union(some) for some in sets]
         for individuals in found:
             if individuals not in self._others:

@@ -119,10 +119,11 @@ class Atoms:
         return table
 
     @property
-    def unnamed(self) -> dict[str, Pair]:
-        """By table, the bounds of atoms about unnamed individuals, where they do not have the default's."""
-        tables = self.tables.items()
-        return {name: table.unnamed for name, table in tables if table.unnamed_row != table.default_row}
+    def unnamed(self) -> dict[str, tuple[Pair, tuple[str, ...]]]:
+        """By table, the bounds of atoms about unnamed individuals, where they do not have the default's, and the
+        table's sorts."""
+        tables = (table for table in self.numbered if table.unnamed_row != table.default_row)
+        return {table.name: (table.unnamed, table.sorts) for table in tables}
 
     def _row_of(self, table: AtomTable) -> int:
         """A row of a table that no tuple has."""

@@ -160,3 +160,21 @@ def test_what_is_stated_of_all_holds_of_the_unnamed() -> None:
         explanation = kb.explain(query)
         assert (explanation.lower, explanation.upper) == pytest.approx(bounds), query
         assert explanation.verify() == []
+
+
+def test_what_is_stated_of_a_wider_sort_says_nothing_of_the_unnamed_of_a_narrower_one() -> None:
+    """`entity` has all that is named: whether it has the unnamed animals too is not said."""
+    text = "sort a open\npredicate P(a)\npredicate E(entity)\nfact P(ann)\nfact E(zoe)\naxiom E(X)\n"
+    text += "query forall X: P(X) | E(X)\nquery forall X: P(X) -> E(X)\n"
+    assert [(row.lower, row.upper) for (row,) in lnnkit.loads(text).answers()] == [(0.0, 1.0), (0.0, 1.0)]
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_many_variables(count: int) -> None:
+    """Each set of variables may be unnamed individuals: of many what is stated of all is not looked at, but in the
+    time that a few take."""
+    names = [f"V{number}" for number in range(count)]
+    body = " & ".join(f"(P({name}) -> Q({name}))" for name in names)
+    text = "sort a open\npredicate P(a)\npredicate Q(a)\nfact P(k)\nfact Q(k)\naxiom P(X) -> Q(X)\n"
+    ((row,),) = lnnkit.loads(f"{text}query forall {', '.join(names)}: {body}\n").answers()
+    assert (row.lower, row.upper) == (1.0 if count == 3 else 0.0, 1.0)

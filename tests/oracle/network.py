@@ -395,11 +395,22 @@ class Network:
                 if GENERIC in arguments:
                     # What completion would say of another entity is not known, so derived predicates are unknown of it.
                     false = formula[1] in self.closed and formula[1] not in self.derived
-                    return Ground("fixed", box=(0.0, 0.0) if false else self.of_all.get(formula[1], UNKNOWN))
+                    stated = UNKNOWN
+                    if all(  # of the sort of its place, and not of another that this one includes
+                        node.sorts[text] == self.sorts.positions[formula[1], place]
+                        for place, (kind, text) in enumerate(formula[2])
+                        if kind == "var" and env[text] == GENERIC
+                    ):
+                        stated = self.of_all.get(formula[1], UNKNOWN)
+                    return Ground("fixed", box=(0.0, 0.0) if false else stated)
                 return Ground("leaf", place=(formula[1], arguments), head=node.head)
         if sharing and not top and node.linked is not None:
             if GENERIC in here:
-                return Ground("fixed", box=self.of_all.get(node.linked, UNKNOWN))
+                neuron = self.neurons[node.linked]
+                found = self._substitution(formula, neuron.formula) or {}
+                about = [(neuron.sorts[name], text) for name, (kind, text) in found.items() if kind == "var"]
+                same = all(sort == node.sorts[text] for sort, text in about if env[text] == GENERIC)
+                return Ground("fixed", box=self.of_all.get(node.linked, UNKNOWN) if same else UNKNOWN)
             return Ground("leaf", place=(node.linked, self._row_of(node.linked, self.form(formula, env, {}))))
         place = (node.key, here) if node.key is not None and GENERIC not in here else None
         if node.kind == "compare":

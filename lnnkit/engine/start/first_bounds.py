@@ -126,7 +126,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
             analyses.defaults[node] = (min(lower, upper), max(lower, upper))
             formulas.append(formula)
         unnamed = (0.0, 1.0) if node in impossible else (root.lower, root.upper)
-        analyses.unnamed[node] = unnamed
+        analyses.unnamed[node] = unnamed, tuple(data["sorts"])
         grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node], unnamed)
     return SharedNeurons(tuple(formulas), tuple(impossible), untold)
 

@@ -13,7 +13,7 @@ import numpy as np
 from lnnkit.analysis.needs import Literal, Needs, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, MOST_UNNAMED, Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
@@ -113,6 +113,10 @@ class Assembler:
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
         inner = ((self._group, *block.bound) for block in formula.blocks[1:])
         self._joins = [self._joining(wanted) for wanted in (formula.blocks[0].variables, *inner)]
+        told = (neuron.arguments for index, neuron in enumerate(formula.neurons) if self._differs(index))
+        self._differ = variables(argument for arguments in told for argument in arguments)
+        opens = [{v for v in each.bound if formula.sorts[v] in domain.open_sorts} for each in formula.blocks]
+        self._told = all(len(each & self._differ) <= MOST_UNNAMED for each in opens)
 
     def every(self) -> Instances:
         """All instances that the formula's needs find."""
@@ -180,8 +184,7 @@ class Assembler:
         groups[self._group] = np.arange(length)
         named, counts = self._candidates(number, groups, length, whole)
         parts, unnamed = [named], np.full(length, self.domain.stranger, np.int32)
-        opens = [variable for variable in block.bound if self.formula.sorts[variable] in self.domain.open_sorts]
-        for some in itertools.chain.from_iterable(itertools.combinations(opens, n + 1) for n in range(len(opens))):
+        for some in self._unnamed(number):
             around = {**groups, **dict.fromkeys(some, unnamed)}
             parts.append(self._candidates(number, around, length, np.empty(0, np.int64))[0])
         columns = map(np.concatenate, zip(*parts, strict=True))
@@ -195,6 +198,21 @@ class Assembler:
                 stranger |= column == self.domain.stranger
         self._guard(self.formula, len(group))
         return ids, len(group), Grouping(group, length, of, virtual, stranger), counts
+
+    def _unnamed(self, number: int) -> Iterable[frozenset[int]]:
+        """The sets of variables that a quantifier has unnamed individuals for, beside named ones for the others: for
+        each set of literals all that it does not name; and each part of these where they differ from the default."""
+        opens = {v for v in self.formula.blocks[number].bound if self.formula.sorts[v] in self.domain.open_sorts}
+        differ = opens & self._differ if self._told else set[int]()
+        if () in self._literals[number]:  # it may name any
+            differ = opens
+        found: dict[frozenset[int], None] = {}
+        for literals in ((), *self._literals[number]) if opens else ():
+            others = opens - variables(argument for each in literals for argument in each.arguments)
+            some = sorted(others & differ)
+            for size in range(len(some) + 1):
+                found |= {frozenset(others - differ).union(each): None for each in itertools.combinations(some, size)}
+        return [each for each in found if each]
 
     def _candidates(self, number: int, around: Columns, length: int, whole: Array) -> tuple[list[Array], Array]:
         """The groups and the bound entities of the rows beneath ``around``, where some bound variables may be unnamed
@@ -273,10 +291,25 @@ class Assembler:
             unnamed |= column >= self.domain.generic
             stranger |= column == self.domain.stranger
         rows = np.full(length, table.default_row, np.int32)
-        rows[stranger] = table.unnamed_row
+        if stranger.any():
+            sorts = zip(arguments, table.sorts, strict=True)
+            told = self._told and all(isinstance(a, str) or self._is_of(a, sort) for a, sort in sorts)
+            rows[stranger] = table.unnamed_row if told or table.unnamed_row == table.default_row else UNKNOWN
         named = np.flatnonzero(~unnamed)
         rows[named] = self.atoms.find(table, [column.take(named) for column in columns], len(named))
         return rows
+
+    def _differs(self, index: int) -> bool:
+        """Whether a leaf or an equality may be another for an unnamed individual than by default."""
+        if self.formula.neurons[index].kind == "same":
+            return True
+        table = self._atom(index)[0] if self.formula.neurons[index].kind == LEAF else None
+        return table is not None and table.unnamed_row != table.default_row
+
+    def _is_of(self, variable: int, sort: str) -> bool:
+        """Whether unnamed individuals that a variable stands for are of a sort: of their own alone."""
+        own = self.formula.sorts[variable]
+        return own == sort or own not in self.domain.open_sorts
 
     def _atom(self, index: int) -> tuple[AtomTable | None, Sequence[int | str]]:
         """The table and the arguments of what has atom rows; an equality has no table."""
