@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lnnkit.data.column import EntityColumn
-from lnnkit.data.names import Names
+from lnnkit.data.names import Names, is_many
+from lnnkit.data.numerals import parted
 from lnnkit.data.table import FactTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LIMIT = 2**31 - 1
 _LOOKED_UP = 1000
@@ -56,26 +60,55 @@ def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities,
     columns as int32 ids. Raises ``OverflowError`` if ids exceed int32. Without tables nothing heavy is imported."""
     named = set(texts)
     lists = list({id(table.names): table.names for table in tables if table.columns}.values())
-    if lists:
-        names, ranks = _together(lists, named)
+    few = not is_many(sum(map(len, lists))) and any(len(held.texts) for held in lists)
+    if few or not lists:
+        names, places = _in_python(lists, named)
     else:
-        names, ranks = Names.of(named), {}
+        names, places = _in_bulk(lists, named)
     if len(names) > LIMIT:
         raise OverflowError(f"{len(names):,} entities: ids are int32, so at most {LIMIT:,} fit")
-    return Entities(names), [tuple(_ids(column, ranks[id(column.names)]) for column in each.columns) for each in tables]
+    ready = {id(held): place for held, place in zip(lists, places, strict=True)}
+    return Entities(names), [_ids(table, ready[id(table.names)]) if table.columns else () for table in tables]
 
 
-def _ids(column: EntityColumn, ranks: np.ndarray) -> np.ndarray:
-    return column.codes if ranks is column.names.ranks else ranks.take(column.codes)
+def _ids(table: FactTable, place: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    return tuple(column.codes if place is None else place.take(column.codes) for column in table.columns)
 
 
-def _together(lists: Sequence[Names], named: set[str]) -> tuple[Names, dict[int, np.ndarray]]:
-    """All names, and by the id of each list the ranks of its own."""
-    from lnnkit.data.cells.texts import Texts, reunited
+def _in_python(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray]]:
+    names = Names.of(named.union(*(held.python for held in lists)))
+    if not lists:
+        return names, []
+    place = {name: index for index, name in enumerate(names)}
+    return names, [np.fromiter(map(place.__getitem__, held), np.int32, len(held)) for held in lists]
 
-    if len(named) <= _LOOKED_UP:
-        largest = max(lists, key=len)
-        named = {text for text in named if text not in largest}
-    parts = [*lists, Names.of(named)] if named else lists
-    found = reunited([Texts(each.ranks, each) for each in parts])
-    return found[0].names, {id(each): texts.codes for each, texts in zip(parts, found, strict=True)}
+
+def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray | None]]:
+    """All names, and the ranks of those of each list; None for a list that has all names."""
+    from lnnkit.data.cells.whole import united
+
+    spelled, others = parted(named)
+    numbers, (*first, _) = united([*(held.numbers_in_numpy for held in lists), np.array(spelled, np.int64)])
+    texts, rest = _texts([held.texts_in_arrow for held in lists], others)
+    names, places = Names(texts, numbers), list[np.ndarray | None]()
+    for held, front, own in zip(lists, first, rest, strict=True):
+        behind = np.arange(len(held.texts), dtype=np.int32) if own is None else own
+        ranks = np.concatenate([front, behind + np.int32(len(numbers))])
+        places.append(None if len(held) == len(names) else ranks)
+    return names, places
+
+
+def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.StringArray, list[np.ndarray | None]]:
+    """All texts, sorted, and the ranks of those of each sorted list; None for a list that has all of them, which can
+    then serve as the numbering itself."""
+    from lnnkit.data.arrow import concatenated, ranked, strings
+
+    largest = max(lists, key=len)
+    known = Names(largest)
+    same = all(each is largest or each.equals(largest) for each in lists)
+    if same and len(named) <= _LOOKED_UP and all(text in known for text in named):
+        return largest, [None] * len(lists)
+    parts = [*lists, strings(sorted(named))]
+    codes, values = ranked(concatenated(parts))
+    *places, _ = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
+    return values, list(places)
