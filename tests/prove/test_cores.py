@@ -17,7 +17,8 @@ ALL, PLAIN, BLOCK = 1500, 3, 75
 
 def suffices(text: str, question: str, reading: Reading = "classical") -> Proved:
     found = lnnkit.loads(text).prove(question, reading=reading)
-    if found.verdict in ("entailed", "refuted", "inconsistent"):
+    late = any(note.startswith("time ran out") for note in found.notes)  # the list may lack facts
+    if found.verdict in ("entailed", "refuted", "inconsistent") and not late:
         less = cut(text, {member.line for member in found.core})
         again = lnnkit.loads(less).prove(question, reading=reading)
         assert again.verdict == found.verdict, f"{text}\n{found}\n{less}\n{again}"

@@ -120,18 +120,24 @@ class _Finder:
     def found(self, goal: Goal, used: Iterable[Constraint]) -> Core:
         near = self.near(goal, used, paused=True)
         if near is None:
-            return Core(self._members(self.entered), minimal=False)
+            return self._core(self.entered)
         self._enough = near
         wider = [*self._expanded(near)]
         self._enter(wider, paused=True)
         least = self._least(wider)
         if least is None:
-            return Core(self._members(wider), minimal=False)
-        return Core(self._members(least), minimal=not self._deadline.passed)
+            return self._core(wider)
+        return self._core(least, minimal=not self._deadline.passed)
 
     def unfinished(self) -> Core:
         """The best sufficient set when time ran out."""
-        return Core(self._members(self._enough), minimal=False, whole=self._whole)
+        core = self._core(self._enough)
+        return replace(core, whole=self._whole and core.whole)
+
+    def _core(self, items: Sequence[Item], *, minimal: bool = False) -> Core:
+        """The core of these items. It lacks facts where a known end is not yet replaced by what it rests on."""
+        bare = any(isinstance(item, KnownEnd) and item.given is None and not item.completed for item in items)
+        return Core(self._members(items), minimal, whole=minimal or not bare)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
