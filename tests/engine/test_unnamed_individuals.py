@@ -178,3 +178,15 @@ def test_many_variables(count: int) -> None:
     text = "sort a open\npredicate P(a)\npredicate Q(a)\nfact P(k)\nfact Q(k)\naxiom P(X) -> Q(X)\n"
     ((row,),) = lnnkit.loads(f"{text}query forall {', '.join(names)}: {body}\n").answers()
     assert (row.lower, row.upper) == (1.0 if count == 3 else 0.0, 1.0)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="known: completion takes no unnamed individual for a variable outside quantifiers"
+)
+def test_an_unnamed_individual_completes_too() -> None:
+    """Someone unnamed may have S, as the same rule with an ``exists`` says."""
+    text = (
+        "sort a open\npredicate S(a, b)\npredicate D(b) closed\nfact ~S(ann, bo)\nrule S(X, Y) -> D(Y)\nquery D(bo)\n"
+    )
+    ((row,),) = lnnkit.loads(text).answers()
+    assert (row.lower, row.upper) == (0.0, 1.0)
