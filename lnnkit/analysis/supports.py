@@ -29,7 +29,8 @@ from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, m
 from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.formula.passes import least_heads
-from lnnkit.formula.unfolding import AUXILIARY, MOST_UNNAMED, Formula, shape
+from lnnkit.formula.quantified_rows import of_their_sorts, too_many_unnamed
+from lnnkit.formula.unfolding import AUXILIARY, Formula, shape
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
 from lnnkit.time_limit import check_time
@@ -317,13 +318,15 @@ class Analyses:
         """The quantifiers whose body may differ for unnamed individuals, since no other is there or since an atom does,
         with the variables that may be such; and the bounds of leaves that differ."""
         differ: dict[int, Bounds] = {}
-        for leaf in formula.leaves:
-            source = formula.neurons[leaf].source
-            if source in self.unnamed:
-                bounds, sorts = self.unnamed[source]
-                unnamed = bounds if stated and self._of_sorts(formula, leaf, sorts) else (0.0, 1.0)
-                if unnamed != self.defaults[source]:
-                    differ[leaf] = unnamed
+        leaves = [leaf for leaf in formula.leaves if formula.neurons[leaf].source in self.unnamed]
+        stated = stated and not too_many_unnamed(formula, leaves, self._open)
+        for leaf in leaves:
+            neuron = formula.neurons[leaf]
+            bounds, sorts = self.unnamed[neuron.source]
+            told = stated and of_their_sorts(formula, neuron.arguments, sorts, self._open)
+            unnamed = bounds if told else (0.0, 1.0)
+            if unnamed != self.defaults[neuron.source]:
+                differ[leaf] = unnamed
         about = {argument for leaf in differ for argument in formula.neurons[leaf].arguments}
         found: dict[int, frozenset[int]] = {}
         for index, neuron in enumerate(formula.neurons):
@@ -334,13 +337,4 @@ class Analyses:
                 own &= about
             if own and not sorts & self._empty - self._open:
                 found[index] = frozenset(own)
-            if len(own) > MOST_UNNAMED:
-                many = (leaf for leaf in differ if own.intersection(formula.neurons[leaf].arguments))
-                differ |= dict.fromkeys(many, (0.0, 1.0))
         return found, differ
-
-    def _of_sorts(self, formula: Formula, leaf: int, sorts: Sequence[str]) -> bool:
-        """Whether the unnamed individuals that a leaf may be about are of the sorts of its places, by their own."""
-        pairs = zip(formula.neurons[leaf].arguments, sorts, strict=True)
-        own = ((formula.sorts[argument], sort) for argument, sort in pairs if isinstance(argument, int))
-        return all(one == sort or one not in self._open for one, sort in own)

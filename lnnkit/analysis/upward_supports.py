@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, upward_causes
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
 from lnnkit.formula.passes import neuron_upward
-from lnnkit.formula.unfolding import LEAF, MOST_UNNAMED, Formula, Neuron
+from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import informing
@@ -28,7 +28,7 @@ class Upward:
     """The upward analysis of one formula from the ``defaults`` of its leaves. ``vacant`` quantifiers have a fixed value
     over named entities; ``doubtful`` ones may differ because some of their variables are unnamed individuals, for which
     leaves have the ``unnamed`` bounds. At the defaults equalities may have either truth, or are false if entities are
-    ``unequal``. The variables ``individuals`` are unnamed ones."""
+    ``unequal``. The variables ``individuals`` are unnamed ones; ``others`` has the analyses for other sets of them."""
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Upward:
         *,
         unequal: bool = False,
         individuals: frozenset[int] = frozenset(),
+        others: dict[frozenset[int], Upward] | None = None,
     ) -> None:
         self.formula = formula
         self.defaults = dict(defaults)
@@ -53,15 +54,23 @@ class Upward:
         self._unequal = unequal
         self._same = equalities(formula)
         self._individuals = individuals
-        self._others: dict[frozenset[int], Upward] = {}
-        self._of = partial(Upward, formula, defaults, unnamed, vacant, doubtful, polarity, unequal=unequal)
+        self._unnamed = unnamed
+        self._others = {} if others is None else others
+        known = formula, defaults, unnamed, vacant, doubtful, polarity
+        self._of = partial(Upward, *known, unequal=unequal, others=self._others)
 
     def others(self, quantifier: int) -> list[Upward]:
-        """The analyses in which some variables of a quantifier are unnamed individuals too."""
-        free = sorted(self.doubtful.get(quantifier, frozenset()) - self._individuals)
-        sizes = range(1, len(free) + 1) if len(free) <= MOST_UNNAMED else [len(free)]
-        sets = itertools.chain.from_iterable(itertools.combinations(free, size) for size in sizes)
-        found = [self._individuals.union(some) for some in sets]
+        """The analyses in which some variables of a quantifier are unnamed individuals too. Where nothing is known of
+        those, all of them tell what any of them may."""
+        free = self.doubtful.get(quantifier, frozenset()) - self._individuals
+        if not free:
+            return []
+        told = sorted(free.intersection(*[{v for leaf in self._unnamed for v in self.formula.neurons[leaf].arguments}]))
+        unknown = all(bounds == _FREE for bounds in self._unnamed.values())
+        sizes = [len(told)] if unknown else range(len(told) + 1)
+        sets = itertools.chain.from_iterable(itertools.combinations(told, size) for size in sizes)
+        around = self._individuals | free.difference(told)
+        found = [around.union(some) for some in sets if some or around != self._individuals]
         for individuals in found:
             if individuals not in self._others:
                 self._others[individuals] = self._of(individuals=individuals)

@@ -22,9 +22,6 @@ from lnnkit.time_limit import check_time
 
 LEAF = "leaf"
 TERM = "term"
-# Each set of a quantifier's variables may be unnamed individuals, with what is known of them; of more variables than
-# these it is not looked at, since the sets are too many.
-MOST_UNNAMED = 6
 AUXILIARY = -1  # marks a formula's own shared neuron among its leaves
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from lnnkit.analysis.needs import Literal, Needs, variables
 from lnnkit.check.program import ENTITY
-from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, MOST_UNNAMED, Block, Formula
+from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
@@ -113,10 +113,11 @@ class Assembler:
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
         inner = ((self._group, *block.bound) for block in formula.blocks[1:])
         self._joins = [self._joining(wanted) for wanted in (formula.blocks[0].variables, *inner)]
-        told = (neuron.arguments for index, neuron in enumerate(formula.neurons) if self._differs(index))
+        differ = [leaf for leaf in formula.leaves if self._differs(leaf)]
+        self._told = not too_many_unnamed(formula, differ, domain.open_sorts)
+        same = (neuron.arguments for neuron in formula.neurons if neuron.kind == "same")
+        told = (*(formula.neurons[leaf].arguments for leaf in differ), *same)
         self._differ = variables(argument for arguments in told for argument in arguments)
-        opens = [{v for v in each.bound if formula.sorts[v] in domain.open_sorts} for each in formula.blocks]
-        self._told = all(len(each & self._differ) <= MOST_UNNAMED for each in opens)
 
     def every(self) -> Instances:
         """All instances that the formula's needs find."""
@@ -292,24 +293,16 @@ class Assembler:
             stranger |= column == self.domain.stranger
         rows = np.full(length, table.default_row, np.int32)
         if stranger.any():
-            sorts = zip(arguments, table.sorts, strict=True)
-            told = self._told and all(isinstance(a, str) or self._is_of(a, sort) for a, sort in sorts)
+            told = self._told and of_their_sorts(self.formula, arguments, table.sorts, self.domain.open_sorts)
             rows[stranger] = table.unnamed_row if told or table.unnamed_row == table.default_row else UNKNOWN
         named = np.flatnonzero(~unnamed)
         rows[named] = self.atoms.find(table, [column.take(named) for column in columns], len(named))
         return rows
 
-    def _differs(self, index: int) -> bool:
-        """Whether a leaf or an equality may be another for an unnamed individual than by default."""
-        if self.formula.neurons[index].kind == "same":
-            return True
-        table = self._atom(index)[0] if self.formula.neurons[index].kind == LEAF else None
-        return table is not None and table.unnamed_row != table.default_row
-
-    def _is_of(self, variable: int, sort: str) -> bool:
-        """Whether unnamed individuals that a variable stands for are of a sort: of their own alone."""
-        own = self.formula.sorts[variable]
-        return own == sort or own not in self.domain.open_sorts
+    def _differs(self, leaf: int) -> bool:
+        """Whether a leaf may be another for an unnamed individual than by default."""
+        table = self.atoms.tables[self.formula.neurons[leaf].source]
+        return table.unnamed_row != table.default_row
 
     def _atom(self, index: int) -> tuple[AtomTable | None, Sequence[int | str]]:
         """The table and the arguments of what has atom rows; an equality has no table."""
