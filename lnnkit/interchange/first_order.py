@@ -127,7 +127,7 @@ def substituted(expression: Expression, terms: Mapping[str, Expression]) -> Expr
 # --- findings ---------------------------------------------------------------------------------------------------------
 
 
-class Unreadable(Exception):
+class UnreadableFormula(Exception):
     """A statement that cannot be read."""
 
     def __init__(self, code: str, message: str, hint: str, span: Span) -> None:

@@ -17,10 +17,10 @@ from lnnkit.interchange.first_order import Expression
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
-_Symbol = tuple[str, int]  # a name and its arity
+_NameAndArity = tuple[str, int]  # a name and its arity
 
 
-def _symbol(term: Expression) -> _Symbol:
+def _symbol(term: Expression) -> _NameAndArity:
     return term.name, len(term.parts)
 
 
@@ -31,7 +31,7 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
     """The formulas with functions as attributes where arithmetic, an order or a literal shows that their values are
     numbers, and equations between numbers as comparisons. Raises `ProgramError` if an individual occurs where a number
     is expected."""
-    found: set[_Symbol] = set()
+    found: set[_NameAndArity] = set()
     before = -1
     while len(found) > before:
         before = len(found)
@@ -49,7 +49,7 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
     return [replace(each, formula=rewritten(each.formula)) for each in stated]
 
 
-def _numeric(equation: Expression, found: set[_Symbol]) -> bool:
+def _numeric(equation: Expression, found: set[_NameAndArity]) -> bool:
     """Whether an equation is between numbers: it has a literal beside a function, a sum, or a term that is known to be
     a number."""
     sides = equation.parts
@@ -60,14 +60,14 @@ def _numeric(equation: Expression, found: set[_Symbol]) -> bool:
     )
 
 
-def _symbols(term: Expression) -> set[_Symbol]:
+def _symbols(term: Expression) -> set[_NameAndArity]:
     """The functions that give the numbers of a term."""
     if term.kind in fol.ARITHMETIC:
         return _symbols(term.parts[0]) | _symbols(term.parts[1])
     return {_symbol(term)} if term.kind == "function" else set()
 
 
-def _number(term: Expression, found: set[_Symbol]) -> Expression:
+def _number(term: Expression, found: set[_NameAndArity]) -> Expression:
     if term.kind in fol.ARITHMETIC:
         return fol.changed(term, lambda each: _number(each, found))
     if term.kind == "function" and not term.quoted and _symbol(term) in found:
@@ -81,7 +81,7 @@ def _number(term: Expression, found: set[_Symbol]) -> Expression:
 
 # --- relations --------------------------------------------------------------------------------------------------------
 
-Relations = dict[_Symbol, tuple[str, Span | None]]
+Relations = dict[_NameAndArity, tuple[str, Span | None]]
 """The relation of each function, and the span of the function's first use."""
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.walk import children, nodes
 from lnnkit.errors import ProgramError
-from lnnkit.interchange.first_order import Unreadable
+from lnnkit.interchange.first_order import UnreadableFormula
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import one_line
@@ -37,14 +37,14 @@ _RESERVED = frozenset(
 )
 
 
-class _Symbol(NamedTuple):
+class _SmtName(NamedTuple):
     """A name of the program: of a predicate, number, entity or variable."""
 
     kind: str
     name: str
 
 
-_Term: TypeAlias = "str | _Symbol | tuple[_Term, ...]"  # an S-expression
+_SExpression: TypeAlias = "str | _SmtName | tuple[_SExpression, ...]"  # an S-expression
 
 
 def smtlib(program: CheckedProgram, questions: Sequence[Query], alpha: float) -> tuple[str, list[Diagnostic]]:
@@ -61,9 +61,9 @@ class _Reading:
     def __init__(self, program: CheckedProgram, alpha: float) -> None:
         self.program = program
         self.alpha = alpha
-        self.arities: dict[_Symbol, int] = {}  # predicates and numbers
-        self.axioms: list[tuple[str, _Term]] = []  # with the text that each is from
-        self.questions: list[tuple[str, _Term]] = []
+        self.arities: dict[_SmtName, int] = {}  # predicates and numbers
+        self.axioms: list[tuple[str, _SExpression]] = []  # with the text that each is from
+        self.questions: list[tuple[str, _SExpression]] = []
         self.notes: list[Diagnostic] = []
         self.errors: list[Diagnostic] = []
         self.members: defaultdict[str, dict[str, None]] = defaultdict(dict)  # the entities of each sort
@@ -71,7 +71,7 @@ class _Reading:
         self.numbering = itertools.count(1)
         self.asked: dict[str, None] = {}  # entities of questions: these join no sort
         self.asking = False
-        self.spelled: dict[_Symbol, str] = {}
+        self.spelled: dict[_SmtName, str] = {}
 
     def read(self, questions: Sequence[Query]) -> None:
         derived = {name for stratum in self.program.strata for name in stratum}
@@ -84,7 +84,7 @@ class _Reading:
         for each in (*self.program.assertions, *questions):
             try:
                 self._question(each) if isinstance(each, Query) else self._assertion(each)
-            except Unreadable as problem:
+            except UnreadableFormula as problem:
                 self.errors.append(problem.diagnostic)
         for name, predicate in self.program.predicates.items():
             if predicate.closed and not predicate.numeric and name not in derived:
@@ -116,7 +116,7 @@ class _Reading:
     def _fact(self, name: str, arguments: Sequence[str], lower: float, upper: float, shown: str) -> None:
         predicate = self.program.predicates[name]
         self._see(predicate, arguments)
-        atom = self._applied(predicate, [_Symbol("entity", each) for each in arguments])
+        atom = self._applied(predicate, [_SmtName("entity", each) for each in arguments])
         if not predicate.numeric:
             said = self._held(atom, lower, upper)
         elif lower == upper:
@@ -125,7 +125,7 @@ class _Reading:
             said = ((sign, atom, _real(end)) for sign, end in ((">=", lower), ("<=", upper)) if math.isfinite(end))
         self.axioms += [(shown, each) for each in said]
 
-    def _held(self, formula: _Term, lower: float, upper: float) -> Iterator[_Term]:
+    def _held(self, formula: _SExpression, lower: float, upper: float) -> Iterator[_SExpression]:
         if lower >= self.alpha:
             yield formula
         if upper <= 1 - self.alpha:
@@ -144,7 +144,7 @@ class _Reading:
         low, high, span = _value(assertion.lower), _value(assertion.upper), assertion.span
         if low is None or high is None:
             message = "this statement has no truth before it is trained"
-            raise Unreadable("untrained", message, "train the program first", span)
+            raise UnreadableFormula("untrained", message, "train the program first", span)
         if low < self.alpha and high > 1 - self.alpha:
             self._leave_out(assertion, "this statement is neither true nor false at alpha: it is left out")
             return
@@ -154,18 +154,20 @@ class _Reading:
     def _question(self, query: Query) -> None:
         self.asking = True
         if query.numeric:
-            raise Unreadable("number-as-formula", "a number is neither true nor false", "compare it", query.span)
+            raise UnreadableFormula("number-as-formula", "a number is neither true nor false", "compare it", query.span)
         if free := self._free(query.formula):
             message = f"`{free[0]}` is a free variable, and only formulas without free variables can be exported"
             hint = "name an entity in place of each variable, or bind it with a quantifier"
-            raise Unreadable("free-variable", message, hint, query.span)
+            raise UnreadableFormula("free-variable", message, hint, query.span)
         self.questions.append((query.text, self._closed(query.formula)))
 
-    def _closed(self, formula: ast.Node) -> _Term:
+    def _closed(self, formula: ast.Node) -> _SExpression:
         """A statement's formula, its free variables bound."""
         return self._quantified("forall", self._free(formula), formula, {})
 
-    def _quantified(self, sign: str, names: Sequence[str], body: ast.Node, around: Mapping[str, _Symbol]) -> _Term:
+    def _quantified(
+        self, sign: str, names: Sequence[str], body: ast.Node, around: Mapping[str, _SmtName]
+    ) -> _SExpression:
         """A quantifier for each variable, over its sort."""
         own = {name: self._variable() for name in names}
         found = self._formula(body, {**around, **own})
@@ -177,13 +179,13 @@ class _Reading:
             found = (sign, binder, found)
         return found
 
-    def _variable(self) -> _Symbol:
-        return _Symbol("variable", f"V{next(self.numbering)}")
+    def _variable(self) -> _SmtName:
+        return _SmtName("variable", f"V{next(self.numbering)}")
 
     def _is_open(self, sort: str) -> bool:
         return sort in self.program.sorts and self.program.sorts[sort].open
 
-    def _formula(self, node: ast.Node, names: Mapping[str, _Symbol]) -> _Term:
+    def _formula(self, node: ast.Node, names: Mapping[str, _SmtName]) -> _SExpression:
         match node:
             case SameEntity(left=left, right=right):
                 return ("=", self._argument(left, names), self._argument(right, names))
@@ -212,7 +214,7 @@ class _Reading:
     def _leave_out(self, node: ast.Node | Assertion, message: str) -> None:
         self.notes.append(Diagnostic("left-out", message, "", node.span, "warning"))
 
-    def _term(self, node: ast.Expression, names: Mapping[str, _Symbol]) -> _Term:
+    def _term(self, node: ast.Expression, names: Mapping[str, _SmtName]) -> _SExpression:
         match node:
             case ast.Number(value=value):
                 return _real(value)
@@ -229,21 +231,21 @@ class _Reading:
                 return (operator, self._term(left, names), self._term(right, names))
         raise _unsayable(node)
 
-    def _atom(self, atom: ast.Atom, names: Mapping[str, _Symbol]) -> _Term:
+    def _atom(self, atom: ast.Atom, names: Mapping[str, _SmtName]) -> _SExpression:
         predicate = self.program.predicates[atom.name]
         for sort, each in zip(predicate.sorts, atom.arguments, strict=True):
             if isinstance(each, ast.Constant) and not self.asking:
                 self.members[sort][each.text] = None
         return self._applied(predicate, [self._argument(each, names) for each in atom.arguments])
 
-    def _argument(self, argument: ast.Argument, names: Mapping[str, _Symbol]) -> _Symbol:
+    def _argument(self, argument: ast.Argument, names: Mapping[str, _SmtName]) -> _SmtName:
         if isinstance(argument, ast.Variable):
             return names[argument.name]
         (self.asked if self.asking else self.members[ENTITY])[argument.text] = None
-        return _Symbol("entity", argument.text)
+        return _SmtName("entity", argument.text)
 
-    def _applied(self, predicate: Predicate, arguments: Sequence[_Symbol]) -> _Term:
-        symbol = _Symbol("number" if predicate.numeric else "predicate", predicate.name)
+    def _applied(self, predicate: Predicate, arguments: Sequence[_SmtName]) -> _SExpression:
+        symbol = _SmtName("number" if predicate.numeric else "predicate", predicate.name)
         self.arities[symbol] = predicate.arity
         return (symbol, *arguments) if arguments else symbol
 
@@ -276,18 +278,19 @@ class _Reading:
         atom = self._applied(predicate, variables)
         listed = [
             _combined(
-                "and", [("=", variable, _Symbol("entity", each)) for variable, each in zip(variables, row, strict=True)]
+                "and",
+                [("=", variable, _SmtName("entity", each)) for variable, each in zip(variables, row, strict=True)],
             )
             for row in rows
         ]
-        closed: _Term = ("=>", atom, _combined("or", listed)) if listed else ("not", atom)
+        closed: _SExpression = ("=>", atom, _combined("or", listed)) if listed else ("not", atom)
         for variable in reversed(variables):
             closed = ("forall", ((variable, _UNIVERSE),), closed)
         self.axioms.append((f"{predicate.name} is closed", closed))
 
     def _define(self, sort: str) -> None:
         """What is known of the members of a sort."""
-        guard, members = _guard(sort), [_Symbol("entity", each) for each in self.members[sort]]
+        guard, members = _guard(sort), [_SmtName("entity", each) for each in self.members[sort]]
         self.arities[guard] = 1
         if self._is_open(sort):
             self.axioms += [(f"the sort {sort}", (guard, each)) for each in members]
@@ -307,7 +310,7 @@ class _Reading:
             for symbol, arity in self.arities.items():
                 if symbol.kind == kind:
                     yield f"(declare-fun {self.text(symbol)} ({' '.join([_UNIVERSE] * arity)}) {result})"
-        entities = [self.text(_Symbol("entity", name)) for name in {**self.members[ENTITY], **self.asked}]
+        entities = [self.text(_SmtName("entity", name)) for name in {**self.members[ENTITY], **self.asked}]
         yield from (f"(declare-fun {each} () {_UNIVERSE})" for each in entities)
         if len(entities) > 1:
             yield f"(assert (distinct {' '.join(entities)}))"
@@ -322,11 +325,11 @@ class _Reading:
             checked = (f"(assert (not {self.text(formula)}))", "(check-sat)")
             yield from ("(push 1)", *checked, "(pop 1)") if several else checked
 
-    def text(self, term: _Term) -> str:
+    def text(self, term: _SExpression) -> str:
         """A term as it is written; each symbol as near as can be to its name."""
         if isinstance(term, str):
             return term
-        if not isinstance(term, _Symbol):
+        if not isinstance(term, _SmtName):
             return f"({' '.join(map(self.text, term))})"
         if term not in self.spelled:
             kind, name = term
@@ -336,11 +339,11 @@ class _Reading:
         return self.spelled[term]
 
 
-def _guard(sort: str) -> _Symbol:
-    return _Symbol("predicate", f"sort {sort}")
+def _guard(sort: str) -> _SmtName:
+    return _SmtName("predicate", f"sort {sort}")
 
 
-def _combined(sign: str, formulas: Sequence[_Term]) -> _Term:
+def _combined(sign: str, formulas: Sequence[_SExpression]) -> _SExpression:
     """A conjunction or disjunction of any number of formulas; of none it is true or false."""
     if not formulas:
         return "true" if sign == "and" else "false"
@@ -353,9 +356,9 @@ def _value(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _unsayable(node: ast.Node) -> Unreadable:
+def _unsayable(node: ast.Node) -> UnreadableFormula:
     message = f"`{node.span.text}` cannot be written in first-order logic with `+ - * /`"
-    return Unreadable("not-first-order", message, "", node.span)
+    return UnreadableFormula("not-first-order", message, "", node.span)
 
 
 def _spelled(name: str) -> str:

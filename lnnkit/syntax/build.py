@@ -27,8 +27,8 @@ from lnnkit.syntax.span import Source, Span
 
 MAX_DEPTH = 150  # greatest depth of nested nodes: later passes may recurse, and Python allows a thousand frames
 
-Branch = Tree[Token] | Token
-Scope = frozenset[str]
+ParseNode = Tree[Token] | Token
+BoundNames = frozenset[str]
 
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
@@ -47,7 +47,7 @@ class Rejected(Exception):
         self.diagnostic = diagnostic
 
 
-class Builder:
+class AstBuilder:
     """Converts the parse tree of one slice of a source to nodes; raises `Rejected` at the first fault.
 
     Token positions are relative to the start of the slice, ``offset``.
@@ -110,48 +110,48 @@ class Builder:
             raise self._fault("unsupported-version", message, tree.children[1], "write `lnnkit 1`")
         return 1
 
-    def _logic(self, branch: Branch, span: Span) -> ast.LogicStatement:
+    def _logic(self, branch: ParseNode, span: Span) -> ast.LogicStatement:
         logic = self.text(branch)
         if logic not in ast.LOGICS:
             message = f"there is no logic `{logic}`"
             raise self._fault("unknown-logic", message, branch, f"choose one of {', '.join(ast.LOGICS)}")
         return ast.LogicStatement(span=span, logic=cast(ast.LogicName, logic))
 
-    def _literal(self, children: list[Branch]) -> tuple[ast.Atom, bool, ast.Bounds | None]:
+    def _literal(self, children: list[ParseNode]) -> tuple[ast.Atom, bool, ast.Bounds | None]:
         negated = isinstance(children[1], Token)
         rest = children[2 if negated else 1 :]
         bounds = self._bounds(rest[1]) if len(rest) > 1 else None
         return self._atom(cast("Tree[Token]", rest[0]), frozenset()), negated, bounds
 
-    def _ruling(self, children: list[Branch]) -> tuple[str | None, ast.Expression, ast.Bounds | None]:
+    def _ruling(self, children: list[ParseNode]) -> tuple[str | None, ast.Expression, ast.Bounds | None]:
         name, rest = None, children[1:]
         if len(rest) > 1 and isinstance(rest[1], Token) and rest[1].type == "COLON":
             name, rest = self._name(rest[0]), rest[2:]
         return (name, self.expression(rest[0]), self._bounds(rest[1]) if len(rest) > 1 else None)
 
-    def _declared(self, children: list[Branch]) -> tuple[str, tuple[str, ...]]:
+    def _declared(self, children: list[ParseNode]) -> tuple[str, tuple[str, ...]]:
         sorts: tuple[str, ...] = ()
         if len(children) > 2 and isinstance(children[2], Tree):
             sorts = tuple(self._name(child) for child in children[2].children if isinstance(child, Tree))
         return self._free_name(children[1]), sorts
 
-    def _bounds(self, branch: Branch) -> ast.Bounds:
+    def _bounds(self, branch: ParseNode) -> ast.Bounds:
         children = cast("Tree[Token]", branch).children
         if len(children) == 2:
             value = self._value(children[1])
             return ast.Bounds(span=self.span(branch), lower=value, upper=value, exact=True)
         return ast.Bounds(span=self.span(branch), lower=self._value(children[2]), upper=self._value(children[4]))
 
-    def _reading(self, children: list[Branch]) -> tuple[str, bool, ast.Table]:
+    def _reading(self, children: list[ParseNode]) -> tuple[str, bool, ast.Table]:
         return self._free_name(children[-3]), len(children) > 4, self._table(children[-1])
 
-    def _table(self, branch: Branch) -> ast.Table:
+    def _table(self, branch: ParseNode) -> ast.Table:
         rows, *clauses = self._parts(branch)
         words = [cast(Token, each) for each in self._parts(rows)]
         queried = words[0].type == "QUERY"
         read = self._string if queried else self._path
         texts = [read(each) for each in words if each.type == "STRING"]
-        found: dict[str, Branch] = {}
+        found: dict[str, ParseNode] = {}
         for clause in clauses:
             kind = str(clause.data) if isinstance(clause, Tree) else "trim" if clause.type == "TRIM" else "header"
             if kind in found:
@@ -183,14 +183,14 @@ class Builder:
         header = said.type == "HEADER" if isinstance(said, Token) else not table.numbered
         return replace(table, header=header)
 
-    def _parts(self, branch: Branch) -> list[Branch]:
+    def _parts(self, branch: ParseNode) -> list[ParseNode]:
         return cast("Tree[Token]", branch).children
 
-    def _listed(self, branch: Branch) -> ast.Column | None:
+    def _listed(self, branch: ParseNode) -> ast.Column | None:
         """A column of the column list; None for ``_``."""
         return None if self.text(branch) == "_" else self._column(branch)
 
-    def _column(self, branch: Branch) -> ast.Column:
+    def _column(self, branch: ParseNode) -> ast.Column:
         token = cast(Token, branch)
         if token.type == "SKIP":
             message = f"`{self.text(token)}` stands for a column that is not read"
@@ -203,7 +203,7 @@ class Builder:
             raise self._fault("bad-column", message, token, f'quote a column of that name: "{self.text(token)}"')
         return number
 
-    def _condition(self, branch: Branch) -> ast.Where:
+    def _condition(self, branch: ParseNode) -> ast.Where:
         column, relation, *rest = self._parts(branch)
         word = self.text(relation)
         operator = _RELATIONS.get(word, word)
@@ -222,7 +222,7 @@ class Builder:
         span = self.span(branch)
         return ast.Where(span=span, column=self._column(column), values=values, operator=cast(ast.Condition, operator))
 
-    def _other(self, branch: Branch, operator: str, relation: Branch) -> ast.NamedColumn:
+    def _other(self, branch: ParseNode, operator: str, relation: ParseNode) -> ast.NamedColumn:
         name = self._name(self._parts(branch)[0])
         if name.lower() == "null":
             instead = "is null" if operator == "=" else "is not null"
@@ -231,7 +231,7 @@ class Builder:
             raise Rejected(Diagnostic("bad-condition", message, f"write `{instead}`", span))
         return ast.NamedColumn(name, span=self.span(branch))
 
-    def _cell(self, branch: Branch) -> ast.Cell:
+    def _cell(self, branch: ParseNode) -> ast.Cell:
         *minus, token = cast("list[Token]", self._parts(branch))
         if token.type == "STRING":
             return self._string(token)
@@ -240,12 +240,12 @@ class Builder:
         value = self._number(token).value
         return -value if minus else value
 
-    def _mark(self, branch: Branch) -> str:
+    def _mark(self, branch: ParseNode) -> str:
         """A text that stands for a missing cell; a number counts as the text that is written."""
         token = cast(Token, self._parts(branch)[-1])
         return self._string(token) if token.type == "STRING" else self.text(branch).replace("−", "-")
 
-    def _delimiter(self, branch: Branch) -> str:
+    def _delimiter(self, branch: ParseNode) -> str:
         token = self._parts(branch)[1]
         text = self._string(token)
         if len(text) == 1 and text.isascii() and text not in '"\n\r':
@@ -254,7 +254,7 @@ class Builder:
         message = f"a delimiter must be one ASCII character other than a quote or line break; got {self.text(token)}"
         raise self._fault("bad-delimiter", message, token, hint)
 
-    def _decimal(self, branch: Branch) -> str:
+    def _decimal(self, branch: ParseNode) -> str:
         token = self._parts(branch)[1]
         text = self._string(token)
         if text not in (",", "."):
@@ -262,7 +262,7 @@ class Builder:
             raise self._fault("bad-decimal", message, token, 'write `decimal ","`')
         return text
 
-    def _encoding(self, branch: Branch) -> str:
+    def _encoding(self, branch: ParseNode) -> str:
         token = self._parts(branch)[1]
         text = self._string(token)
         try:
@@ -272,7 +272,7 @@ class Builder:
             raise self._fault("bad-encoding", message, token, 'such as `encoding "latin-1"` or "utf-16"') from None
         return text
 
-    def _trust(self, branch: Branch) -> float | int:
+    def _trust(self, branch: ParseNode) -> float | int:
         value = self._value(self._parts(branch)[1])
         if isinstance(value, ast.Learnable):
             message = "trust cannot be learned"
@@ -283,7 +283,7 @@ class Builder:
             raise self._fault("bad-trust", f"trust must be a number from 0 to 1; got {value.span.text}", branch, hint)
         return value.value
 
-    def _without_trust(self, branch: Branch) -> None:
+    def _without_trust(self, branch: ParseNode) -> None:
         for clause in self._parts(branch):
             if isinstance(clause, Tree) and clause.data == "trust":
                 message = "labels cannot have a trust, which ranks facts for repairs"
@@ -291,7 +291,7 @@ class Builder:
 
     # --- expressions --------------------------------------------------------------------------------------------
 
-    def expression(self, branch: Branch, scope: Scope = frozenset(), depth: int = 0) -> ast.Expression:
+    def expression(self, branch: ParseNode, scope: BoundNames = frozenset(), depth: int = 0) -> ast.Expression:
         """The node of a formula or term; ``scope`` holds the names that enclosing quantifiers bind."""
         while isinstance(branch, Tree) and branch.data == "group" and len(branch.children) == 3:
             branch = branch.children[1]  # in a loop: parentheses nest deeper than Python's stack
@@ -315,7 +315,7 @@ class Builder:
             case _:
                 return self._value(token)
 
-    def _node(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.Expression:
+    def _node(self, tree: Tree[Token], scope: BoundNames, depth: int) -> ast.Expression:
         children = tree.children
         if tree.data == "atom":
             return self._atom(tree, scope)
@@ -362,7 +362,7 @@ class Builder:
                 return ast.Arithmetic(span=span, operator=operator, left=operands[0], right=operands[1])
         raise AssertionError(f"no expression: {tree.data}")
 
-    def _atom(self, tree: Tree[Token], scope: Scope) -> ast.Atom:
+    def _atom(self, tree: Tree[Token], scope: BoundNames) -> ast.Atom:
         children = tree.children
         name = self._name(children[0])
         if len(children) > 1:
@@ -384,7 +384,7 @@ class Builder:
                 hint = f"write `{cases}`"
             raise self._fault("if-then", message, tree.children[0], hint)
 
-    def _check_aggregate(self, name: Branch) -> None:
+    def _check_aggregate(self, name: ParseNode) -> None:
         """Rejects `count(T) > 3` with what to write instead, as the checker does `sum(amount(T)) > 3`."""
         text = self.text(name)
         if text in AGGREGATES:
@@ -405,7 +405,7 @@ class Builder:
             hint = f"a fact names its entities; that there is one is written `axiom exists {bound}: {atom}`"
         raise self._fault("reserved-underscore", "`_` is reserved and cannot be an argument", places[0], hint)
 
-    def _argument(self, token: Token, scope: Scope) -> ast.Argument:
+    def _argument(self, token: Token, scope: BoundNames) -> ast.Argument:
         span = self.span(token)
         if token.type == "STRING":
             return ast.Constant(span=span, text=self._string(token), quoted=True)
@@ -423,7 +423,7 @@ class Builder:
             )
         return ast.Variable(span=span, name=text)
 
-    def _quantified(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.Expression:
+    def _quantified(self, tree: Tree[Token], scope: BoundNames, depth: int) -> ast.Expression:
         names = cast("Tree[Token]", tree.children[1]).children[::2]
         variables = tuple([ast.Variable(span=self.span(name), name=normalise(self.text(name))) for name in names])
         self._check_glued(tree)
@@ -460,7 +460,7 @@ class Builder:
             "write them as in `(A & B){bias: 1}`",
         )
 
-    def _attributes(self, branch: Branch) -> tuple[ast.Attribute, ...]:
+    def _attributes(self, branch: ParseNode) -> tuple[ast.Attribute, ...]:
         found = []
         for child in cast("Tree[Token]", branch).children[1::2]:
             key, _, value = cast("Tree[Token]", child).children
@@ -468,7 +468,7 @@ class Builder:
             found.append(ast.Attribute(span=self.span(child), key=normalise(self.text(key)), value=node))
         return tuple(found)
 
-    def _item(self, branch: Branch, depth: int = 0) -> ast.Value | ast.ValueList:
+    def _item(self, branch: ParseNode, depth: int = 0) -> ast.Value | ast.ValueList:
         if isinstance(branch, Tree) and branch.data == "list":
             if depth > 2:
                 raise self._fault("too-deep", "lists nest at most three deep", self._first(branch))
@@ -476,7 +476,7 @@ class Builder:
             return ast.ValueList(span=self.span(branch), items=items)
         return self._value(branch)
 
-    def _unit(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.Unit:
+    def _unit(self, tree: Tree[Token], scope: BoundNames, depth: int) -> ast.Unit:
         children, attributes = tree.children, ()
         if isinstance(children[-1], Tree):
             *children, last = children
@@ -488,7 +488,7 @@ class Builder:
             attributes=attributes,
         )
 
-    def _unknown_function(self, tree: Tree[Token], scope: Scope, depth: int) -> ast.UnknownFunction:
+    def _unknown_function(self, tree: Tree[Token], scope: BoundNames, depth: int) -> ast.UnknownFunction:
         learnable, text = self._learnable(cast(Token, tree.children[0])), self.text(tree.children[0])
         if learnable.initial is not None:
             message = f"`{text}` is a number to start from, and an unknown function starts from none"
@@ -502,7 +502,7 @@ class Builder:
 
     # --- leaves -------------------------------------------------------------------------------------------------
 
-    def _value(self, branch: Branch) -> ast.Value:
+    def _value(self, branch: ParseNode) -> ast.Value:
         if isinstance(branch, Token):
             return self._number(branch) if branch.type == "NUMBER" else self._learnable(branch)
         if len(branch.children) == 1:
@@ -510,7 +510,7 @@ class Builder:
         number = self._number(cast(Token, branch.children[1]))
         return ast.Number(span=self.span(branch), value=-number.value)
 
-    def _weight(self, branch: Branch) -> ast.Value:
+    def _weight(self, branch: ParseNode) -> ast.Value:
         value = self._value(branch)
         amount = value.start
         if amount is not None and amount < 0:
@@ -540,7 +540,7 @@ class Builder:
             raise self._fault("number-too-large", message, token, "the largest number is 1.8e308; use larger units")
         return value
 
-    def _string(self, branch: Branch) -> str:
+    def _string(self, branch: ParseNode) -> str:
         token = cast(Token, branch)
         raw = self.text(token)[1:-1]
         if "\\" not in raw:
@@ -553,21 +553,21 @@ class Builder:
                 raise Rejected(Diagnostic("bad-escape", message, hint, Span(self.source, at, at + 2)))
         return normalise(_ESCAPE.sub(lambda match: _ESCAPES[match[1]], raw))
 
-    def _path(self, branch: Branch) -> str:
+    def _path(self, branch: ParseNode) -> str:
         path = self._string(branch)
         if "\0" in path:
             raise self._fault("missing-file", "no path holds a null character", branch, "write the path again")
         return path
 
-    def _name(self, branch: Branch) -> str:
+    def _name(self, branch: ParseNode) -> str:
         token = self._first(branch)
         return self._string(token) if token.type == "STRING" else normalise(self.text(token))
 
-    def _free_name(self, branch: Branch) -> str:
+    def _free_name(self, branch: ParseNode) -> str:
         self._check_free(branch)
         return self._name(branch)
 
-    def _check_free(self, branch: Branch) -> None:
+    def _check_free(self, branch: ParseNode) -> None:
         """Rejects an unquoted predicate name that means something else in formulas."""
         token, text = self._first(branch), self.text(branch)
         if text in SHOUTED:
@@ -581,7 +581,7 @@ class Builder:
                 hint = f'quote a predicate of that name: "{text}"; {AGGREGATE_HINT}'
             raise self._fault("reserved-name", f"`{text}` is {kind}", token, hint)
 
-    def _alone(self, branch: Branch, operator: Branch) -> None:
+    def _alone(self, branch: ParseNode, operator: ParseNode) -> None:
         """Rejects `?a=5 * 2`, which is ambiguous without parentheses."""
         if isinstance(branch, Token) and branch.type == "LEARNABLE" and "=" in branch:
             date = DATE.match(self.source.text, self.span(branch).end - 4)
@@ -591,7 +591,7 @@ class Builder:
             message = f"`{text}` beside `{self.text(operator)}` is ambiguous"
             raise self._fault("learnable-beside-arithmetic", message, branch, f"write `({text})`")
 
-    def _no_date(self, subtracted: Branch) -> None:
+    def _no_date(self, subtracted: ParseNode) -> None:
         """Rejects `2020-01-01` without blanks, which would otherwise be a subtraction."""
         if not isinstance(subtracted, Token) or subtracted.type != "NUMBER":
             return
@@ -602,27 +602,27 @@ class Builder:
 
     # --- places -------------------------------------------------------------------------------------------------
 
-    def span(self, branch: Branch) -> Span:
+    def span(self, branch: ParseNode) -> Span:
         """The range from the first to the last token of a branch."""
         start, end = self._first(branch).start_pos or 0, self._last(branch).end_pos or 0
         return Span(self.source, self.offset + start, self.offset + end)
 
-    def text(self, branch: Branch) -> str:
+    def text(self, branch: ParseNode) -> str:
         """The text of a branch as the user wrote it."""
         span = self.span(branch)
         return self.source.text[span.start : span.end]
 
-    def _first(self, branch: Branch) -> Token:
+    def _first(self, branch: ParseNode) -> Token:
         while isinstance(branch, Tree):
             branch = branch.children[0]
         return branch
 
-    def _last(self, branch: Branch) -> Token:
+    def _last(self, branch: ParseNode) -> Token:
         while isinstance(branch, Tree):
             branch = branch.children[-1]
         return branch
 
-    def _fault(self, code: str, message: str, at: Branch, hint: str = "") -> Rejected:
+    def _fault(self, code: str, message: str, at: ParseNode, hint: str = "") -> Rejected:
         return Rejected(Diagnostic(code, message, hint, self.span(at)))
 
 

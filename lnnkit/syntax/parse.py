@@ -8,7 +8,7 @@ from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from lnnkit.syntax import ast
-from lnnkit.syntax.build import Builder, Rejected
+from lnnkit.syntax.build import AstBuilder, Rejected
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import shadow
@@ -42,7 +42,7 @@ def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]]
         if (mistake := reader.misread(piece)) is not None:
             reader.diagnostics.append(mistake)
             continue
-        builder = Builder(source, piece.start)
+        builder = AstBuilder(source, piece.start)
         try:
             if tree.data != "version":
                 parts.append((piece, builder.statement(tree)))
@@ -64,7 +64,7 @@ def parse_expression(text: str, path: str = QUERY) -> tuple[ast.Expression | Non
         return None, reader.diagnostics
     asked = tree.children[1] if isinstance(tree, Tree) and tree.data == "query_statement" else tree
     try:
-        return Builder(source, 0).expression(asked), []
+        return AstBuilder(source, 0).expression(asked), []
     except Rejected as rejected:
         return None, [rejected.diagnostic]
 

@@ -37,7 +37,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _CodeLine:
     start: int  # the offset of the first character that is not white space
     indent: int
     code: str  # without the comment and the white space around it
@@ -53,8 +53,8 @@ def split(text: str) -> list[Slice]:
     """
     slices: list[Slice] = []
     keyword: str | None = None
-    first: _Line | None = None
-    last: _Line | None = None
+    first: _CodeLine | None = None
+    last: _CodeLine | None = None
     for line in _lines(text):
         found = _keyword(line.code, last.code if last else None)
         stray = found is None and (first is None or (last is not None and _stray(line, first, last)))
@@ -91,14 +91,14 @@ def comment_start(line: str) -> int:
     return len(line)
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_CodeLine]:
     start = 0
     for line in text.split("\n"):
         code = line[: comment_start(line)] if "#" in line else line
         bare = code.strip()
         if bare:
             indent = len(code) - len(code.lstrip())
-            yield _Line(start + indent, indent, bare)
+            yield _CodeLine(start + indent, indent, bare)
         start += len(line) + 1
 
 
@@ -115,7 +115,7 @@ def _keyword(code: str, before: str | None) -> str | None:
     return match[1]
 
 
-def _stray(line: _Line, first: _Line, last: _Line) -> bool:
+def _stray(line: _CodeLine, first: _CodeLine, last: _CodeLine) -> bool:
     """Whether a line gets its own slice: it starts with an operand although the line before has just ended one."""
     if line.indent > first.indent or not _OPERAND.match(line.code) or _CLAUSE.match(line.code):
         return False

@@ -21,7 +21,7 @@ _BREAKS = {"<->": 0, "->": 1, "xor": 2, "|": 3, "&": 4}
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _TidiedLine:
     code: str
     comment: str = ""
 
@@ -37,7 +37,7 @@ def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
     parts, diagnostics = parse_parts(source)
     if diagnostics:
         return text, diagnostics
-    lines: list[_Line] = []
+    lines: list[_TidiedLine] = []
     done = 0
     for piece, node in parts:
         lines += _between(source.text[done : piece.start])
@@ -49,25 +49,25 @@ def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
     return _joined(lines), []
 
 
-def _between(text: str) -> list[_Line]:
+def _between(text: str) -> list[_TidiedLine]:
     """The blank lines and comments between statements."""
     *lines, last = text.split("\n")
     if last.strip():
         lines.append(last)
-    return [_Line("", line.strip()) for line in lines]
+    return [_TidiedLine("", line.strip()) for line in lines]
 
 
-def _statement(text: str, piece: Slice, node: ast.Statement | int, comment: str) -> list[_Line]:
+def _statement(text: str, piece: Slice, node: ast.Statement | int, comment: str) -> list[_TidiedLine]:
     source = text[piece.start : piece.end].split("\n")
     if any(comment_start(line) < len(line) or not line.strip() for line in source):
         return _as_it_was(text, piece, source, comment)
     if isinstance(node, int):
-        return [_Line(f"lnnkit {node}", comment)]
+        return [_TidiedLine(f"lnnkit {node}", comment)]
     *lines, last = _wrapped(format_statement(node, as_written=True))
-    return [*map(_Line, lines), _Line(last, comment)]
+    return [*map(_TidiedLine, lines), _TidiedLine(last, comment)]
 
 
-def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list[_Line]:
+def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list[_TidiedLine]:
     """A statement with comments inside: only its indentation and trailing blanks change."""
     indent = piece.start - (text.rfind("\n", 0, piece.start) + 1)
     lines = []
@@ -75,7 +75,7 @@ def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list
         shift = 0 if number == 0 else min(indent, len(line) - len(line.lstrip()))
         lines.append(line[shift:].rstrip())
     lines[-1] = f"{lines[-1]}  {comment}" if comment else lines[-1]
-    return [_Line(line) for line in lines]
+    return [_TidiedLine(line) for line in lines]
 
 
 def _wrapped(line: str) -> list[str]:
@@ -111,7 +111,7 @@ def _break(line: str) -> int | None:
     return best[2] if best else None
 
 
-def _joined(lines: list[_Line]) -> str:
+def _joined(lines: list[_TidiedLine]) -> str:
     """The text of the lines: repeated blank lines removed, trailing comments of neighbouring lines aligned."""
     texts: list[str] = []
     for block in _blocks(lines):
@@ -125,9 +125,9 @@ def _joined(lines: list[_Line]) -> str:
     return "\n".join(folded).strip("\n") + "\n" if any(folded) else ""
 
 
-def _blocks(lines: list[_Line]) -> Iterator[list[_Line]]:
+def _blocks(lines: list[_TidiedLine]) -> Iterator[list[_TidiedLine]]:
     """Runs of consecutive code lines; every other line by itself."""
-    block: list[_Line] = []
+    block: list[_TidiedLine] = []
     for line in lines:
         if line.code:
             block.append(line)

@@ -11,7 +11,7 @@ from lark import Token, Tree
 from lark.exceptions import UnexpectedToken
 
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.first_order import Expression, Liberties, Unreadable
+from lnnkit.interchange.first_order import Expression, Liberties, UnreadableFormula
 from lnnkit.interchange.reading.fol_tokens import Word, Words, bracketed, fol_parser, group_end, settled, words_of
 from lnnkit.syntax.span import Source, Span
 
@@ -24,7 +24,7 @@ _ARITHMETIC = {"+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "×": "*", 
 _LINKS, _BRACKETS = ("AND", "OR", "XOR", "IMPLIES", "IFF"), ("LPAR", "RPAR")
 _SYMBOLS = {"and": "∧", "or": "∨", "xor": "⊕", "implies": "→", "iff": "↔"}
 
-_Node = Tree[Token] | Token
+_Subtree = Tree[Token] | Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Line:
 
 
 def read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
-    """The formula of a line, closed. Raises `Unreadable`."""
+    """The formula of a line, closed. Raises `UnreadableFormula`."""
     try:
         return _read_line(source, line, liberties)
     except RecursionError:
         message = "this formula is nested too deeply"
         hint = "split it into several formulas"
-        raise Unreadable("too-deep", message, hint, Span(source, line.start, line.end)) from None
+        raise UnreadableFormula("too-deep", message, hint, Span(source, line.start, line.end)) from None
 
 
 def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
@@ -55,7 +55,7 @@ def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
     words = settled(words, notes)
     while True:
         bound = {name.text for word, name in itertools.pairwise(words) if word.kind == "QUANTIFIER"}
-        builder = _Builder(source, bound)
+        builder = _FormulaBuilder(source, bound)
         formula = builder.formula(_parsed(source, words), frozenset())
         extended = _extended(words, formula, notes)
         if extended is None:
@@ -73,20 +73,20 @@ def _read_line(source: Source, line: Line, liberties: Liberties) -> fol.Stated:
 
 def _require_formula(source: Source, words: Words, line: Line) -> None:
     if not words:
-        raise Unreadable("no-formula", "a formula is missing", "", Span(source, line.start, line.end))
+        raise UnreadableFormula("no-formula", "a formula is missing", "", Span(source, line.start, line.end))
     for word in words:
         if word.kind == "STRAY" and word.text != ";":
             message = f"`{word.text}` cannot be part of a formula"
-            raise Unreadable("stray-character", message, "", Span(source, word.start, word.end))
+            raise UnreadableFormula("stray-character", message, "", Span(source, word.start, word.end))
         if word.kind == "ENTAILS":
             message = f"`{word.text}` cannot stand within a formula"
             hint = "put what follows from the premises on a line of its own, after `Conclusion:`"
-            raise Unreadable("entails-within", message, hint, Span(source, word.start, word.end))
+            raise UnreadableFormula("entails-within", message, hint, Span(source, word.start, word.end))
     names = sum(word.kind == "NAME" for word in words)
     if names > 1 and all(word.kind in ("NAME", "NUMBER", "DOT", "COMMA", "STRING", "STRAY", "IF") for word in words):
         message = "this is a sentence, not a formula"
         hint = "put `#` before it, or after the formula as `::: gloss`"
-        raise Unreadable("no-formula", message, hint, Span(source, line.start, line.end))
+        raise UnreadableFormula("no-formula", message, hint, Span(source, line.start, line.end))
 
 
 def _parsed(source: Source, words: Words) -> Tree[Token]:
@@ -102,10 +102,10 @@ def _parsed(source: Source, words: Words) -> Tree[Token]:
     except UnexpectedToken:
         end = words[-1].end if words else 0
         message = "the formula stops before its end"
-        raise Unreadable("syntax", message, "write what is missing", Span(source, end - 1, end)) from None
+        raise UnreadableFormula("syntax", message, "write what is missing", Span(source, end - 1, end)) from None
 
 
-def _unexpected(source: Source, word: Word, accepted: set[str]) -> Unreadable:
+def _unexpected(source: Source, word: Word, accepted: set[str]) -> UnreadableFormula:
     if {"AND", "OR"} <= accepted and word.kind in ("NAME", "LPAR", "NOT", "QUANTIFIER", "TRUTH", "STRING", "NUMBER"):
         message = f"a connective is missing before `{word.text}`"
         hint = "write `∧`, `∨`, `⊕`, `→` or `↔` there"
@@ -118,7 +118,7 @@ def _unexpected(source: Source, word: Word, accepted: set[str]) -> Unreadable:
     else:
         hint = "put each formula on a line of its own" if word.kind == "COMMA" else ""
         message = f"`{word.text}` cannot stand here"
-    return Unreadable("syntax", message, hint, Span(source, word.start, max(word.end, word.start + 1)))
+    return UnreadableFormula("syntax", message, hint, Span(source, word.start, max(word.end, word.start + 1)))
 
 
 # --- scopes -----------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def _extended(words: Words, formula: Expression, liberties: Liberties) -> Words 
 # --- tree to formula --------------------------------------------------------------------------------------------------
 
 
-class _Builder:
+class _FormulaBuilder:
     """One line's tree on its way to a formula; ``quantified`` are the variables that it binds somewhere."""
 
     def __init__(self, source: Source, quantified: set[str]) -> None:
@@ -153,7 +153,7 @@ class _Builder:
         self.quantified = quantified
         self.liberties = Liberties(source)
 
-    def formula(self, node: _Node, bound: frozenset[str]) -> Expression:
+    def formula(self, node: _Subtree, bound: frozenset[str]) -> Expression:
         match node:
             case Token(type="TRUTH"):
                 return fol.TRUE if node.lower() in ("true", "⊤", "\\top") else fol.FALSE
@@ -202,7 +202,7 @@ class _Builder:
         universal = quantifier in ("∀", "\\forall") or quantifier.lower().startswith(("for", "all"))
         return Expression("forall" if universal else "exists", variable, (body,))
 
-    def _note_precedence(self, node: Tree[Token], kind: str, operands: list[_Node]) -> None:
+    def _note_precedence(self, node: Tree[Token], kind: str, operands: list[_Subtree]) -> None:
         """Note a formula that readers parse differently unless it has brackets."""
         symbol = _SYMBOLS[kind]
         inner = [str(each.data) for each in operands if isinstance(each, Tree)]
@@ -220,7 +220,7 @@ class _Builder:
         for each in operands[:-1]:
             self._note_scope(each)
 
-    def _note_scope(self, node: _Node) -> None:
+    def _note_scope(self, node: _Subtree) -> None:
         """A note where a quantifier without brackets ends before a connective."""
         while isinstance(node, Tree) and node.data in ("negation", "quantified"):
             scope = node.children[-1]
@@ -241,7 +241,7 @@ class _Builder:
 
     # --- terms --------------------------------------------------------------------------------------------------
 
-    def term(self, node: _Node, bound: frozenset[str]) -> Expression:
+    def term(self, node: _Subtree, bound: frozenset[str]) -> Expression:
         match node:
             case Token(type="NUMBER"):
                 value = int(node) if node.lstrip("-").isdecimal() else float(node)
@@ -267,7 +267,7 @@ class _Builder:
         name, *rest = _inside(node, *_BRACKETS, "COMMA")
         return Expression(kind, str(name), tuple([self._argument(each, bound) for each in rest]), self.span(name))
 
-    def _argument(self, node: _Node, bound: frozenset[str]) -> Expression:
+    def _argument(self, node: _Subtree, bound: frozenset[str]) -> Expression:
         found = self.term(node, bound)
         if found.kind in fol.ARITHMETIC:
             message = "arithmetic cannot stand in the place of an individual"
@@ -276,17 +276,17 @@ class _Builder:
 
     # --- places -------------------------------------------------------------------------------------------------
 
-    def span(self, node: _Node) -> Span:
+    def span(self, node: _Subtree) -> Span:
         tokens = [node] if isinstance(node, Token) else list(node.scan_values(lambda _: True))
         return Span(self.source, tokens[0].start_pos or 0, tokens[-1].end_pos or 0)
 
-    def unreadable(self, code: str, message: str, hint: str, node: _Node) -> Unreadable:
-        return Unreadable(code, message, hint, self.span(node))
+    def unreadable(self, code: str, message: str, hint: str, node: _Subtree) -> UnreadableFormula:
+        return UnreadableFormula(code, message, hint, self.span(node))
 
     def _note_at(self, code: str, message: str, hint: str, node: Tree[Token]) -> None:
         self.liberties.note_at(code, message, hint, self.span(node))
 
 
-def _inside(tree: Tree[Token], *kinds: str) -> list[_Node]:
+def _inside(tree: Tree[Token], *kinds: str) -> list[_Subtree]:
     """The children of a tree, without tokens of some kinds."""
     return [each for each in tree.children if isinstance(each, Tree) or each.type not in kinds]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lnnkit.interchange.first_order import Liberties, Stated, Unreadable
+from lnnkit.interchange.first_order import Liberties, Stated, UnreadableFormula
 from lnnkit.interchange.reading.fol_reading import Line, read_line
 from lnnkit.interchange.reading.fol_tokens import words_of
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -49,7 +49,7 @@ def read_fol(source: Source, liberties: Liberties) -> tuple[list[Stated], dict[s
             continue
         try:
             stated.append(read_line(source, line, liberties))
-        except Unreadable as problem:
+        except UnreadableFormula as problem:
             errors.append(problem.diagnostic)
     return stated, glosses, errors
 
