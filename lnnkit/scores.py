@@ -141,7 +141,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedNumber:
     """A number that was learned: its parameter's name, its kind (weight, bias, lower, upper, value), the names of the
     rules that contain it, and the text of the operand or connective that it weights or biases."""
 
@@ -182,7 +182,7 @@ class Evidence:
     before the checkpoint from which the run continued), ``rules`` has the name of each rule with its text before and
     after."""
 
-    parameters: Sequence[Learned]
+    parameters: Sequence[LearnedNumber]
     thresholds: Sequence[Threshold]
     predictions: Sequence[Predictions]
     before: tuple[Scores, Scores | None]

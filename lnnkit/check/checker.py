@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
 
 
-Pass = Callable[[Symbols], list[Diagnostic]]
+CheckPass = Callable[[Symbols], list[Diagnostic]]
 
-PASSES: tuple[Pass, ...] = (
+PASSES: tuple[CheckPass, ...] = (
     declarations,
     predicates,
     sorts,
@@ -107,7 +107,7 @@ def unknown_sort(name: str, predicates: Mapping[str, Predicate]) -> Diagnostic:
     return Diagnostic("unknown-sort", f"no predicate has an argument of the sort `{name}`", hint)
 
 
-def run(passes: Sequence[Pass], symbols: Symbols) -> list[Diagnostic]:
+def run(passes: Sequence[CheckPass], symbols: Symbols) -> list[Diagnostic]:
     return unmasked([finding for each in passes for finding in each(symbols)])
 
 
@@ -137,9 +137,9 @@ def _begin(finding: Diagnostic) -> tuple[str, int] | None:
     return (finding.span.source.path, finding.span.start) if finding.span is not None else None
 
 
-OF_PROGRAMS: tuple[Pass, ...] = (declarations, unjoined, asked, values, strata)
+OF_PROGRAMS: tuple[CheckPass, ...] = (declarations, unjoined, asked, values, strata)
 QUERY_PASSES = tuple(each for each in PASSES if each not in OF_PROGRAMS)
-FACT_PASSES: tuple[Pass, ...] = (predicates, variables, values, learnables)
+FACT_PASSES: tuple[CheckPass, ...] = (predicates, variables, values, learnables)
 
 
 def check_query(

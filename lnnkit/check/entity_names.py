@@ -233,7 +233,7 @@ def _names(symbols: Symbols) -> set[str]:
     return names
 
 
-_Member = tuple[str, str]  # a sort, and an entity
+_SortMember = tuple[str, str]  # a sort, and an entity
 
 
 def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
@@ -247,7 +247,7 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
     found = _members(symbols, {each for each in sorted_ if each[0] != ENTITY})
     stated = known(symbols, names) | (names & {text for _, _, text in _stated(symbols)})
     findings: list[Diagnostic] = []
-    seen: set[_Member] = set()
+    seen: set[_SortMember] = set()
     for mention in mentions:
         member = ENTITY if mention.name not in stated else _sort(mention, symbols), mention.name
         if mention.name in names and member not in seen:
@@ -327,11 +327,11 @@ def _of_atom(atom: ast.Atom) -> Iterator[tuple[str, int, str]]:
             yield atom.name, place, item.text
 
 
-def _members(symbols: Symbols, wanted: Collection[_Member]) -> set[_Member]:
+def _members(symbols: Symbols, wanted: Collection[_SortMember]) -> set[_SortMember]:
     """The ``wanted`` entities that belong to their sorts."""
     if not wanted:
         return set()
-    found: set[_Member] = set()
+    found: set[_SortMember] = set()
     for name, place, text in _stated(symbols):
         predicate = symbols.resolved.get(name or "")
         if predicate is not None and place < predicate.arity and (predicate.sorts[place], text) in wanted:

@@ -24,7 +24,7 @@ _ELSE = {
     "axiom": "or write `rule`: an axiom is never trained",
     "query": "or ask for it in a rule: a query learns nothing",
 }
-Rule = ast.RuleStatement | ast.AxiomStatement
+RuleOrAxiom = ast.RuleStatement | ast.AxiomStatement
 
 
 def learnables(symbols: Symbols) -> list[Diagnostic]:
@@ -172,14 +172,14 @@ def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnosti
 
 def settled(
     program: ast.Program, base: Path, change: Callable[[ast.Expression], ast.Expression] = lambda node: node
-) -> Iterator[Rule]:
+) -> Iterator[RuleOrAxiom]:
     """The rules and axioms of a program and of its imports, in reading order. A learnable value without an initial
     value stays as it is. ``change`` is applied to every node whose values were replaced, operands first."""
     entries = merge(program, base).entries
     starts = starting_values(gather(entries))
     for entry in entries:
         statement = entry.statement
-        if isinstance(statement, Rule):
+        if isinstance(statement, RuleOrAxiom):
             formula = transform(statement.formula, lambda node: change(settled_node(node, starts)))
             bounds = statement.bounds
             if bounds is not None:

@@ -134,7 +134,7 @@ def _cycle(path: list[str], edges: Edges) -> Diagnostic:
     return error("negative-cycle", name_span(steps[0][0]), message, hint)
 
 
-_Statement = tuple[ast.Expression, ast.Learnable | float, ast.Learnable | float]
+_BoundedFormula = tuple[ast.Expression, ast.Learnable | float, ast.Learnable | float]
 Side = tuple[str, int]  # a predicate, and +1 for its lower bound (it may be true), -1 for its upper (false)
 
 
@@ -275,7 +275,7 @@ def _given(symbols: Symbols) -> set[Side]:
 # --- what follows -----------------------------------------------------------------------------------------------------
 
 
-def _stated(symbols: Symbols) -> Iterator[_Statement]:
+def _stated(symbols: Symbols) -> Iterator[_BoundedFormula]:
     """The rules and axioms (also those of the program that a query is about), with the bounds of their truth."""
     for formula in symbols.formulas:
         if formula.kind != "query":
@@ -285,7 +285,7 @@ def _stated(symbols: Symbols) -> Iterator[_Statement]:
         yield cast(ast.Expression, each.formula), lower, upper
 
 
-def _asserted(formula: Formula) -> _Statement:
+def _asserted(formula: Formula) -> _BoundedFormula:
     return formula.root, *ends(getattr(formula.statement, "bounds", None))
 
 
@@ -293,7 +293,7 @@ def _number(end: ast.Value | float) -> ast.Learnable | float:
     return float(end.value) if isinstance(end, ast.Number) else end
 
 
-def _close(reached: set[Side], statements: Sequence[_Statement]) -> None:
+def _close(reached: set[Side], statements: Sequence[_BoundedFormula]) -> None:
     """Add all sides that statements may propose, until nothing changes."""
     readers: dict[str, list[int]] = {}
     for place, (root, _, _) in enumerate(statements):

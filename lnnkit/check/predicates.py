@@ -34,7 +34,7 @@ from lnnkit.check.findings import (
     without_numbers,
 )
 from lnnkit.check.program import ENTITY
-from lnnkit.check.symbols import Formula, Symbols, Use
+from lnnkit.check.symbols import Formula, Symbols, SymbolUse
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -234,7 +234,7 @@ def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
     return found
 
 
-def _reference(symbols: Symbols, name: str) -> tuple[int | None, Use | None]:
+def _reference(symbols: Symbols, name: str) -> tuple[int | None, SymbolUse | None]:
     """The number of arguments that ``name`` takes, and the use that determines it (None: the declaration does)."""
     if name in symbols.declared:
         return symbols.declared[name].arity, None
@@ -272,7 +272,7 @@ def _arguments(count: int) -> str:
     return "no arguments" if count == 0 else "1 argument" if count == 1 else f"{count} arguments"
 
 
-def _arity_hint(name: str, arity: int, use: Use) -> str:
+def _arity_hint(name: str, arity: int, use: SymbolUse) -> str:
     if use.how in ("fact", "label"):
         return f"write {_arguments(arity)}, or give the other relation a name of its own"
     variables = ", ".join("XYZUVW"[i] if i < 6 else f"X{i}" for i in range(arity))

@@ -39,7 +39,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class SymbolUse:
     """One occurrence of a predicate or number. ``arity`` is None if no arguments are written (``load P from``)."""
 
     name: str
@@ -84,7 +84,7 @@ class Symbols:
     entries: tuple[Entry, ...]
     declared: Mapping[str, Predicate]
     formulas: tuple[Formula, ...]
-    uses: Mapping[str, tuple[Use, ...]]
+    uses: Mapping[str, tuple[SymbolUse, ...]]
     propositions: frozenset[str]
     texts: frozenset[str]  # the entities that the program text itself makes known
     told: tuple[FactTable, ...] = ()
@@ -190,7 +190,7 @@ def gather(
 ) -> Symbols:
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
-    uses: dict[str, list[Use]] = {}
+    uses: dict[str, list[SymbolUse]] = {}
     formulas: list[Formula] = []
     for entry in entries:
         statement = entry.statement
@@ -204,10 +204,10 @@ def gather(
             case ast.FactStatement() | ast.LabelStatement():
                 how = "fact" if isinstance(statement, ast.FactStatement) else "label"
                 atom = statement.atom
-                _add(uses, Use(atom.name, len(atom.arguments), name_span(atom), how))
+                _add(uses, SymbolUse(atom.name, len(atom.arguments), name_span(atom), how))
             case ast.LoadStatement() | ast.LabelTableStatement():
                 how = "load" if isinstance(statement, ast.LoadStatement) else "labels"
-                _add(uses, Use(statement.name, None, find(statement.span, statement.name, len("load")), how))
+                _add(uses, SymbolUse(statement.name, None, find(statement.span, statement.name, len("load")), how))
             case _:
                 pass
     propositions = _propositions(declared, uses, formulas)
@@ -238,12 +238,12 @@ def declaration(statement: ast.PredicateStatement | ast.NumberStatement) -> Pred
     return Predicate(statement.name, statement.sorts, closed, numeric, statement.span)
 
 
-def _add(uses: dict[str, list[Use]], use: Use) -> None:
+def _add(uses: dict[str, list[SymbolUse]], use: SymbolUse) -> None:
     uses.setdefault(use.name, []).append(use)
 
 
 def _propositions(
-    declared: Mapping[str, Predicate], uses: Mapping[str, Sequence[Use]], formulas: Sequence[Formula]
+    declared: Mapping[str, Predicate], uses: Mapping[str, Sequence[SymbolUse]], formulas: Sequence[Formula]
 ) -> frozenset[str]:
     """Names that are certainly truth values without arguments, because they occur outside of comparisons."""
     found = {name for name, predicate in declared.items() if not predicate.numeric and not predicate.sorts}
@@ -258,7 +258,7 @@ def _propositions(
 
 def _use(
     atom: ast.Atom, role: Role, scope: Scope, declared: Mapping[str, Predicate], propositions: frozenset[str]
-) -> Use | None:
+) -> SymbolUse | None:
     """The use that an atom makes of its name; None if a bare name is a variable or an entity."""
     numeric = atom.name in declared and declared[atom.name].numeric
     if not atom.arguments:
@@ -269,7 +269,7 @@ def _use(
         if role == "term" and not numeric and atom.name not in propositions:
             return None
     how = "term" if numeric or role in ("term", "comparand") else "formula"
-    return Use(atom.name, len(atom.arguments), name_span(atom), how)
+    return SymbolUse(atom.name, len(atom.arguments), name_span(atom), how)
 
 
 def _mentions(

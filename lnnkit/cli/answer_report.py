@@ -114,7 +114,7 @@ def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
     widths = [max(map(width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
     widths[-1] = 0  # the last column: nothing follows it
     filled = [
-        _Cells([padded(text, most) for text in each.texts], each.codes)
+        _TextColumn([padded(text, most) for text in each.texts], each.codes)
         for each, most in zip(columns, widths, strict=True)
     ]
     if answers.variables:
@@ -147,7 +147,7 @@ def _indented(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cells:
+class _TextColumn:
     """A column of text: ``codes`` index ``texts``."""
 
     texts: list[str]
@@ -158,33 +158,33 @@ class _Cells:
         return [texts[code] for code in self.codes[rows].tolist()]
 
 
-def _entities(column: EntityColumn, show: Callable[[str], str]) -> _Cells:
+def _entities(column: EntityColumn, show: Callable[[str], str]) -> _TextColumn:
     names, codes = column.distinct()
-    return _Cells(list(map(show, names)), codes)
+    return _TextColumn(list(map(show, names)), codes)
 
 
-def _numbers(values: np.ndarray, show: Callable[[float], str]) -> _Cells:
+def _numbers(values: np.ndarray, show: Callable[[float], str]) -> _TextColumn:
     distinct, codes = _distinct(values)
-    return _Cells(list(map(show, distinct.tolist())), codes)
+    return _TextColumn(list(map(show, distinct.tolist())), codes)
 
 
-def _bounds(answers: Answers, show: Callable[[float, float], str]) -> _Cells:
+def _bounds(answers: Answers, show: Callable[[float, float], str]) -> _TextColumn:
     """Both bounds in one cell."""
     import numpy as np
 
     (lower, low), (upper, high) = _distinct(answers.lower), _distinct(answers.upper)
     pairs, codes = np.unique(low.astype(np.int64) * len(upper) + high, return_inverse=True)
     lowest, highest = lower.tolist(), upper.tolist()
-    return _Cells([show(lowest[pair // len(upper)], highest[pair % len(upper)]) for pair in pairs.tolist()], codes)
+    return _TextColumn([show(lowest[pair // len(upper)], highest[pair % len(upper)]) for pair in pairs.tolist()], codes)
 
 
-def _states(answers: Answers, show: Callable[[str, bool], str]) -> _Cells:
+def _states(answers: Answers, show: Callable[[str, bool], str]) -> _TextColumn:
     """The state, and whether it depends on a contradiction."""
     texts = [show(state, contested) for state in STATES for contested in (False, True)]
-    return _Cells(texts, answers.states * 2 + answers.contested)
+    return _TextColumn(texts, answers.states * 2 + answers.contested)
 
 
-def _blocks(cells: Sequence[_Cells]) -> Iterator[Iterator[tuple[str, ...]]]:
+def _blocks(cells: Sequence[_TextColumn]) -> Iterator[Iterator[tuple[str, ...]]]:
     """The rows of some columns, block by block."""
     for start in range(0, len(cells[0].codes), _BLOCK):
         yield zip(*(each.at(slice(start, start + _BLOCK)) for each in cells), strict=True)

@@ -13,7 +13,7 @@ from lnnkit.cli.command_parser import CommandParser
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import Paint, paint_for
-from lnnkit.explain.proof.proof_text import Line
+from lnnkit.explain.proof.proof_text import ProofLine
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str,
     return "\n\n".join(texts), shown
 
 
-def _painted(line: Line, paint: Paint) -> str:
+def _painted(line: ProofLine, paint: Paint) -> str:
     """A line in colours: that of the side which its conclusion bounds."""
     said = line.conclusion
     side = "lower" if " >= " in said else "upper" if " <= " in said else "query" if not line.rails else ""

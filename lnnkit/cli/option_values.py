@@ -11,13 +11,13 @@ from lnnkit.answer_table import STATES
 from lnnkit.computing import is_device
 
 _THREADS = 1024
-_Number = TypeVar("_Number", int, float)
+_Whole = TypeVar("_Whole", int, float)
 
 
-def _number(kind: Callable[[str], _Number], what: str, holds: Callable[[_Number], bool]) -> Callable[[str], _Number]:
+def _number(kind: Callable[[str], _Whole], what: str, holds: Callable[[_Whole], bool]) -> Callable[[str], _Whole]:
     """A parser of the numbers of one kind that hold; any other text ``must be what``."""
 
-    def parsed(text: str) -> _Number:
+    def parsed(text: str) -> _Whole:
         try:
             value = kind(text)
         except ValueError:

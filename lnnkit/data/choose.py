@@ -16,7 +16,7 @@ _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class ColumnFilter:
     """A condition on the column at ``position``, compared with that at ``other``, if with one."""
 
     position: int
@@ -25,13 +25,13 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ColumnChoice:
     """Columns by position from 0. ``values`` has no column (true), one (exact) or two (lower and upper). ``named``
     means that a column was given by a name from the header, ``listed`` that the statement lists its columns."""
 
     keys: tuple[int, ...]
     values: tuple[int, ...]
-    where: tuple[Filter, ...] = ()
+    where: tuple[ColumnFilter, ...] = ()
     named: bool = False
     listed: bool = False
 
@@ -49,7 +49,7 @@ def choose(
     columns: Sequence[Column] | None = None,
     where: Sequence[Where] = (),
     missing: Sequence[str] = (),
-) -> Choice:
+) -> ColumnChoice:
     """The columns that a statement means; raises ``Unreadable``.
 
     In a list of columns the first ``arity`` ones are the arguments; one more is a truth value (or the value of a
@@ -60,7 +60,7 @@ def choose(
     if sheet.format and not sheet.names:
         raise Unreadable("empty-file", f"{sheet.source} is empty")
     filters = tuple(
-        Filter(_position(each.column, sheet), _comparable(each, missing), _other(each, sheet)) for each in where
+        ColumnFilter(_position(each.column, sheet), _comparable(each, missing), _other(each, sheet)) for each in where
     )
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
     if columns is not None:
@@ -80,7 +80,7 @@ def choose(
     named = any(
         isinstance(column, str) for each in ((columns or ()), *(each.columns for each in where)) for column in each
     )
-    return Choice(positions[:arity], positions[arity:], filters, named, columns is not None)
+    return ColumnChoice(positions[:arity], positions[arity:], filters, named, columns is not None)
 
 
 def _needs(predicate: str, arity: int, numeric: bool) -> str:

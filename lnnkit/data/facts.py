@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.cells.column_pairs import pair_verdict
-from lnnkit.data.cells.conditions import Cells, Verdict, verdict
+from lnnkit.data.cells.conditions import Cells, ConditionResult, verdict
 from lnnkit.data.cells.encode import are_floats
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts, compacted, reunited, texts_together, without_fractions
-from lnnkit.data.choose import Choice, Filter
+from lnnkit.data.choose import ColumnChoice, ColumnFilter
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import UNSAID, meant, several_units
-from lnnkit.data.source import Fault, Unreadable
+from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_warnings import warnings
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -45,7 +45,7 @@ class _Doubt:
     """A mask of rows with one kind of fault, the message for one of them, and the message for the rest."""
 
     rows: np.ndarray
-    fault: Callable[[int], Fault]
+    fault: Callable[[int], DataFault]
     others: str = ""
 
 
@@ -53,7 +53,7 @@ def facts(
     predicate: str,
     numeric: bool,
     sheet: Sheet,
-    choice: Choice,
+    choice: ColumnChoice,
     grid: Grid,
     source: str,
     span: Span | None,
@@ -110,7 +110,7 @@ def facts(
     return table, found
 
 
-def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[Verdict], grid: Grid) -> tuple[list[_Doubt], np.ndarray]:
+def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: Grid) -> tuple[list[_Doubt], np.ndarray]:
     """The doubts about rows that no condition leaves out, and which rows are facts."""
     spoiled = np.zeros(len(grid.rows), bool)
     spoiled[list(grid.spoiled)] = True
@@ -126,7 +126,7 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[Verdict], grid: Grid) -> 
     return found, live & ~bad
 
 
-def _verdict(grid: Grid, sheet: Sheet, condition: Filter) -> Verdict:
+def _verdict(grid: Grid, sheet: Sheet, condition: ColumnFilter) -> ConditionResult:
     def cells(place: int) -> Cells:
         def texts() -> Texts:
             return _texts(grid, sheet, [place])[0]
@@ -176,8 +176,8 @@ def _bounds(
         wrong = np.any([doubt.rows for doubt in doubts], axis=0) if doubts else np.False_
         code = "bad-number" if numeric else "bad-truth"
 
-        def crossed(row: int) -> Fault:
-            return Fault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
+        def crossed(row: int) -> DataFault:
+            return DataFault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
 
         others = f"where {sheet.title(positions[0])} exceeds {sheet.title(positions[1])}"
         doubts.append(_Doubt(crossing & ~wrong, crossed, others))
@@ -201,18 +201,18 @@ def _doubts(
             hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
         yield _Doubt(
             infinite & ~(real.missing | real.wrong),
-            lambda row: Fault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
+            lambda row: DataFault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
             f"where {title} is infinite",
         )
         return
     if gaps == "refused":
         where = f"known: `where {sheet.column(position)} is not null`," if sheet.format else "known,"
-        empty = Fault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
+        empty = DataFault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
         yield _Doubt(real.missing, lambda _: empty, f"where {title} is empty")
     hint = "a truth value is a number from 0 to 1"
     yield _Doubt(
         ~real.wrong & ((values < 0) | (values > 1)),
-        lambda row: Fault("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
+        lambda row: DataFault("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
         f"where {title} is outside [0, 1]",
     )
 
@@ -229,29 +229,29 @@ def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
     return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
 
 
-def _value_fault(real: Reals, position: int, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], Fault]:
-    def fault(row: int) -> Fault:
+def _value_fault(real: Reals, position: int, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], DataFault]:
+    def fault(row: int) -> DataFault:
         shown = real.shown(row)
         code = "bad-number" if numeric else "bad-truth"
         message = f"{sheet.title(position)} is {shown}, not {_kind(numeric)}"
         if row == 0 and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
-            return Fault(code, message, 'if this row is the header, end the statement with "header"')
+            return DataFault(code, message, 'if this row is the header, end the statement with "header"')
         plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
         word = shown[1:-1]
         mark = f", or add `missing {format_string(word)}`" if plain else ""
         if numeric:
             hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
-            return Fault(code, message, hint + (mark if hint == UNSAID else ""))
+            return DataFault(code, message, hint + (mark if hint == UNSAID else ""))
         rest = UNKNOWN if gaps == "refused" else UNSAID + mark
         if plain and word.isalpha() and word.lower() not in _GAPS:  # as `ja`
             true = f"`where {sheet.column(position)} = {format_string(word)}`"
             rest = f"or take the column out of the list, and say of which rows it is true, as {true}"
-        return Fault(code, message, f"write a number from 0 to 1, or true or false; {rest}")
+        return DataFault(code, message, f"write a number from 0 to 1, or true or false; {rest}")
 
     return fault
 
 
-def _unasked(found: Diagnostic, sheet: Sheet, choice: Choice) -> Diagnostic:
+def _unasked(found: Diagnostic, sheet: Sheet, choice: ColumnChoice) -> Diagnostic:
     """The error for a column that is not a truth value and was not listed to be read as one."""
     if found.code != "bad-truth":
         return found
@@ -259,23 +259,23 @@ def _unasked(found: Diagnostic, sheet: Sheet, choice: Choice) -> Diagnostic:
     return replace(found, hint=f"{found.hint}; to leave columns out, list those to read: ({', '.join(names)})")
 
 
-def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Fault]:
+def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], DataFault]:
     leave_out = f", or leave such rows out: `where {sheet.column(position)} is not null`" if sheet.format else ""
     encoded = (
         'save the file as UTF-8, or add its encoding: `encoding "latin-1"`' if sheet.format in TEXT_FORMATS else ""
     )
 
-    def fault(row: int) -> Fault:
+    def fault(row: int) -> DataFault:
         hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else encoded
-        return Fault("bad-row", f"{sheet.title(position)} {texts.fault(row)}", hint)
+        return DataFault("bad-row", f"{sheet.title(position)} {texts.fault(row)}", hint)
 
     return fault
 
 
 def _listed(grid: Grid, doubts: Sequence[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
     """The faults grouped by column and kind, in the order of each group's first row."""
-    groups: list[tuple[list[tuple[int, Fault]], int, str]] = []  # the first rows, how many there are, and which
-    kinds: dict[tuple[str, str], list[tuple[int, Fault]]] = {}
+    groups: list[tuple[list[tuple[int, DataFault]], int, str]] = []  # the first rows, how many there are, and which
+    kinds: dict[tuple[str, str], list[tuple[int, DataFault]]] = {}
     unread = (*grid.lost, *((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items()))
     for number, fault in sorted(unread, key=itemgetter(0)):  # not divided into columns, or not read
         kinds.setdefault((fault.code, fault.hint), []).append((number, fault))

@@ -9,7 +9,7 @@ import numpy as np
 
 from lnnkit.data.arrow import Column
 from lnnkit.data.cells.texts import Texts
-from lnnkit.data.source import Fault
+from lnnkit.data.source import DataFault
 from lnnkit.syntax.printer import format_column
 
 TEXT_FORMATS = ("csv", "tsv")
@@ -26,8 +26,8 @@ class Grid:
 
     columns: dict[int, Column]
     rows: np.ndarray
-    spoiled: dict[int, Fault] = field(default_factory=dict)
-    lost: tuple[tuple[int, Fault], ...] = ()
+    spoiled: dict[int, DataFault] = field(default_factory=dict)
+    lost: tuple[tuple[int, DataFault], ...] = ()
     texts: dict[int, Texts] = field(default_factory=dict)
 
 

@@ -39,7 +39,7 @@ _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class DataFault:
     """What is wrong with one row; it becomes a diagnostic when the faults of the file are listed."""
 
     code: str
@@ -53,7 +53,7 @@ class Unreadable(Exception):
 
     def __init__(self, code: str, message: str, hint: str = "", span: Span | None = None) -> None:
         super().__init__(message)
-        self.fault = Fault(code, message, hint)
+        self.fault = DataFault(code, message, hint)
         self.span = span
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lnnkit.data.cells.numbers import Reals
 from lnnkit.data.cells.texts import Texts, outer_blanks
-from lnnkit.data.choose import Choice
+from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.data.table import FactTable
@@ -27,7 +27,7 @@ def _are_ends(lower: str, upper: str) -> bool:
 
 
 def warnings(
-    table: FactTable, sheet: Sheet, choice: Choice, grid: Grid, keys: Sequence[Texts], reals: Sequence[Reals],
+    table: FactTable, sheet: Sheet, choice: ColumnChoice, grid: Grid, keys: Sequence[Texts], reals: Sequence[Reals],
     keep: np.ndarray, *, chosen: bool,
 ) -> Iterator[Diagnostic]:  # fmt: skip
     """Warnings about a valid ``table`` that probably contains a slip, read from ``keys`` and ``reals`` in the rows to
@@ -79,7 +79,7 @@ def warnings(
             yield warning("inexact-number", message, hint, int(grid.rows[row]))
 
 
-def _header_is_row(sheet: Sheet, choice: Choice, keys: Sequence[Texts]) -> bool:
+def _header_is_row(sheet: Sheet, choice: ColumnChoice, keys: Sequence[Texts]) -> bool:
     """Whether every column name looks like a value of its column, and no column was chosen by name: the file may have
     no header."""
     if choice.named:

@@ -12,7 +12,7 @@ from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.readers.frames import arrow_sheet, column_of
-from lnnkit.data.source import Fault, Unreadable
+from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -112,7 +112,7 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     others = any(each is not None for each in split)
     good: list[tuple[Any, ...]] = []
     numbers: list[int] = []
-    lost: list[tuple[int, Fault]] = []
+    lost: list[tuple[int, DataFault]] = []
     for number, (row, cells) in enumerate(zip(rows, split, strict=True), start=1):
         if cells is None or len(cells) != len(names):
             lost.append((number, _lost(row, names, others=others)))
@@ -124,12 +124,12 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     return Sheet(SOURCE, names, bool(rows) and isinstance(rows[0], Mapping), lambda _: grid)
 
 
-def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> Fault:
+def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> DataFault:
     if others:
         message = f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
-        return Fault("bad-row", message)
+        return DataFault("bad-row", message)
     message = f"{row!r:.60} is not a row of {len(names)} columns"
-    return Fault("bad-row", message, f"write each row as a tuple of {len(names)}, and all of them as a list")
+    return DataFault("bad-row", message, f"write each row as a tuple of {len(names)}, and all of them as a list")
 
 
 def _by_key(row: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lnnkit.draft.keys import Sorts, keys_of, stem_of
-from lnnkit.draft.naming import Naming
+from lnnkit.draft.naming import PredicateNames
 from lnnkit.draft.survey import Survey, SurveyedColumn
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
@@ -33,7 +33,7 @@ class Draft:
 def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
     """The program for ``tables``, whose files are written as ``paths``."""
     keys = [keys_of(table) for table in tables]
-    sorts, naming = Sorts(tables, keys), Naming()
+    sorts, naming = Sorts(tables, keys), PredicateNames()
     variables = _variables(tables)
     written = [
         _table(table, path, own, sorts, naming, variables)
@@ -59,7 +59,7 @@ def _table(
     path: str,
     keys: tuple[SurveyedColumn, ...],
     sorts: Sorts,
-    naming: Naming,
+    naming: PredicateNames,
     variables: Sequence[str],
 ) -> tuple[list[str], list[str], list[str]]:
     """The statements for one table, the sorts that they mention, and queries."""

@@ -76,7 +76,7 @@ def _is_name(column: SurveyedColumn) -> bool:
     return column.kind == "text" or is_id(column.title)
 
 
-Place = tuple[int, int]  # a table and a column of it
+ColumnPlace = tuple[int, int]  # a table and a column of it
 
 
 class Sorts:

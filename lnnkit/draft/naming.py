@@ -11,7 +11,7 @@ _ID = re.compile(r"(?:^|[ _-]+)(?:u?ids?|key|code|no|nr|number|name)$", re.IGNOR
 _CAMEL_ID = re.compile(r"(?<=[a-z])(?:Ids?|ID|Key|Code|No|Nr|Number|Name)$")
 
 
-class Naming:
+class PredicateNames:
     """Gives each predicate a distinct name."""
 
     def __init__(self) -> None:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from lnnkit.check.learnables import RuleOrAxiom
 from lnnkit.check.predicates import heads
 from lnnkit.check.walk import visits
 from lnnkit.editor.program_files import Linked, ProgramFile
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
-Role = Literal["declaration", "conclusion", "condition", "query", "fact", "label", "load"]
+NameRole = Literal["declaration", "conclusion", "condition", "query", "fact", "label", "load"]
 Kind = Literal["predicate", "sort", "rule"]
-Rule = ast.RuleStatement | ast.AxiomStatement
-_ROLES: dict[type, Role] = {ast.FactStatement: "fact", ast.LabelStatement: "label", ast.QueryStatement: "query"}
+_ROLES: dict[type, NameRole] = {ast.FactStatement: "fact", ast.LabelStatement: "label", ast.QueryStatement: "query"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Place:
 
     kind: Kind
     name: str
-    role: Role
+    role: NameRole
     span: Span
     statement: ast.Statement
 
@@ -116,7 +116,7 @@ def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Pla
                 yield Place("rule", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
             case _:
                 pass
-        concluded = {atom.span.start for atom in heads(statement.formula)} if isinstance(statement, Rule) else ()
+        concluded = {atom.span.start for atom in heads(statement.formula)} if isinstance(statement, RuleOrAxiom) else ()
         for atom in _atoms(statement):
             start = atom.span.start
             if (atom.span.source.path, start) in uses:

@@ -12,7 +12,7 @@ from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference import Budget, Fixpoint
-from lnnkit.explain.checker.proof_world import World
+from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.conflict.conflict import Conflict, Fits, Inconsistent, conflicts
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
@@ -105,11 +105,13 @@ class Explainer:
         return self._prover.prove(predicate, arguments)
 
     @cached_property
-    def world(self) -> World:
+    def world(self) -> ProofWorld:
         """The context in which proofs are checked."""
         sorts = self._fixpoint.prepared.grounding.domain.sorts
         named = {sort: [self._names[entity] for entity in ids.tolist()] for sort, ids in sorts.items()}
-        return World(self._program, named, self._origins, starts(self._fixpoint.prepared.lifted.program.assertions))
+        return ProofWorld(
+            self._program, named, self._origins, starts(self._fixpoint.prepared.lifted.program.assertions)
+        )
 
     @cached_property
     def _origins(self) -> FactSources:

@@ -12,7 +12,7 @@ from lnnkit.check.program import Fact
 from lnnkit.explain.conflict.program_variants import assumption, tightens
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.kb.querying import asked, no_atom
-from lnnkit.kb.session import Session, Source
+from lnnkit.kb.session import Continuation, Session
 from lnnkit.kb.theory import Theory
 from lnnkit.syntax import ast
 
@@ -28,7 +28,7 @@ def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, flo
     origins = session.theory.origins()
     found = _saying(session, facts, origins)
     if all(tightens(origins, fact) for fact in facts):
-        found.source = Source(session, session.theory.checked, facts)
+        found.source = Continuation(session, session.theory.checked, facts)
     else:
         found.source = _source_without(session, facts, origins)
     return found
@@ -58,7 +58,7 @@ def _saying(
     return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
 
 
-def _source_without(session: Session, facts: Sequence[Fact], origins: FactSources) -> Source | None:
+def _source_without(session: Session, facts: Sequence[Fact], origins: FactSources) -> Continuation | None:
     """A session without any fact about these atoms, so that any assumption about them only tightens it. It is made on
     the second assumption: an interactive slider assumes the same atoms again and again."""
     atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
@@ -74,4 +74,4 @@ def _source_without(session: Session, facts: Sequence[Fact], origins: FactSource
         bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
         opened = _saying(session, bare, origins, frozenset(fact.predicate for fact in facts))
         session.opened[atoms] = opened
-    return Source(opened, opened.theory.checked, facts)
+    return Continuation(opened, opened.theory.checked, facts)

@@ -10,7 +10,7 @@ from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.explain.conflict.conflict import Conflict
 from lnnkit.explain.conflict.program_variants import alone
 from lnnkit.explain.conflict.repair_sets import Kind, RepairSet, kind_of, repair_set
-from lnnkit.explain.conflict.repairs import Loosened, Member
+from lnnkit.explain.conflict.repairs import ConflictMember, Loosened
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation
@@ -75,7 +75,7 @@ def conflicts(
     rested = rested or session.own()
     most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 
-    def inconsistent(members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool:
+    def inconsistent(members: Sequence[ConflictMember], loose: Loosened | None, *, thoroughly: bool = False) -> bool:
         part = session.about(session.theory.about(alone(rested.program, members, loose)))
         part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)

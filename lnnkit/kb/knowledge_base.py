@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.conflict.repair_sets import RepairSet
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
-    from lnnkit.explain.proof.proof import Given
+    from lnnkit.explain.proof.proof import GivenFact
     from lnnkit.fit import Fit
     from lnnkit.learn.parameters.rule_parameters import ProgramModule
     from lnnkit.markup.html_table import Listing
@@ -115,7 +115,7 @@ class KnowledgeBase:
         """The rules and axioms, those of imported files included."""
         return self._checked.assertions
 
-    def facts(self, name: str) -> Iterator[Given]:
+    def facts(self, name: str) -> Iterator[GivenFact]:
         """The facts of a predicate or number with their places: those of the program, then the rows of its tables."""
         return self._theory.origins().every(name)
 

@@ -15,7 +15,7 @@ from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.explain.conflict.program_variants import alone, names_in
-from lnnkit.explain.conflict.repairs import Member, StatedRule
+from lnnkit.explain.conflict.repairs import ConflictMember, StatedRule
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
@@ -318,7 +318,7 @@ def _conflict(session: Session, rested: Rested, timed: Timed | None) -> tuple[li
     return [*facts, *map(member_of, first.rules), *declarations(rested.program, closed)], least
 
 
-def _closed(session: Session, rested: Rested, members: Sequence[Member]) -> Sequence[str]:
+def _closed(session: Session, rested: Rested, members: Sequence[ConflictMember]) -> Sequence[str]:
     """The closed predicates whose closure is needed for these members to contradict each other."""
     program = rested.program
     rules = [each.statement.formula for each in members if isinstance(each, StatedRule)]

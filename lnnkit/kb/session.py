@@ -49,7 +49,7 @@ class Session:
         self.recording = True
         self.watch: Watch | None = None  # while inferring for an answer
         self.fixpoints: dict[tuple[bool, tuple[str, ...]], Rested] = {}
-        self.source: Source | None = None
+        self.source: Continuation | None = None
         self.opened: dict[frozenset[Atom], Session | None] = {}
         self.parts: dict[Part, Session] = {}
         self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
@@ -204,7 +204,7 @@ class Session:
         own = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
         return own and self.computing == Computing()
 
-    def _gone_on(self, queries: tuple[Query, ...], source: Source) -> Rested | None:
+    def _gone_on(self, queries: tuple[Query, ...], source: Continuation) -> Rested | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""
         from lnnkit.kb.rested import gone_on
 
@@ -240,7 +240,7 @@ def _watch_of(session: ref[Session]) -> Watch | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Continuation:
     """What a copy may continue from: the session ``origin``, as long as its program is still ``checked``, with
     ``facts`` added."""
 

@@ -20,7 +20,7 @@ from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
 from lnnkit.learn.fitting.gradient_descent import Listen
 from lnnkit.learn.learner import Learner, evaluate
 from lnnkit.learn.parameters.constraints import Infeasible
-from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.learn.replay.neural_predicates import NotFinite
 from lnnkit.output import require_writable
 from lnnkit.scores import FoundFormula, Scores
@@ -162,7 +162,7 @@ def _require_labels(checked: CheckedProgram) -> None:
         raise Error([Diagnostic("no-labels", "the program has no labels", hint)])
 
 
-def _unstarted(parameter: Parameter) -> Diagnostic:
+def _unstarted(parameter: LearnedParameter) -> Diagnostic:
     text = parameter.span.text
     if parameter.kind == "relation":
         example = text.replace("<?>", ">=")

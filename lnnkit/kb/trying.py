@@ -18,7 +18,7 @@ from lnnkit.explain.missing.verified_ways import Added, Came
 from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.rested import Rested
-from lnnkit.kb.session import Session, Source
+from lnnkit.kb.session import Continuation, Session
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source as Text
 from lnnkit.syntax.span import Span
@@ -97,7 +97,7 @@ def _came(
         said = copy(theory)
         said.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
         found = session.about(said, session.graph())
-        found.source = Source(session, theory.checked, facts)
+        found.source = Continuation(session, theory.checked, facts)
     try:
         rested = covering_widely(found, query)
     except BudgetError:

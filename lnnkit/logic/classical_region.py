@@ -15,7 +15,7 @@ from typing import NamedTuple
 LEAST = 1e-3  # the least value of a weight that must be positive
 
 
-class Condition(NamedTuple):
+class LinearConstraint(NamedTuple):
     """``sum coefficient * value <= limit`` over the values ``(w_1, ..., w_n, b)`` of one neuron. ``slackable``: an
     omitted operand may violate it."""
 
@@ -31,7 +31,7 @@ class Condition(NamedTuple):
 class Region(NamedTuple):
     """The values that meet all conditions, and values ``inside``."""
 
-    conditions: Sequence[Condition]
+    conditions: Sequence[LinearConstraint]
     inside: Sequence[float]
 
     def violation(self, values: Sequence[float]) -> float:
@@ -39,10 +39,10 @@ class Region(NamedTuple):
         return max(0.0, *(each.excess(values) for each in self.conditions))
 
 
-def region(conditions: Sequence[Condition], inside: Sequence[float]) -> Region:
+def region(conditions: Sequence[LinearConstraint], inside: Sequence[float]) -> Region:
     """The region of values that are not negative and meet the conditions."""
     places = range(len(inside))
-    return Region([*conditions, *(Condition(row(len(inside), {place: -1.0}), 0.0) for place in places)], inside)
+    return Region([*conditions, *(LinearConstraint(row(len(inside), {place: -1.0}), 0.0) for place in places)], inside)
 
 
 def row(length: int, entries: dict[int, float]) -> list[float]:

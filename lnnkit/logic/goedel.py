@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 from lnnkit.arrays import Array, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, lesser, negative, rounding, tolerance
-from lnnkit.logic.classical_region import LEAST, Condition, Region, region, row
+from lnnkit.logic.classical_region import LEAST, LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
-from lnnkit.logic.points import Number, Truth, TruthArithmetic
+from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
 from lnnkit.logic.saturation import cut
 
 
@@ -41,8 +41,8 @@ class Goedel(NamedTuple):
         return self
 
     def value(
-        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
-    ) -> Truth:
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
+    ) -> TruthValue:
         if kind == "and":
             levels = [at.sum(bias, [(-weight, each, True)]) for weight, each in zip(weights, x, strict=True)]
             return at.cut(reduce(at.smaller, levels))
@@ -56,18 +56,18 @@ class Goedel(NamedTuple):
         it is false if ``wy a >= a`` and ``a wy > (1-a) wx``, true for a false ``x`` if ``wx a >= wy``, and true for a
         true ``y`` if ``wy <= 1``."""
         if kind != "implies":
-            all_true = (Condition(row(count + 1, {i: 1 - alpha, -1: -1.0}), -alpha) for i in range(count))
-            one_false = (Condition(row(count + 1, {i: -alpha, -1: 1.0}), 1 - alpha, True) for i in range(count))
+            all_true = (LinearConstraint(row(count + 1, {i: 1 - alpha, -1: -1.0}), -alpha) for i in range(count))
+            one_false = (LinearConstraint(row(count + 1, {i: -alpha, -1: 1.0}), 1 - alpha, True) for i in range(count))
             return region([*all_true, *one_false], [1.0] * (count + 1))
         if alpha < 1 and (1 - alpha) * (1 / alpha) > alpha - LEAST:
             return None
         conditions = [
-            Condition([0.0, 0.0, 1.0], 1.0),
-            Condition([0.0, 0.0, -1.0], -1.0),
-            Condition([0.0, -1.0, 0.0], -1.0, True),
-            Condition([0.0, 1.0, 0.0], 1.0),
-            Condition([-alpha, 1.0, 0.0], 0.0, True),
-            Condition([1 - alpha, -alpha, 0.0], -LEAST if alpha < 1 else 0.0),
+            LinearConstraint([0.0, 0.0, 1.0], 1.0),
+            LinearConstraint([0.0, 0.0, -1.0], -1.0),
+            LinearConstraint([0.0, -1.0, 0.0], -1.0, True),
+            LinearConstraint([0.0, 1.0, 0.0], 1.0),
+            LinearConstraint([-alpha, 1.0, 0.0], 0.0, True),
+            LinearConstraint([1 - alpha, -alpha, 0.0], -LEAST if alpha < 1 else 0.0),
         ]
         weight = 1.0 if alpha == 1 else (1 / alpha + (alpha - LEAST) / (1 - alpha)) / 2
         return region(conditions, [weight, 1.0, 1.0])

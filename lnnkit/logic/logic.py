@@ -22,7 +22,7 @@ from typing import Protocol
 from lnnkit.arrays import Array
 from lnnkit.logic.bounds import Bounds, Inverse
 from lnnkit.logic.classical_region import Region
-from lnnkit.logic.points import Number, Truth, TruthArithmetic
+from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
 
 Weight = float | Array
 
@@ -56,8 +56,8 @@ class Logic(Protocol):
         ...
 
     def value(
-        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
-    ) -> Truth:
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
+    ) -> TruthValue:
         """The truth of ``and`` or ``implies`` at a point; of ``sums``, also of ``or``, and before it is clamped.
         Without weights and bias ``implies`` is the residuum of ``and``."""
         ...
@@ -86,8 +86,13 @@ class Logic(Protocol):
 
 
 def truth_at(
-    logic: Logic, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
-) -> Truth:
+    logic: Logic,
+    at: TruthArithmetic,
+    kind: str,
+    weights: Sequence[Scalar],
+    bias: Scalar,
+    x: Sequence[TruthValue],
+) -> TruthValue:
     """The truth of ``and``, ``or``, ``implies``, ``iff`` or ``xor`` at a point; of ``sums``, before it is clamped."""
     if kind == "xor":
         return at.negated(truth_at(logic, at, "iff", weights, bias, x))

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from lnnkit.arrays import Array, any_set, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, lesser, nearly_complement, ordered, tolerance
-from lnnkit.logic.classical_region import Condition, Region, region, row
+from lnnkit.logic.classical_region import LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import (
@@ -36,7 +36,7 @@ from lnnkit.logic.operands import (
     unweigh,
     unweighed,
 )
-from lnnkit.logic.points import Number, Truth, TruthArithmetic
+from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
 from lnnkit.logic.saturation import cut, short
 
 _MANY = 64  # Up to this many operands are handled one by one, more as one stacked array.
@@ -56,8 +56,8 @@ class Lukasiewicz(NamedTuple):
         return self._replace(strict=True)
 
     def value(
-        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
-    ) -> Truth:
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
+    ) -> TruthValue:
         if kind == "and":
             return at.sum(bias, [(-weight, each, True) for weight, each in zip(weights, x, strict=True)])
         if kind == "implies":
@@ -70,8 +70,8 @@ class Lukasiewicz(NamedTuple):
         room = alpha - count * (1 - alpha)
         if room <= 0:
             return None
-        all_true = Condition([1 - alpha] * count + [-1.0], -alpha)
-        one_false = (Condition(row(count + 1, {i: -alpha, -1: 1.0}), 1 - alpha, True) for i in range(count))
+        all_true = LinearConstraint([1 - alpha] * count + [-1.0], -alpha)
+        one_false = (LinearConstraint(row(count + 1, {i: -alpha, -1: 1.0}), 1 - alpha, True) for i in range(count))
         weight = (2 * alpha - 1) / room
         return region([all_true, *one_false], [weight] * count + [alpha + (1 - alpha) * count * weight])
 

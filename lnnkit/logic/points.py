@@ -9,45 +9,47 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-Number = Any  # a float or a fraction
-Truth = Any  # a number, or an expression of a solver
-Term = tuple[Number, Truth, bool]  # a weight, a truth, and whether its complement counts: ``w x``, or ``w (1 - x)``
+Scalar = Any  # a float or a fraction
+TruthValue = Any  # a number, or an expression of a solver
+WeightedTruth = tuple[
+    Scalar, TruthValue, bool
+]  # a weight, a truth, and whether its complement counts: ``w x``, or ``w (1 - x)``
 
 
 class TruthArithmetic(Protocol):
     """Arithmetic of truths."""
 
-    one: Truth
+    one: TruthValue
 
-    def sum(self, constant: Number, terms: Iterable[Term]) -> Truth:
+    def sum(self, constant: Scalar, terms: Iterable[WeightedTruth]) -> TruthValue:
         """The constant and all terms, added."""
         ...
 
-    def negated(self, truth: Truth) -> Truth:
+    def negated(self, truth: TruthValue) -> TruthValue:
         """``1 - x``."""
         ...
 
-    def smaller(self, one: Truth, other: Truth) -> Truth:
+    def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
         """The minimum of two."""
         ...
 
-    def cut(self, value: Truth) -> Truth:
+    def cut(self, value: TruthValue) -> TruthValue:
         """A value clamped to [0, 1]."""
         ...
 
-    def choose(self, one: Truth, other: Truth, then: Truth, otherwise: Truth) -> Truth:
+    def choose(self, one: TruthValue, other: TruthValue, then: TruthValue, otherwise: TruthValue) -> TruthValue:
         """``then`` where ``one <= other``, ``otherwise`` elsewhere."""
         ...
 
-    def times(self, one: Truth, other: Truth) -> Truth:
+    def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
         """The product of two."""
         ...
 
-    def power(self, base: Truth, exponent: Number) -> Truth:
+    def power(self, base: TruthValue, exponent: Scalar) -> TruthValue:
         """The power of a truth, with ``0^0 = 1``."""
         ...
 
-    def quotient(self, dividend: Truth, divisor: Truth) -> Truth:
+    def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:
         """1 where the dividend is no less than the divisor, their quotient elsewhere."""
         ...
 
@@ -55,38 +57,38 @@ class TruthArithmetic(Protocol):
 class Numbers:
     """The arithmetic of floats, or of fractions: exact for these but for powers with roots."""
 
-    one: Number = 1
+    one: Scalar = 1
 
     @staticmethod
-    def sum(constant: Number, terms: Iterable[Term]) -> Number:
+    def sum(constant: Scalar, terms: Iterable[WeightedTruth]) -> Scalar:
         for weight, truth, complemented in terms:
             constant += weight * (1 - truth if complemented else truth)
         return constant
 
     @staticmethod
-    def negated(truth: Number) -> Number:
+    def negated(truth: Scalar) -> Scalar:
         return 1 - truth
 
     @staticmethod
-    def smaller(one: Number, other: Number) -> Number:
+    def smaller(one: Scalar, other: Scalar) -> Scalar:
         return min(one, other)
 
     @staticmethod
-    def cut(value: Number) -> Number:
+    def cut(value: Scalar) -> Scalar:
         return 0 if value < 0 else 1 if value > 1 else value
 
     @staticmethod
-    def choose(one: Number, other: Number, then: Number, otherwise: Number) -> Number:
+    def choose(one: Scalar, other: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
         return then if one <= other else otherwise
 
     @staticmethod
-    def times(one: Number, other: Number) -> Number:
+    def times(one: Scalar, other: Scalar) -> Scalar:
         return one * other
 
     @staticmethod
-    def power(base: Number, exponent: Number) -> Number:
+    def power(base: Scalar, exponent: Scalar) -> Scalar:
         return base**exponent
 
     @staticmethod
-    def quotient(dividend: Number, divisor: Number) -> Number:
+    def quotient(dividend: Scalar, divisor: Scalar) -> Scalar:
         return 1 if dividend >= divisor else dividend / divisor

@@ -24,11 +24,11 @@ from typing import NamedTuple
 from lnnkit import elementwise
 from lnnkit.arrays import Array, any_set, clamp, namespace, replaced, take
 from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, lesser, misses, rounding, tolerance
-from lnnkit.logic.classical_region import LEAST, Condition, Region, region, row
+from lnnkit.logic.classical_region import LEAST, LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
 from lnnkit.logic.logic import Weight
 from lnnkit.logic.operands import column, scalar, stack, sum_of_all, sum_of_others, unstack, unweigh
-from lnnkit.logic.points import Number, Truth, TruthArithmetic
+from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
 from lnnkit.logic.steep import loosened, steadied, steep_rows
 
 
@@ -45,8 +45,8 @@ class Product(NamedTuple):
         return self
 
     def value(
-        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
-    ) -> Truth:
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
+    ) -> TruthValue:
         scale = at.one if bias == 1 else math.exp(bias - 1)
         truths = list(map(at.power, x, weights))
         if kind == "and":
@@ -59,17 +59,17 @@ class Product(NamedTuple):
         one is false (``w_i > 0`` at ``a = 1``); a disjunction has the same by De Morgan. An implication is 1 where
         ``y^wy e^(1-b) >= x^wx``, so for a false ``x`` whatever ``y`` only at ``a = 1``."""
         if kind == "implies":
-            some = [Condition([-1.0, 0.0, 0.0], -LEAST, True), Condition([0.0, -1.0, 0.0], -LEAST, True)]
-            return region([*some, Condition([0.0, 0.0, 1.0], 1.0)], [1.0] * 3) if alpha == 1 else None
+            some = [LinearConstraint([-1.0, 0.0, 0.0], -LEAST, True), LinearConstraint([0.0, -1.0, 0.0], -LEAST, True)]
+            return region([*some, LinearConstraint([0.0, 0.0, 1.0], 1.0)], [1.0] * 3) if alpha == 1 else None
         true = -math.log(alpha)
-        all_true = Condition([true] * count + [-1.0], true - 1.0)
+        all_true = LinearConstraint([true] * count + [-1.0], true - 1.0)
         if alpha == 1:
-            present = (Condition(row(count + 1, {i: -1.0}), -LEAST, True) for i in range(count))
+            present = (LinearConstraint(row(count + 1, {i: -1.0}), -LEAST, True) for i in range(count))
             return region([all_true, *present], [1.0] * (count + 1))
         false = -math.log(1 - alpha)
         if false <= count * true:
             return None
-        one_false = (Condition(row(count + 1, {i: -false, -1: 1.0}), 1.0 - false, True) for i in range(count))
+        one_false = (LinearConstraint(row(count + 1, {i: -false, -1: 1.0}), 1.0 - false, True) for i in range(count))
         weight = (false - true) / (false - count * true)
         return region([all_true, *one_false], [weight] * count + [1.0 + true * (count * weight - 1)])
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from lnnkit.markup.templating import rendered
 
 T = TypeVar("T")
-Cell = str | float | None
+HtmlCell = str | float | None
 
 ROWS = 50  # greatest number of rows shown: about two screens
 
@@ -23,7 +23,7 @@ class Table:
 
     caption: str
     heads: Sequence[str]
-    rows: Iterable[Sequence[Cell]]
+    rows: Iterable[Sequence[HtmlCell]]
     total: int
     what: str = "rows"
     notes: Sequence[str] = ()
@@ -34,7 +34,7 @@ def tables(*shown: Table, text: str = "", notes: Sequence[str] = ()) -> str:
     return str(rendered("tables.html", tables=list(map(_cut, shown)), text=text, notes=notes))
 
 
-def _cut(table: Table) -> tuple[Table, list[Sequence[Cell]], list[str]]:
+def _cut(table: Table) -> tuple[Table, list[Sequence[HtmlCell]], list[str]]:
     rows = list(islice(table.rows, ROWS))
     more = [f"the first {len(rows)} of {table.total:,} {table.what}"] if table.total > len(rows) else []
     return table, rows, [*more, *table.notes]
@@ -43,7 +43,7 @@ def _cut(table: Table) -> tuple[Table, list[Sequence[Cell]], list[str]]:
 class Listing(list[T]):
     """A list that prints line by line; in a notebook it is a table with these ``heads`` and the ``cells`` of each."""
 
-    def __init__(self, items: Iterable[T], heads: Sequence[str], cells: Callable[[T], Sequence[Cell]]) -> None:
+    def __init__(self, items: Iterable[T], heads: Sequence[str], cells: Callable[[T], Sequence[HtmlCell]]) -> None:
         super().__init__(items)
         self._heads = heads
         self._cells = cells

@@ -20,7 +20,7 @@ from lnnkit.numeric.rounded_off import Errors
 from lnnkit.numeric.term import Term, contracted
 
 
-class Response(NamedTuple):
+class ComparisonResult(NamedTuple):
     """The result of a comparison: its truth, and the narrowed inputs. ``crossed`` marks rows whose bounds and upward
     truth are disjoint; ``empty`` marks the other rows without consistent inputs. In both cases the inputs are returned
     unchanged."""
@@ -105,7 +105,7 @@ class Comparison:
             return self._contract(inputs, told)
         return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((told,), rows)[0]))
 
-    def respond(self, inputs: Sequence[Interval], bounds: Interval) -> Response:
+    def respond(self, inputs: Sequence[Interval], bounds: Interval) -> ComparisonResult:
         """Both steps: the truth upward, then the inputs downward from the intersection of ``bounds`` and that truth."""
         truth = self.truth(inputs)
         lower, upper = arrays.maximum(bounds.lower, truth.lower), arrays.minimum(bounds.upper, truth.upper)
@@ -115,7 +115,7 @@ class Comparison:
             arrays.where(crossed, 1.0, arrays.maximum(lower, upper)),
         )
         found = self.narrow(inputs, truth, met)
-        return Response(truth, found.inputs, found.empty, crossed)
+        return ComparisonResult(truth, found.inputs, found.empty, crossed)
 
     def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         assert self.relation is not None
@@ -176,7 +176,7 @@ class Comparison:
         return left == right and left.total and left.plain
 
     @cached_property
-    def _truths(self) -> crisp.Truths | None:
+    def _truths(self) -> crisp.RelationTruths | None:
         """The truths of a crisp relation."""
         if self.relation is None or self.relation.scale > 0:
             return None

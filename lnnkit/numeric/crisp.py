@@ -26,7 +26,7 @@ LEAST = sys.float_info.min  # the least upper end for truths that are not 0
 MOST = 1 - sys.float_info.epsilon / 2  # the greatest lower end for truths that are not 1
 
 
-class Truths(NamedTuple):
+class RelationTruths(NamedTuple):
     """The truths of a relation where left is below, equal to and above right."""
 
     below: float
@@ -34,23 +34,23 @@ class Truths(NamedTuple):
     above: float
 
 
-SIGNS: Mapping[Sign, Truths] = {
-    ">": Truths(0, 0, 1),
-    ">=": Truths(0, 1, 1),
-    "<": Truths(1, 0, 0),
-    "<=": Truths(1, 1, 0),
-    "=": Truths(0, 1, 0),
-    "!=": Truths(1, 0, 1),
+SIGNS: Mapping[Sign, RelationTruths] = {
+    ">": RelationTruths(0, 0, 1),
+    ">=": RelationTruths(0, 1, 1),
+    "<": RelationTruths(1, 0, 0),
+    "<=": RelationTruths(1, 1, 0),
+    "=": RelationTruths(0, 1, 0),
+    "!=": RelationTruths(1, 0, 1),
 }
 
 
-def hard(relation: Learned) -> Truths:
+def hard(relation: Learned) -> RelationTruths:
     """The truths of a status register with hard bits: its sign bit is -1, 0, 1, its zero bit -1, 1, -1."""
     plus, zero, bias = relation.weight_plus, relation.weight_zero, relation.bias
-    return Truths(_sigmoid(bias - plus - zero), _sigmoid(bias + zero), _sigmoid(bias + plus - zero))
+    return RelationTruths(_sigmoid(bias - plus - zero), _sigmoid(bias + zero), _sigmoid(bias + plus - zero))
 
 
-def image(truths: Truths, left: Pieces, right: Pieces) -> Interval:
+def image(truths: RelationTruths, left: Pieces, right: Pieces) -> Interval:
     """The hull of the truths for values from two unions; ``inf, -inf`` where one is empty."""
     (low, high), (least, most) = hull(left), hull(right)
     if left.point and right.point:
@@ -92,7 +92,7 @@ def let_out(union: Pieces, rows: Array, errors: Errors) -> Pieces:
     return moved(union, rows, *(arrays.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
 
 
-def _at_points(truths: Truths, left: Array, right: Array) -> Array:
+def _at_points(truths: RelationTruths, left: Array, right: Array) -> Array:
     """The truths of single values."""
     if all(truth in (0, 1) for truth in truths):  # several times as fast as choosing between numbers
         return namespace(left).astype(holds(truths, left, right), left.dtype)
@@ -102,7 +102,7 @@ def _at_points(truths: Truths, left: Array, right: Array) -> Array:
     return strict if _apart(gap, left) else arrays.where(same(left, right), truths.equal, strict)
 
 
-def holds(truths: Truths, left: Array, right: Array) -> Array:
+def holds(truths: RelationTruths, left: Array, right: Array) -> Array:
     """The relation at single values, as flags, for ``truths`` of 0 and 1."""
     left, right = detached(left), detached(right)
     over, equal = _beside(left, right.item()) if right.shape == (1,) else _compared(left, right)
@@ -148,7 +148,7 @@ def _apart(gap: Array, left: Array) -> bool:
     return all_set(abs(gap) > 2 * RELATIVE * abs(left))
 
 
-def preimage(truths: Truths, bounds: Interval) -> Pieces:
+def preimage(truths: RelationTruths, bounds: Interval) -> Pieces:
     """The closed set of differences that give a truth in ``bounds``."""
     lower, upper = bounds
     asks_lower, asks_upper = lower > TOLERANCE, upper < 1 - TOLERANCE

@@ -22,7 +22,7 @@ from lnnkit.numeric.power import is_odd
 _ROUNDING = 1e-9  # an exponent within this relative distance of a whole number is that number
 
 
-class _Ends(NamedTuple):
+class _PowerEnds(NamedTuple):
     low: Array
     high: Array
 
@@ -44,9 +44,9 @@ def _of_parity(power: Pieces, size: Pieces, exponent: Pieces, odd: bool) -> Iter
     p, r, y = _crossed(power, size, exponent)
     there = (p.low <= p.high) & (r.low <= r.high) & (r.high > 0)
     least = arrays.full_like(y.low, 1.0 if odd else 2.0)
-    reciprocals = _Ends(1 / p.high, 1 / p.low)
-    yield _positive(p, r, _Ends(arrays.maximum(y.low, least), y.high), odd, there)
-    sizes, exponents = _positive(reciprocals, r, _Ends(arrays.maximum(-y.high, least), -y.low), odd, there)
+    reciprocals = _PowerEnds(1 / p.high, 1 / p.low)
+    yield _positive(p, r, _PowerEnds(arrays.maximum(y.low, least), y.high), odd, there)
+    sizes, exponents = _positive(reciprocals, r, _PowerEnds(arrays.maximum(-y.high, least), -y.low), odd, there)
     yield sizes, negate(exponents)
     if not odd:
         one = there & (p.low <= 1) & (p.high >= 1) & (y.low <= 0) & (y.high >= 0)
@@ -54,7 +54,7 @@ def _of_parity(power: Pieces, size: Pieces, exponent: Pieces, odd: bool) -> Iter
         yield bounded(-r.high, -r.low, ~one), bounded(zero, arrays.zeros_like(zero), ~one)
 
 
-def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Array) -> tuple[Pieces, Pieces]:
+def _positive(p: _PowerEnds, r: _PowerEnds, y: _PowerEnds, odd: bool, there: Array) -> tuple[Pieces, Pieces]:
     """The bases and the exponents for positive exponents."""
     rises, falls = (
         arrays.log(p.high) / arrays.log(r.low),
@@ -78,11 +78,11 @@ def _positive(p: _Ends, r: _Ends, y: _Ends, odd: bool, there: Array) -> tuple[Pi
     return bounded(-most, -least, ~there), bounded(first, last, ~there)
 
 
-def _crossed(*unions: Pieces) -> list[_Ends]:
+def _crossed(*unions: Pieces) -> list[_PowerEnds]:
     """Each piece of one union paired with each piece of all others, row by row."""
     rows = max(union.lower.shape[1] for union in unions)
     choices = list(itertools.product(*(range(len(union.lower)) for union in unions)))
     return [
-        _Ends(*(arrays.broadcast_to(end[[c[place] for c in choices]], (len(choices), rows)) for end in union[:2]))
+        _PowerEnds(*(arrays.broadcast_to(end[[c[place] for c in choices]], (len(choices), rows)) for end in union[:2]))
         for place, union in enumerate(unions)
     ]

@@ -25,7 +25,7 @@ from lnnkit.numeric.rounded_off import Errors, moved
 ROUNDING = 1e-12  # tolerance of a truth
 _FELT = 1e-10  # in units of the scale: a difference with a greater error is widened by that error
 
-Curve = Callable[[Array], Array]
+TruthCurve = Callable[[Array], Array]
 
 
 class Branch(NamedTuple):
@@ -34,8 +34,8 @@ class Branch(NamedTuple):
 
     start: float
     stop: float
-    truth: Curve
-    inverse: Curve
+    truth: TruthCurve
+    inverse: TruthCurve
     reached: bool = False
 
     @property
@@ -192,7 +192,7 @@ def _register(relation: Learned) -> Sequence[Branch]:
     turn = plus / (4 * zero)
     peak = constant + plus * turn / 2
 
-    def side(sign: float) -> Curve:
+    def side(sign: float) -> TruthCurve:
         return lambda value: _from_bit(turn + sign * arrays.sqrt(clamp((peak - logit(value)) / (2 * zero), least=0.0)))
 
     at = math.atanh(turn)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lnnkit.time_limit import Deadline, TimedOut
 
 Z3 = Any  # the module, its solvers and its expressions: they have no types
-Status = Literal["sat", "unsat", "unknown"]
+SolverStatus = Literal["sat", "unsat", "unknown"]
 
 
 class NoSolver(Exception):
@@ -29,7 +29,7 @@ def solver_module() -> Z3:
     return z3
 
 
-def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
+def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> SolverStatus:
     """Whether the solver's assertions are satisfiable under the assumptions; unknown if it cannot decide in time.
     Raises `Interrupted`, and `TimedOut` if the solver ignored its limit and had to be stopped."""
     left = deadline.left
@@ -57,7 +57,7 @@ def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> Status:
     return found
 
 
-def _asked(z3: Z3, solver: Z3, deadline: Deadline, assumptions: tuple[Z3, ...]) -> Status:
+def _asked(z3: Z3, solver: Z3, deadline: Deadline, assumptions: tuple[Z3, ...]) -> SolverStatus:
     try:
         found = solver.check(*assumptions)
     except z3.Z3Exception as problem:
@@ -69,7 +69,7 @@ def _asked(z3: Z3, solver: Z3, deadline: Deadline, assumptions: tuple[Z3, ...]) 
     return str(found)  # pyright: ignore[reportReturnType]  # one of the three
 
 
-def _stopped(deadline: Deadline) -> Status:
+def _stopped(deadline: Deadline) -> SolverStatus:
     left = deadline.left
     if left is None or left > 0.0:
         raise Interrupted

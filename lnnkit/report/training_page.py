@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.markup.optional_libraries import installed, require
 from lnnkit.markup.templating import document, rendered
-from lnnkit.scores import Epoch, Evidence, Fitted, Learned
+from lnnkit.scores import Epoch, Evidence, Fitted, LearnedNumber
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -149,7 +149,7 @@ def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     from lnnkit.report.charts import NAMED, curves
 
     pictured = {each.name for each in evidence.thresholds}
-    rules: dict[str, list[Learned]] = {}
+    rules: dict[str, list[LearnedNumber]] = {}
     for each in evidence.parameters:
         if each.name not in pictured and history:
             rules.setdefault(each.rules[0] if len(each.rules) == 1 else "several rules", []).append(each)
@@ -203,7 +203,7 @@ def _moved(history: Sequence[Epoch], name: str) -> float:
     return max(values) - min(values) if values else 0.0
 
 
-def _label(each: Learned) -> str:
+def _label(each: LearnedNumber) -> str:
     if each.kind == "bias":
         return f"bias of {each.of}"
     return {"lower": "truth, at least", "upper": "truth, at most"}.get(each.kind, each.of)

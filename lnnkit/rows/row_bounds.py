@@ -43,7 +43,7 @@ class RowBounds:
         return RowBounds(lower, upper, setters, np.concatenate(marks) if marks else None)
 
 
-class Setters:
+class StatementNames:
     """``words`` has a statement's name, or its line, by its number."""
 
     def __init__(self, lifted: LiftedGraph) -> None:

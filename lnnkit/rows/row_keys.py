@@ -28,7 +28,7 @@ def repeated(keys: pa.Array | pa.ChunkedArray) -> list[tuple[int, int]]:
     return list(zip(there[again].tolist(), first.take(codes[again]).tolist(), strict=True))
 
 
-class Rising(NamedTuple):
+class KeyOrder(NamedTuple):
     """Whether each key is known to be greater than the one before it, in two orders of texts: by their bytes, and by
     their lengths first, which is the order of whole numbers. Whole numbers are compared by value."""
 
@@ -41,21 +41,21 @@ def is_rising(keys: pa.Array) -> bool:
     return any(rising(keys))
 
 
-def rising(keys: pa.Array) -> Rising:
+def rising(keys: pa.Array) -> KeyOrder:
     """The orders in which keys rise."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if keys.null_count or len(keys) < 2:
-        return Rising(not keys.null_count, not keys.null_count)
+        return KeyOrder(not keys.null_count, not keys.null_count)
     whole = pa.types.is_integer(keys.type) or (pa.types.is_decimal(keys.type) and keys.type.scale == 0)
     if not (whole or pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
-        return Rising(False, False)
+        return KeyOrder(False, False)
     less = pc.less(keys.slice(0, len(keys) - 1), keys.slice(1))  # pyright: ignore[reportAttributeAccessIssue]
     if not whole:
         length = view(pc.binary_length(keys).cast(pa.int64()), np.int64)  # pyright: ignore[reportAttributeAccessIssue]
         after = less.to_numpy(zero_copy_only=False)
         longer, as_long = length[1:] > length[:-1], length[1:] == length[:-1]
-        return Rising(bool(after.all()), bool((longer | (as_long & after)).all()))
+        return KeyOrder(bool(after.all()), bool((longer | (as_long & after)).all()))
     greater = not less.false_count
-    return Rising(greater, greater)
+    return KeyOrder(greater, greater)

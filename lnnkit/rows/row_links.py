@@ -30,7 +30,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Span
 
-Statement = Assertion | Query
+RowStatement = Assertion | Query
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class _Links:
         if len(own) > 1:
             yield self._two(statement, own)
 
-    def _of_quantifiers(self, statement: Statement, formula: Formula) -> Iterator[Diagnostic]:
+    def _of_quantifiers(self, statement: RowStatement, formula: Formula) -> Iterator[Diagnostic]:
         """The first quantifier of a formula over all rows, or over what rows name."""
         for block in formula.blocks[1:]:
             for variable in block.bound:
@@ -207,7 +207,7 @@ class _Links:
             if isinstance(argument, str) and sort == self.rows.name
         }
 
-    def _statement(self, root: Root) -> Statement:
+    def _statement(self, root: Root) -> RowStatement:
         """The statement of a root, or one that contains the comparisons of a law."""
         if not isinstance(root.origin, Law):
             return root.origin
@@ -219,7 +219,7 @@ class _Links:
                 return other.origin
         return root.origin
 
-    def _two(self, statement: Statement, names: Sequence[str]) -> Diagnostic:
+    def _two(self, statement: RowStatement, names: Sequence[str]) -> Diagnostic:
         first, second = (_mention(statement, name) for name in names[:2])
         what = _words(statement)
         sort = self.rows.name
@@ -228,14 +228,14 @@ class _Links:
         hint = f"rows are decided one by one: write the statement about one {sort}, or run the program whole"
         return Diagnostic("linked-rows", message, hint, second.span)
 
-    def _ranging(self, statement: Statement, formula: Formula, variable: int) -> Diagnostic:
+    def _ranging(self, statement: RowStatement, formula: Formula, variable: int) -> Diagnostic:
         name = formula.written.get(variable, "")
         span, kind = _quantifier(statement, name)
         message = f"in {_words(statement)}, `{kind} {name}` ranges over all entities of the sort `{self.rows.name}`"
         hint = "rows are decided one by one: ask for this by `lnnkit run`, which reads all of them"
         return Diagnostic("linked-rows", message, hint, span)
 
-    def _growing(self, statement: Statement, formula: Formula, variable: int) -> Diagnostic:
+    def _growing(self, statement: RowStatement, formula: Formula, variable: int) -> Diagnostic:
         name, sort = formula.written.get(variable, ""), formula.sorts[variable]
         span, kind = _quantifier(statement, name)
         message = f"in {_words(statement)}, `{kind} {name}` ranges over each {sort} that any {self.rows.name} names"
@@ -267,7 +267,7 @@ class _Links:
             yield Diagnostic("linked-rows", message, hint, span)
             return
 
-    def _holder(self, formula: Formula) -> Statement:
+    def _holder(self, formula: Formula) -> RowStatement:
         """The first statement that contains a formula."""
         assert formula.root is not None
         if formula.auxiliary is None:
@@ -336,7 +336,7 @@ def _bounds(lower: float, upper: float) -> Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mention:
+class _Occurrence:
     """An occurrence of a variable or an entity in a statement."""
 
     name: str
@@ -344,11 +344,11 @@ class _Mention:
     atom: str
 
 
-def _expressions(statement: Statement) -> Iterator[ast.Expression | SameEntity]:
+def _expressions(statement: RowStatement) -> Iterator[ast.Expression | SameEntity]:
     return nodes(cast("ast.Expression", statement.formula))
 
 
-def _mention(statement: Statement, name: str) -> _Mention:
+def _mention(statement: RowStatement, name: str) -> _Occurrence:
     """The first occurrence of a variable or an entity."""
     for node in _expressions(statement):
         arguments: tuple[ast.Argument, ...] = ()
@@ -359,17 +359,17 @@ def _mention(statement: Statement, name: str) -> _Mention:
         for argument in arguments:
             if (argument.name if isinstance(argument, ast.Variable) else argument.text) == name:
                 atom = format_expression(node) if isinstance(node, ast.Atom) else ""
-                return _Mention(name, argument.span, atom)
-    return _Mention(name, statement.span, "")
+                return _Occurrence(name, argument.span, atom)
+    return _Occurrence(name, statement.span, "")
 
 
-def _shown(mention: _Mention, beside: Span) -> str:
+def _shown(mention: _Occurrence, beside: Span) -> str:
     where = f"{place(mention.span, beside)}, column {mention.span.column}"
     within = f" in `{mention.atom}`" if mention.atom else ""
     return f"`{mention.name}`{within} ({where})"
 
 
-def _quantifier(statement: Statement, name: str) -> tuple[Span, str]:
+def _quantifier(statement: RowStatement, name: str) -> tuple[Span, str]:
     for node in _expressions(statement):
         if isinstance(node, (ast.Forall, ast.Exists)):
             for variable in node.variables:
@@ -378,14 +378,14 @@ def _quantifier(statement: Statement, name: str) -> tuple[Span, str]:
     return statement.span, "forall"
 
 
-def _atom(statement: Statement, table: str) -> tuple[Span, str]:
+def _atom(statement: RowStatement, table: str) -> tuple[Span, str]:
     for node in _expressions(statement):
         if isinstance(node, ast.Atom) and node.name == table:
             return node.span, f"`{format_expression(node)}`"
     return statement.span, table
 
 
-def _words(statement: Statement) -> str:
+def _words(statement: RowStatement) -> str:
     if isinstance(statement, Query):
         return "this query"
     return f"the {statement.kind} `{statement.name}`" if statement.name else f"this {statement.kind}"

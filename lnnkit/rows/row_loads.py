@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lnnkit.check.named_files import merge
 from lnnkit.check.program import Predicate
-from lnnkit.data.choose import Choice, choose
+from lnnkit.data.choose import ColumnChoice, choose
 from lnnkit.data.facts import Gaps
 from lnnkit.data.grid import Sheet
 from lnnkit.data.source import Unreadable
@@ -38,7 +38,7 @@ class RowLoad:
         """Where its rows come from; a query has a path of its own, where no file is."""
         return self.base / self.table.origin
 
-    def choice(self, sheet: Sheet) -> Choice:
+    def choice(self, sheet: Sheet) -> ColumnChoice:
         """The columns that it reads. Raises `Unreadable`."""
         table = self.table
         return choose(self.predicate, self.arity, self.numeric, sheet, table.read, table.where, table.missing)
@@ -95,7 +95,9 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
     )
 
 
-def key_of(loads: Sequence[RowLoad], choices: Sequence[Choice], sheet: Sheet) -> tuple[int | None, list[Diagnostic]]:
+def key_of(
+    loads: Sequence[RowLoad], choices: Sequence[ColumnChoice], sheet: Sheet
+) -> tuple[int | None, list[Diagnostic]]:
     """The position of the column that names the row, which all loads share; otherwise the errors."""
     keys = {choice.keys[load.place]: load for load, choice in zip(loads, choices, strict=True)}
     if len(keys) < 2:
@@ -106,6 +108,6 @@ def key_of(loads: Sequence[RowLoad], choices: Sequence[Choice], sheet: Sheet) ->
     return None, [Diagnostic("linked-rows", message, hint, other.span)]
 
 
-def wanted(choices: Collection[Choice]) -> tuple[int, ...]:
+def wanted(choices: Collection[ColumnChoice]) -> tuple[int, ...]:
     """The columns that any of them reads."""
     return tuple(dict.fromkeys(position for choice in choices for position in choice.wanted))

@@ -18,7 +18,7 @@ from lnnkit.rows.dense.reference_tables import ReferenceTables
 from lnnkit.rows.dense.row_lookups import Lookups, is_derived, lookups
 from lnnkit.rows.dense.strip_run import LENGTH, settled
 from lnnkit.rows.needed_statements import Needed, needed
-from lnnkit.rows.row_bounds import RowBounds, Setters
+from lnnkit.rows.row_bounds import RowBounds, StatementNames
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.row_loads import RowLoad
 from lnnkit.rows.strip_engine import StripEngine
@@ -97,7 +97,7 @@ class Compiled:
         self.model = model
         self.lookups = _lookups(model)
         self.dense: DenseProgram | None = dense_program(model.needs, model.program, self.lookups)
-        self.setters = Setters(model.needs.lifted)
+        self.setters = StatementNames(model.needs.lifted)
         own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
         self.sides: tuple[SideFacts, ...] = ()
         self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # cached from the last strip

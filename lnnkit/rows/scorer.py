@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.answer_table import STATES, Answers
 from lnnkit.data.arrow import booleans, numbers, one, strings
-from lnnkit.data.choose import Choice
+from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.facts import SHOWN
 from lnnkit.data.grid import Sheet
 from lnnkit.data.readers.frames import arrow_sheet
@@ -46,7 +46,7 @@ class RowScorer:
         self.model = model
         self.alpha = alpha
         self.why = why
-        self._choices: dict[tuple[str, ...], tuple[tuple[Choice, ...], int]] = {}
+        self._choices: dict[tuple[str, ...], tuple[tuple[ColumnChoice, ...], int]] = {}
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The answers for the rows of a batch; for a table or a data frame, an Arrow table. Raises `DataError` with

@@ -29,7 +29,7 @@ from lnnkit.graph.lifting import add_queries, build
 from lnnkit.graph.match import below_negations
 from lnnkit.rows.dense.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
-from lnnkit.rows.row_bounds import RowBounds, Setters
+from lnnkit.rows.row_bounds import RowBounds, StatementNames
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import asked_constants, constants
@@ -59,7 +59,7 @@ class StripEngine:
     def _lifted(self) -> LiftedGraph:
         return _graph(self.program)
 
-    def answers(self, strip: StripGrid, setters: Setters | None = None) -> list[RowBounds]:
+    def answers(self, strip: StripGrid, setters: StatementNames | None = None) -> list[RowBounds]:
         """The bounds of each query, row by row; for an atom with the numbers that ``setters`` give to the statements
         that set them. Rows that share a name are separate entities. Raises `BudgetError`."""
         turns = _turns(strip.texts.codes)
@@ -70,7 +70,7 @@ class StripEngine:
         back = np.argsort(np.concatenate(rows))
         return [RowBounds.joined(own).take(back) for own in zip(*parts, strict=True)]
 
-    def _together(self, strip: StripGrid, setters: Setters | None) -> list[RowBounds]:
+    def _together(self, strip: StripGrid, setters: StatementNames | None) -> list[RowBounds]:
         if not strip.length:
             nothing = np.empty(0, dtype=np.float64)
             return [RowBounds(nothing, nothing) for _ in self.program.queries]
@@ -194,7 +194,7 @@ def _run(program: CheckedProgram, lifted: LiftedGraph, sort: str, named: EntityC
     return _Run(fixpoint, entities, labelled[sort][-1])
 
 
-def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: Setters) -> tuple[Array, Array] | None:
+def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames) -> tuple[Array, Array] | None:
     """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
     reference, negated = below_negations(graph, root.reference)
     if graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):

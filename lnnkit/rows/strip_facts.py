@@ -14,15 +14,15 @@ from lnnkit.check.program import Fact
 from lnnkit.data.arrow import nulls, numbers, one, strings, text_buffers, view
 from lnnkit.data.cells.marks import meant_cells, trimmed
 from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
-from lnnkit.data.choose import Choice
+from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.facts import SHOWN, facts
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.load import denied
 from lnnkit.data.table import FactTable
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Column, Numbers, at_default
-from lnnkit.rows.dense.reference_tables import Link, ReferenceTables, facts_met
-from lnnkit.rows.dense.row_lookups import Atoms, Named
+from lnnkit.rows.dense.reference_tables import ReferenceTables, Referents, facts_met
+from lnnkit.rows.dense.row_lookups import AtomColumn, Named
 from lnnkit.rows.row_loads import RowLoad, wanted
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -37,7 +37,7 @@ class StripSource:
 
     sheet: Sheet
     loads: Sequence[RowLoad]
-    choices: Sequence[Choice]
+    choices: Sequence[ColumnChoice]
     key: int
     name: str
 
@@ -133,7 +133,9 @@ def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
     return tables, found
 
 
-def _facts(strip: StripGrid, load: RowLoad, choice: Choice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
+def _facts(
+    strip: StripGrid, load: RowLoad, choice: ColumnChoice, shown: int = SHOWN
+) -> tuple[FactTable, list[Diagnostic]]:
     grid = meant_cells(_some(strip.grid, choice.wanted), load.table, choice)
     sheet, name = strip.source.sheet, strip.source.name
     table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown, gaps=load.gaps)
@@ -169,14 +171,14 @@ def fact_columns(
     strip: StripGrid,
     tables: Mapping[str, DenseTable],
     sides: Sequence[SideFacts],
-    lookups: Mapping[str, Atoms],
+    lookups: Mapping[str, AtomColumn],
     references: ReferenceTables,
 ) -> tuple[dict[str, Column], list[Diagnostic]]:
     """The columns of each table from the facts of a strip and of other tables about its rows, at the default where
     there is no fact, and the columns that rows look up in ``references``; with the errors in rows."""
     columns: dict[str, Column] = {}
     found: list[Diagnostic] = []
-    links: dict[str, Link] = {}
+    links: dict[str, Referents] = {}
 
     def enter(column: Column | None) -> None:
         if column is not None:
@@ -210,23 +212,23 @@ def fact_columns(
     return columns, found
 
 
-def _named(lookups: Mapping[str, Atoms]) -> set[str]:
+def _named(lookups: Mapping[str, AtomColumn]) -> set[str]:
     """The predicates whose facts name the entities that rows look up."""
     found = {atoms.table for atoms in lookups.values() if atoms.own}
     return found | {place.predicate for atoms in lookups.values() for place in atoms.places if isinstance(place, Named)}
 
 
-def _link(strip: StripGrid, told: FactTable) -> Link:
+def _link(strip: StripGrid, told: FactTable) -> Referents:
     """The entity that each row's fact names."""
     codes, names = told.columns[0].codes, told.columns[0].names
     if len(told) == strip.length:
-        return Link(codes, names)
+        return Referents(codes, names)
     every = np.full(strip.length, -1, np.int32)
     every[np.searchsorted(strip.grid.rows, told.rows)] = codes
-    return Link(every, names)
+    return Referents(every, names)
 
 
-def _plain(strip: StripGrid, load: RowLoad, choice: Choice, table: DenseTable) -> Column | None:
+def _plain(strip: StripGrid, load: RowLoad, choice: ColumnChoice, table: DenseTable) -> Column | None:
     """A column of numbers, or truths, that needs no conversion; None for any other."""
     if load.negated or load.table.missing or choice.where or len(choice.values) != 1 or strip.grid.spoiled:
         return None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from lnnkit.rows.row_keys import Rising, rising
+from lnnkit.rows.row_keys import KeyOrder, rising
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,10 +58,10 @@ def _plain(key: object) -> Key:
     return key if isinstance(key, int) else str(key)
 
 
-def _before(one: Key, other: Key) -> Rising:
+def _before(one: Key, other: Key) -> KeyOrder:
     """Whether one key comes before another, in each order."""
     if isinstance(one, str) and isinstance(other, str):
         first, second = one.encode(), other.encode()
-        return Rising(first < second, (len(first), first) < (len(second), second))
+        return KeyOrder(first < second, (len(first), first) < (len(second), second))
     less = isinstance(one, int) and isinstance(other, int) and one < other
-    return Rising(less, less)
+    return KeyOrder(less, less)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.readers.lines import Layout, Text, doubtful, record
+from lnnkit.data.readers.lines import Text, TextLayout, doubtful, record
 from lnnkit.data.source import Unreadable, nearest_name
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LINE = re.compile(rb"[^\r\n]*+")
 
 
 def blocks(
-    path: Path, compression: str | None, *, header: bool, layout: Layout, size: int = BLOCK
+    path: Path, compression: str | None, *, header: bool, layout: TextLayout, size: int = BLOCK
 ) -> Iterator[tuple[bytes, bytes, int]]:
     """Blocks of about ``size`` bytes: the first line of the file, some whole records, and the line number of the first
     of these. The first line is not among the records if it is the ``header``. A line break within a quoted value does
@@ -83,7 +83,7 @@ def _opened(path: Path, compression: str | None) -> Any:
     return pa.CompressedInputStream(raw, compression) if compression else raw
 
 
-def _end(text: bytes, layout: Layout) -> int:
+def _end(text: bytes, layout: TextLayout) -> int:
     """Where the last whole record ends; 0 where none does."""
     import numpy as np
 
@@ -100,7 +100,7 @@ def _end(text: bytes, layout: Layout) -> int:
     return _walked(text, layout)  # a quote may be part of a value here, so counting quotes decides nothing
 
 
-def _walked(text: bytes, layout: Layout, place: int = 0, *, first: bool = False) -> int:
+def _walked(text: bytes, layout: TextLayout, place: int = 0, *, first: bool = False) -> int:
     """Where the last (or the ``first``) whole record after ``place`` ends, found record by record."""
     pattern = record(layout.delimiter) if layout.quoting else _LINE
     end = 0

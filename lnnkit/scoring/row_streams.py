@@ -13,7 +13,7 @@ from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.readers.delimited import layout_of, numbered
 from lnnkit.data.readers.frames import UNNAMED_INDEX, arrow_sheet
 from lnnkit.data.readers.sheets import opened
-from lnnkit.data.source import Fault, RawTable, Unreadable, format_of, is_table, read_source
+from lnnkit.data.source import DataFault, RawTable, Unreadable, format_of, is_table, read_source
 from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
 
 if TYPE_CHECKING:
@@ -287,5 +287,5 @@ def _numbered(sheet: Sheet, before: int) -> Sheet:
 
 def _moved(grid: Grid, by: int) -> Grid:
     """The grid with ``by`` added to its row numbers."""
-    lost: list[tuple[int, Fault]] = [(number + by, fault) for number, fault in grid.lost]
+    lost: list[tuple[int, DataFault]] = [(number + by, fault) for number, fault in grid.lost]
     return replace(grid, rows=grid.rows + by, lost=tuple(lost)) if by else grid

@@ -24,7 +24,7 @@ from lnnkit.scoring.output_files import BadRowsFile, OutputFile, require_known
 from lnnkit.scoring.output_lock import OutputLock
 from lnnkit.scoring.row_streams import RowStream, Unit, sheets
 from lnnkit.scoring.run_plan import plan_of
-from lnnkit.scoring.unit_parts import Parts, Summary
+from lnnkit.scoring.unit_parts import OutputParts, Summary
 from lnnkit.scoring.workers import begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -105,7 +105,7 @@ def _scored(
     told: Callable[[Scored], None],
 ) -> Scored:
     """Score a stream of this ``identity``, alone."""
-    parts, plan, lenient = Parts(output), None, bad_rows is not None
+    parts, plan, lenient = OutputParts(output), None, bad_rows is not None
     with parts.lock as lock:
         try:
             if identity is not None:
@@ -168,7 +168,7 @@ class _Job:
     """The work of a worker: score a unit and write its part."""
 
     scorer: RowScorer
-    parts: Parts
+    parts: OutputParts
     lenient: bool
 
     def do(self, number: int, unit: Unit, before: KeyRange | None = None) -> None:

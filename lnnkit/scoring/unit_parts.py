@@ -65,7 +65,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class OutputParts:
     """The parts of one ``output``, in a ``folder`` beside it, each in its format. Each run has its own subfolder, named
     by its ``plan``, so that a worker that outlives a killed run cannot write into another run's parts."""
 
@@ -85,10 +85,10 @@ class Parts:
     def _own(self) -> Path:
         return self.folder / self.plan
 
-    def prepared(self, plan: str | None) -> tuple[Parts, int]:
+    def prepared(self, plan: str | None) -> tuple[OutputParts, int]:
         """The parts of a run with this ``plan``, and their number; parts of other plans are removed. A run without a
         plan has none."""
-        found = Parts(self.output, plan or secrets.token_hex(16))
+        found = OutputParts(self.output, plan or secrets.token_hex(16))
         found._own.mkdir(parents=True, exist_ok=True)
         for each in self.folder.iterdir():
             if each.is_dir() and each != found._own:

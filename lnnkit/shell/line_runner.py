@@ -13,7 +13,7 @@ from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import paint_for
 from lnnkit.shell.performing import Reply, perform
 from lnnkit.shell.requests import INFERRING, Typed, read, starts_anew
-from lnnkit.shell.shell_state import State, renewed
+from lnnkit.shell.shell_state import ShellState, renewed
 from lnnkit.syntax.split import unfinished
 
 
@@ -21,7 +21,7 @@ class LineRunner:
     """Holds the ``state`` between inputs. ``headed`` prints each query above its answers. With ``interruptible`` Ctrl-C
     ends an inference instead of the process. ``failed`` says whether any input was wrong."""
 
-    def __init__(self, state: State, *, headed: bool, interruptible: bool) -> None:
+    def __init__(self, state: ShellState, *, headed: bool, interruptible: bool) -> None:
         self.state = state
         self.failed = False
         self._headed = headed
@@ -92,7 +92,7 @@ def _ctrl_c(interruptible: bool) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def run_lines(state: State) -> bool:
+def run_lines(state: ShellState) -> bool:
     """Run standard input line by line, to its end or to `quit`. Returns whether no line was wrong."""
     runner = LineRunner(state, headed=True, interruptible=False)
     read = 0

@@ -18,7 +18,7 @@ from lnnkit.errors import Error
 from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.markup.plain_text import counted
 from lnnkit.shell.requests import COMMANDS, Kind, Request
-from lnnkit.shell.shell_state import UNNAMED, State, reloaded, save, with_assumption, with_statements
+from lnnkit.shell.shell_state import UNNAMED, ShellState, reloaded, save, with_assumption, with_statements
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
@@ -57,7 +57,9 @@ class Reply:
         return any(finding.severity == "error" for finding in self.findings)
 
 
-def perform(state: State, request: Request, paint: Paint = plain, *, headed: bool = True) -> tuple[State, Reply]:
+def perform(
+    state: ShellState, request: Request, paint: Paint = plain, *, headed: bool = True
+) -> tuple[ShellState, Reply]:
     """Perform a request; ``headed`` puts each query above its answers. A request with an error changes nothing: the
     error is in the reply."""
     try:
@@ -82,7 +84,7 @@ def _hinted(finding: Diagnostic) -> Diagnostic:
 # --- the language -----------------------------------------------------------------------------------------------------
 
 
-def _language(state: State, request: Request, paint: Paint, headed: bool) -> tuple[State, Reply]:
+def _language(state: ShellState, request: Request, paint: Paint, headed: bool) -> tuple[ShellState, Reply]:
     if request.kind == "ask":
         return _ask(state, request, (0, request.end), paint, headed)
     program, problems = parse(request.typed.source.text, request.typed.path)
@@ -102,7 +104,9 @@ def _language(state: State, request: Request, paint: Paint, headed: bool) -> tup
     return state, Reply("".join(texts), tuple(findings))
 
 
-def _ask(state: State, request: Request, place: tuple[int, int], paint: Paint, headed: bool) -> tuple[State, Reply]:
+def _ask(
+    state: ShellState, request: Request, place: tuple[int, int], paint: Paint, headed: bool
+) -> tuple[ShellState, Reply]:
     answers = state.kb.ask(request.typed.only(*place))
     shown = chosen(answers, state.limit, filters=True)
     lines = [paint(printable(answers.query), "query") + "\n"] if headed else []
@@ -115,7 +119,7 @@ def _ask(state: State, request: Request, place: tuple[int, int], paint: Paint, h
     return replace(state, said=ended), reply
 
 
-def _ended(state: State) -> str:
+def _ended(state: ShellState) -> str:
     """How the inference behind an answer ended, if not normally; else empty."""
     outcome = state.kb.outcome
     count = len(outcome.contradictions)
@@ -126,7 +130,7 @@ def _ended(state: State) -> str:
 # --- the commands -----------------------------------------------------------------------------------------------------
 
 
-def _why(state: State, request: Request) -> tuple[State, Reply]:
+def _why(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     if not request.argument:
         text, _ = conflict_report(state.kb, minimal=False)
         return state, Reply(f"{printable(text)}\n")
@@ -134,7 +138,7 @@ def _why(state: State, request: Request) -> tuple[State, Reply]:
     return state, Reply(f"{printable(str(explanation))}\n", request.typed.placed(explanation.warnings))
 
 
-def _whynot(state: State, request: Request) -> tuple[State, Reply]:
+def _whynot(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     if not request.argument:
         raise _wrong("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`")
     negated = request.argument.startswith(("~", "¬"))
@@ -152,7 +156,7 @@ def _made_known(statement: ast.FactStatement) -> str:
     return f"declare it first: `number {signature(atom.name, len(atom.arguments))}`"
 
 
-def _assume(state: State, request: Request) -> tuple[State, Reply]:
+def _assume(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     if not request.argument:
         raise _wrong("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`")
     statement = _fact(request)
@@ -186,7 +190,7 @@ def _fact(request: Request) -> ast.FactStatement:
     return first
 
 
-def _undo(state: State, request: Request) -> tuple[State, Reply]:
+def _undo(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     if request.argument:
         raise _wrong("no-argument", "`undo` takes back one change at a time", "say `undo` alone")
     if state.before is None:
@@ -195,7 +199,7 @@ def _undo(state: State, request: Request) -> tuple[State, Reply]:
     return found, Reply(f"undone: {printable(state.change)}\n")
 
 
-def _rules(state: State, request: Request) -> tuple[State, Reply]:
+def _rules(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     named = re.compile(
         rf"(?<![\w-]){re.escape(format_predicate(request.argument))}(?![\w-])" if request.argument else ""
     )
@@ -207,7 +211,7 @@ def _rules(state: State, request: Request) -> tuple[State, Reply]:
     return _listed(state, request, found, "rules")
 
 
-def _facts(state: State, request: Request) -> tuple[State, Reply]:
+def _facts(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     if not request.argument:
         raise _wrong("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`")
     found = islice(state.stated.facts(request.argument), state.limit + 1 if state.limit else None)
@@ -217,7 +221,9 @@ def _facts(state: State, request: Request) -> tuple[State, Reply]:
     return state, replace(reply, text=f"{reply.text}{more}")
 
 
-def _listed(state: State, request: Request, found: Sequence[tuple[str, str]], what: str) -> tuple[State, Reply]:
+def _listed(
+    state: ShellState, request: Request, found: Sequence[tuple[str, str]], what: str
+) -> tuple[ShellState, Reply]:
     """Texts with their places; an error where there are none because nothing has the name that was typed."""
     name = request.argument
     if name and name not in state.stated.predicates:
@@ -229,7 +235,7 @@ def _listed(state: State, request: Request, found: Sequence[tuple[str, str]], wh
     return state, Reply("".join(lines) or f"no {what}\n")
 
 
-def _reload(state: State, request: Request) -> tuple[State, Reply]:
+def _reload(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     path = state.origin.span.source.path
     if request.argument:
         raise _wrong("no-argument", "`reload` reads the file of the session", "say `reload` alone")
@@ -239,7 +245,7 @@ def _reload(state: State, request: Request) -> tuple[State, Reply]:
     return found, Reply(f"read again: {printable(path)}\n", tuple(warnings))
 
 
-def _save(state: State, request: Request) -> tuple[State, Reply]:
+def _save(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     name = request.argument
     if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
         name = name[1:-1]
@@ -250,7 +256,7 @@ def _save(state: State, request: Request) -> tuple[State, Reply]:
     return state, Reply(f"written to {printable(str(path))}\n")
 
 
-def _limit(state: State, request: Request) -> tuple[State, Reply]:
+def _limit(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     if not request.argument:
         return state, Reply(f"limit {state.limit}{'' if state.limit else ', all'}\n")
     if not request.argument.isdecimal():
@@ -262,7 +268,7 @@ def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Erro
     return Error([Diagnostic(code, message, hint, span)])
 
 
-_COMMANDS: dict[Kind, Callable[[State, Request], tuple[State, Reply]]] = {
+_COMMANDS: dict[Kind, Callable[[ShellState, Request], tuple[ShellState, Reply]]] = {
     "why": _why,
     "whynot": _whynot,
     "assume": _assume,

@@ -28,7 +28,7 @@ class Assumed:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ShellState:
     """``stated`` is the knowledge base of the ``origin`` (the program of FILE) and the ``added`` statements. ``kb``,
     which answers questions, also has what is ``assumed``. ``before`` is the state that `undo` returns to, ``change``
     what it would undo. ``limit`` is the number of rows shown of an answer (0: all). ``said`` is how inference ended
@@ -40,23 +40,23 @@ class State:
     kb: KnowledgeBase
     added: tuple[ast.Statement, ...] = ()
     assumed: tuple[Assumed, ...] = ()
-    before: State | None = None
+    before: ShellState | None = None
     change: str = ""
     limit: int = 0
     said: str = ""
 
 
-def opened(kb: KnowledgeBase | None, limit: int = 0) -> State:
+def opened(kb: KnowledgeBase | None, limit: int = 0) -> ShellState:
     """The state for the knowledge base of a file, or for an empty program whose paths are relative to the working
     folder."""
     if kb is None:
         kb = loads("", ".", UNNAMED)
     path = kb.program.span.source.path
     origin = kb.program if kb.text == kb.program.span.source.text else parse(kb.text, path)[0]
-    return State(origin, kb.base, kb, kb, limit=limit)
+    return ShellState(origin, kb.base, kb, kb, limit=limit)
 
 
-def with_statements(state: State, statements: Sequence[ast.Statement]) -> tuple[State, list[Diagnostic]]:
+def with_statements(state: ShellState, statements: Sequence[ast.Statement]) -> tuple[ShellState, list[Diagnostic]]:
     """The state with these statements added, and the warnings that are new. Raises `Error`."""
     stated = _stating(state, statements)
     warnings = [finding for finding in stated.warnings if finding not in state.stated.warnings]
@@ -65,14 +65,14 @@ def with_statements(state: State, statements: Sequence[ast.Statement]) -> tuple[
     return _assuming(replace(state, stated=stated, added=added, before=_kept(state), change=change)), warnings
 
 
-def with_assumption(state: State, fact: Fact, atom: ast.Atom, text: str) -> State:
+def with_assumption(state: ShellState, fact: Fact, atom: ast.Atom, text: str) -> ShellState:
     """The state with a fact assumed; it replaces an earlier assumption about its atom."""
     atom_text = format_expression(atom)
     others = tuple(each for each in state.assumed if each.atom != atom_text)
     return _assuming(replace(state, assumed=(*others, Assumed(atom_text, fact)), before=state, change=text))
 
 
-def reloaded(state: State, path: str) -> tuple[State, list[Diagnostic]]:
+def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]]:
     """The state on the file as it is now, with what was stated and assumed, and the warnings of the file. Raises
     `Error`."""
     fresh = opened(load(path), state.limit)
@@ -81,22 +81,22 @@ def reloaded(state: State, path: str) -> tuple[State, list[Diagnostic]]:
     return _assuming(found), [each for each in fresh.stated.warnings if each not in state.stated.warnings]
 
 
-def renewed(state: State) -> State:
+def renewed(state: ShellState) -> ShellState:
     """The same state without any inferred bounds, to continue with after an exception has interrupted inference."""
     return _assuming(replace(state, stated=state.stated.copied()))
 
 
-def _kept(state: State) -> State:
+def _kept(state: ShellState) -> ShellState:
     """The state to return to, without inferred bounds: memory."""
     return replace(state, stated=state.stated.copied(), kb=state.kb.copied())
 
 
-def _assuming(state: State) -> State:
+def _assuming(state: ShellState) -> ShellState:
     bounds = {each.atom: (each.fact.lower, each.fact.upper) for each in state.assumed}
     return replace(state, kb=state.stated.assume(bounds) if bounds else state.stated)
 
 
-def _stating(state: State, statements: Sequence[ast.Statement]) -> KnowledgeBase:
+def _stating(state: ShellState, statements: Sequence[ast.Statement]) -> KnowledgeBase:
     """Facts about known predicates are added to the checked program; any other statement makes the whole program be
     checked again."""
     known = state.stated.predicates
@@ -107,7 +107,7 @@ def _stating(state: State, statements: Sequence[ast.Statement]) -> KnowledgeBase
     return KnowledgeBase(replace(state.origin, statements=everything), state.base)
 
 
-def save(state: State, path: Path) -> None:
+def save(state: ShellState, path: Path) -> None:
     """Write the program of the session to a file, with paths that lead from there to the same files. Raises `Error`,
     and writes nothing, if the session cannot be written as a program or the file cannot be written."""
     if path.suffix != ".lnn":
@@ -120,7 +120,7 @@ def save(state: State, path: Path) -> None:
     saving.save(program, state.base.resolve(), {}, path)
 
 
-def program_text(state: State) -> str:
+def program_text(state: ShellState) -> str:
     """The text of the file, then what was added, then the assumptions as facts. Raises `Error` if an assumption is
     looser than the facts or disagrees with them: no statement can take a fact back."""
     _require_said(state)
@@ -132,7 +132,7 @@ def program_text(state: State) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _require_said(state: State) -> None:
+def _require_said(state: ShellState) -> None:
     findings = []
     for each in state.assumed:
         others = state.stated.overruled(each.fact)

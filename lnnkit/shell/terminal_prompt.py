@@ -18,7 +18,7 @@ from lnnkit.editor.suggestions import as_entities, in_arguments, last_word
 from lnnkit.kb import KnowledgeBase
 from lnnkit.shell.line_runner import LineRunner, whole_input
 from lnnkit.shell.requests import COMMANDS, Typed
-from lnnkit.shell.shell_state import State
+from lnnkit.shell.shell_state import ShellState
 from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, UNITS, WORDS
 from lnnkit.syntax.printer import format_predicate
 
@@ -28,7 +28,7 @@ _STATEMENTS = tuple(word for word in KEYWORDS if word != "lnnkit")
 _EXPRESSIONS = (*sorted(WORDS), *sorted(FUNCTIONS), *sorted(UNITS))
 
 
-def run_prompt(state: State) -> None:
+def run_prompt(state: ShellState) -> None:
     """Read inputs at the prompt until Ctrl-D or `quit`. Ctrl-C discards the current input, or ends an inference;
     otherwise it does nothing, so that pressing it twice leads back to the prompt."""
     before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
@@ -38,7 +38,7 @@ def run_prompt(state: State) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def _read_inputs(state: State) -> None:
+def _read_inputs(state: ShellState) -> None:
     runner = LineRunner(state, headed=False, interruptible=True)
     session: PromptSession[str] = PromptSession(
         history=_history(), completer=_Completer(runner), complete_while_typing=False

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lnnkit.data.load import read_table
-from lnnkit.data.readers.lines import Layout, Text, record_lines
+from lnnkit.data.readers.lines import Text, TextLayout, record_lines
 from tests.blocks import at_length
 from tests.data.reading import STATEMENT, Read, Reader, statement
 
@@ -280,6 +280,6 @@ def test_each_record_starts_on_its_line() -> None:
                 cells.append(cell)
             records.append(line)
             text, line = text + ",".join(cells) + rng.choice(["\n", "\r\n"]), line + 1 + breaks
-        found = record_lines(Text(text.encode(), 0), len(records), 1, Layout(",", quoting=True))
+        found = record_lines(Text(text.encode(), 0), len(records), 1, TextLayout(",", quoting=True))
         assert found is not None, f"seed {seed}"
         assert (found[0].tolist(), found[1]) == (records, {}), f"seed {seed}"

@@ -13,7 +13,7 @@ from torch import Tensor
 from lnnkit.check import check
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import Budget
-from lnnkit.learn.parameters.rule_parameters import Parameter, parametrised, trainable
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter, parametrised, trainable
 from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
 from lnnkit.syntax.parse import parse
 
@@ -25,7 +25,7 @@ class Learning:
     """A program whose rules all learn."""
 
     checked: CheckedProgram
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[LearnedParameter, ...]
 
     @property
     def starts(self) -> dict[str, float]:

@@ -20,7 +20,7 @@ from lnnkit.logic import Bounds, Inverse, Weight, complement, tolerance
 from lnnkit.logic.bounds import asks, lesser
 from lnnkit.logic.classical_region import Region
 from lnnkit.logic.hulls import choose, fit, intersection, swapped, uncomplement, union
-from lnnkit.logic.points import Number, Truth, TruthArithmetic
+from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
 
 
 class NilpotentMinimum(NamedTuple):
@@ -35,13 +35,13 @@ class NilpotentMinimum(NamedTuple):
         return self
 
     def value(
-        self, at: TruthArithmetic, kind: str, weights: Sequence[Number], bias: Number, x: Sequence[Truth]
-    ) -> Truth:
+        self, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
+    ) -> TruthValue:
         _unweighted(weights, bias)
         if kind == "implies":
             return at.negated(self.value(at, "and", weights, bias, [x[0], at.negated(x[1])]))
 
-        def both(one: Truth, other: Truth) -> Truth:
+        def both(one: TruthValue, other: TruthValue) -> TruthValue:
             total = at.sum(bias - bias, [(weights[0], one, False), (weights[0], other, False)])
             return at.choose(total, at.one, at.negated(at.one), at.smaller(one, other))
 
@@ -120,7 +120,7 @@ def _operand(node: Bounds, x: Bounds, z: Bounds) -> Inverse:
     return union([false, is_least, Inverse(other_is.operands, other_is.empty | (low > high + tol))])
 
 
-def _within(box: Bounds, lower: Truth, upper: Truth) -> Inverse:
+def _within(box: Bounds, lower: TruthValue, upper: TruthValue) -> Inverse:
     tol = tolerance(box.lower.dtype)
     empty = (lower > upper + tol) | (lower > box.upper + tol) | (upper < box.lower - tol)
     return Inverse((fit(Bounds(lower, upper), box, empty),), empty)

@@ -28,7 +28,7 @@ from lnnkit.rows.scorer import RowScorer
 from lnnkit.scoring import output_lock
 from lnnkit.scoring.row_streams import RowStream, sheets
 from lnnkit.scoring.scoring_run import Scored, score
-from lnnkit.scoring.unit_parts import Parts
+from lnnkit.scoring.unit_parts import OutputParts
 from tests.blocks import at_length
 from tests.full_disk import full_disk
 from tests.scoring.loans import LOANS
@@ -232,7 +232,7 @@ def test_a_part_without_its_summary_or_the_other_way_around_is_made_again(
 
     with pytest.raises(KeyboardInterrupt):
         score(scorer, RowStream(loans, batch=100), output, told=told)
-    left = sorted(Parts(output).folder.rglob(f"*{suffix}"))
+    left = sorted(OutputParts(output).folder.rglob(f"*{suffix}"))
     for each in left[::2]:
         each.unlink()
     assert score(scorer, RowStream(loans, batch=100), output).resumed == len(left) // 2
@@ -260,7 +260,7 @@ def test_a_stream_that_cannot_be_read(scorer: RowScorer, tmp_path: Path, name: s
     with pytest.raises(lnnkit.DataError):
         score(scorer, RowStream(tmp_path / name), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
-    assert not Parts(tmp_path / "out.parquet").folder.exists()
+    assert not OutputParts(tmp_path / "out.parquet").folder.exists()
 
 
 def test_a_column_that_is_not_there(scorer: RowScorer, tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ def test_one_large_batch_of_an_arrow_stream_is_decided_in_pieces() -> None:
 
 def test_what_a_worker_of_a_killed_run_writes_late_is_not_taken(scorer: RowScorer, loans: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.parquet"
-    late, _ = Parts(output).prepared("another")
+    late, _ = OutputParts(output).prepared("another")
     wrong = scorer(table()).slice(0, 1).to_batches()[0]
 
     def told(found: object) -> None:

@@ -13,7 +13,7 @@ from lnnkit.cli import main
 from lnnkit.shell.line_runner import whole_input
 from lnnkit.shell.performing import Reply, perform
 from lnnkit.shell.requests import Typed, read
-from lnnkit.shell.shell_state import State, opened, renewed
+from lnnkit.shell.shell_state import ShellState, opened, renewed
 
 TRIAGE = """\
 predicate Contact(person, person) closed
@@ -37,7 +37,7 @@ class Session:
     """Inputs one after another."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.state: State = opened(None if path is None else load(path))
+        self.state: ShellState = opened(None if path is None else load(path))
         self.count = 0
 
     def reply(self, text: str) -> Reply:

@@ -11,20 +11,20 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import nulls, view
-from lnnkit.data.cells.conditions import Cells, Verdict
+from lnnkit.data.cells.conditions import Cells, ConditionResult
 from lnnkit.data.cells.date_cells import ORDERS, as_stamps, other_dates
 from lnnkit.data.cells.numbers import reals_of
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.names import some_of
 from lnnkit.data.numerals import UNSAID, meant
-from lnnkit.data.source import Fault, Unreadable
+from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.syntax.dates import formats, instant, is_date
 
 _MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
+class _CellValues:
     """The cells of a column: masks of the ``missing`` ones, the numbers and the dates. ``numbers`` are int64 if the
     column is, else float64; ``inexact`` ones are whole numbers that float64 cannot hold. Of dates ``micros`` (since
     1970 in UTC) and ``nanos`` (below 1000) are known; ``foreign`` ones are in a form that is not read. ``codes`` are
@@ -40,10 +40,12 @@ class _Values:
     foreign: np.ndarray
     codes: np.ndarray
     shown: Callable[[int], str]
-    fault: Callable[[int], Fault]
+    fault: Callable[[int], DataFault]
 
 
-def pair_verdict(relation: str, sides: Sequence[Cells], texts: Callable[[Sequence[int]], list[Texts]]) -> Verdict:
+def pair_verdict(
+    relation: str, sides: Sequence[Cells], texts: Callable[[Sequence[int]], list[Texts]]
+) -> ConditionResult:
     """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row. ``texts`` gives some of the
     ``sides`` as entities that share their names. Raises ``Unreadable`` for columns of a type that does not compare."""
     written = [place for place, each in enumerate(sides) if each.textual]
@@ -68,23 +70,23 @@ def pair_verdict(relation: str, sides: Sequence[Cells], texts: Callable[[Sequenc
     if relation == "!=":
         holds = known & ~holds & ~wrong
 
-    def fault(row: int) -> Fault:
+    def fault(row: int) -> DataFault:
         for cells, other in ((left, right), (right, left)):
             if not (cells.numeric[row] or cells.dated[row]) or (cells.foreign[row] and not cells.numeric[row]):
                 found = cells.fault(row)
                 hint = found.hint or "only numbers and dates are ordered; texts are compared by `=` and `!=`"
-                return Fault(found.code, f"{found.message}, compared with {other.shown(row)}", hint)
+                return DataFault(found.code, f"{found.message}, compared with {other.shown(row)}", hint)
         what = f"{sides[0].title} is {left.shown(row)} and {sides[1].title} is {right.shown(row)}"
         if doubtful[row]:
-            return Fault(
+            return DataFault(
                 "bad-number", f"{what}, whole numbers that float64 cannot tell apart", "compare texts: quote them"
             )
-        return Fault("bad-number", f"{what}: a number and a date do not compare", "compare columns of one kind")
+        return DataFault("bad-number", f"{what}: a number and a date do not compare", "compare columns of one kind")
 
-    return Verdict(holds, wrong, fault, f"where {sides[0].title} and {sides[1].title} do not compare")
+    return ConditionResult(holds, wrong, fault, f"where {sides[0].title} and {sides[1].title} do not compare")
 
 
-def _cells(side: Cells, texts: Texts | None) -> _Values:
+def _cells(side: Cells, texts: Texts | None) -> _CellValues:
     if texts is not None:
         return _text_cells(side, texts)
     count, kind, array = len(side.column), side.kind, side.array
@@ -93,15 +95,15 @@ def _cells(side: Cells, texts: Texts | None) -> _Values:
     def shown(row: int) -> str:
         return str(array[row].as_py())
 
-    def fault(row: int) -> Fault:
-        return Fault("bad-number", f"{side.title} is {shown(row)}")
+    def fault(row: int) -> DataFault:
+        return DataFault("bad-number", f"{side.title} is {shown(row)}")
 
     if side.dated:
         missing = nulls(array)
         stamps = array.cast(pa.timestamp("ms")) if pa.types.is_date(kind) else array
         held, unit = view(stamps, np.int64), stamps.type.unit
         micros, nanos = np.divmod(held, 1000) if unit == "ns" else (held * _MICROSECONDS[unit], zeros)
-        return _Values(missing, none, zeros, none, ~missing, micros, nanos, none, codes, shown, fault)
+        return _CellValues(missing, none, zeros, none, ~missing, micros, nanos, none, codes, shown, fault)
     if side.timed:
         raise Unreadable("bad-condition", f"{side.title} holds {kind}, which is not compared with another column")
     reals = reals_of(side.column, side.title, True)
@@ -109,10 +111,10 @@ def _cells(side: Cells, texts: Texts | None) -> _Values:
     numbers = reals.values
     if pa.types.is_integer(kind) and kind != pa.uint64():
         numbers = view(array.cast(pa.int64()), np.int64)
-    return _Values(missing, ~missing, numbers, reals.inexact, none, zeros, zeros, none, codes, shown, fault)
+    return _CellValues(missing, ~missing, numbers, reals.inexact, none, zeros, zeros, none, codes, shown, fault)
 
 
-def _text_cells(side: Cells, texts: Texts) -> _Values:
+def _text_cells(side: Cells, texts: Texts) -> _CellValues:
     names = texts.names
     reals = reals_of(side.column, side.title, False)
     missing = texts.codes < 0
@@ -136,14 +138,14 @@ def _text_cells(side: Cells, texts: Texts) -> _Values:
                     micros[place], nanos[place] = divmod(moment.nanoseconds, 1000)
     date_fault = other_dates(names, side.title)
 
-    def fault(row: int) -> Fault:
+    def fault(row: int) -> DataFault:
         code = int(texts.codes[row])
         if faulty := texts.faults.get(code):
-            return Fault("bad-row", f"{side.title} {faulty}")
+            return DataFault("bad-row", f"{side.title} {faulty}")
         if foreign[code] or formats([names[code]]):
             return date_fault(names[code])
         said = meant(names[code])
-        return Fault(
+        return DataFault(
             "bad-number", f"{side.title} is {names[code]!r}, neither a number nor a date", said.replace(UNSAID, "")
         )
 
@@ -152,4 +154,4 @@ def _text_cells(side: Cells, texts: Texts) -> _Values:
 
     by = texts.by_name
     dates, others = (by(dated), by(micros), by(nanos)), by(foreign)
-    return _Values(missing, numeric, reals.values, reals.inexact, *dates, others, texts.codes, shown, fault)
+    return _CellValues(missing, numeric, reals.values, reals.inexact, *dates, others, texts.codes, shown, fault)

@@ -32,7 +32,7 @@ from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
-from lnnkit.data.source import Fault, Unreadable
+from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import Instant, formats, instant
 from lnnkit.syntax.printer import format_cell, format_string
@@ -41,17 +41,17 @@ _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=":
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ConditionResult:
     """The rows for which a condition ``holds``, and those whose cell cannot be compared (``wrong``), with the reason;
     ``what`` is the reason as a phrase about all of them."""
 
     holds: np.ndarray
     wrong: np.ndarray
-    fault: Callable[[int], Fault]
+    fault: Callable[[int], DataFault]
     what: str = ""
 
 
-def verdict(where: Where, cells: Cells) -> Verdict:
+def verdict(where: Where, cells: Cells) -> ConditionResult:
     """The verdict of a condition on each of the cells. Raises ``Unreadable`` if the type of the column cannot be
     compared in this way."""
     match where.operator:
@@ -70,7 +70,7 @@ def verdict(where: Where, cells: Cells) -> Verdict:
             return cells.ordered(order, where.values[0])
 
 
-def _any(several: Sequence[Verdict]) -> Verdict:
+def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     """The verdict of "one of several": a cell is wrong if it cannot be compared with one of the values and equals no
     other."""
     first = several[0]
@@ -81,10 +81,10 @@ def _any(several: Sequence[Verdict]) -> Verdict:
         holds |= each.holds
         wrong |= each.wrong
 
-    def fault(row: int) -> Fault:
+    def fault(row: int) -> DataFault:
         return next(each.fault(row) for each in several if each.wrong[row])
 
-    return Verdict(holds, wrong & ~holds, fault, next((each.what for each in several if each.wrong.any()), ""))
+    return ConditionResult(holds, wrong & ~holds, fault, next((each.what for each in several if each.wrong.any()), ""))
 
 
 class Cells:
@@ -120,12 +120,12 @@ class Cells:
             return nulls(self.array)
         return nulls(self.array) | np.isnan(view(self.array.cast(pa.float64()), np.float64))
 
-    def known(self, holds: np.ndarray) -> Verdict:
-        return Verdict(holds, np.zeros(len(holds), bool), lambda row: Fault("bad-row", f"row {row}"))
+    def known(self, holds: np.ndarray) -> ConditionResult:
+        return ConditionResult(holds, np.zeros(len(holds), bool), lambda row: DataFault("bad-row", f"row {row}"))
 
     # --- the three kinds of cells -------------------------------------------------------------------------------
 
-    def equal(self, cell: Cell) -> Verdict:
+    def equal(self, cell: Cell) -> ConditionResult:
         if cell == "" and isinstance(cell, str):
             return self.known(self.missing)
         if isinstance(cell, bool):
@@ -141,7 +141,7 @@ class Cells:
             raise self._unfit(cell, "numbers", _as_number(cell))
         return self._text("=", cell)
 
-    def ordered(self, order: str, cell: Cell) -> Verdict:
+    def ordered(self, order: str, cell: Cell) -> ConditionResult:
         if not isinstance(cell, str):
             return self._number(order, cell)
         if pa.types.is_boolean(self.kind):
@@ -151,7 +151,7 @@ class Cells:
             raise self._unfit(cell, "numbers", _as_number(cell))
         return self._text(order, cell)
 
-    def _number(self, relation: str, cell: float | int) -> Verdict:
+    def _number(self, relation: str, cell: float | int) -> ConditionResult:
         if pa.types.is_boolean(self.kind):
             raise self._unfit(cell, "booleans", "write true or false")
         if pa.types.is_temporal(self.kind):
@@ -173,21 +173,21 @@ class Cells:
             if not self.numeric:
                 wrong = wrong | (known & reals.inexact & (reals.values == near))
                 holds &= ~reals.inexact
-        return Verdict(holds, wrong, self._no_number(reals, cell), f"where {self.title} is not a number")
+        return ConditionResult(holds, wrong, self._no_number(reals, cell), f"where {self.title} is not a number")
 
-    def _truth(self, cell: bool) -> Verdict:
+    def _truth(self, cell: bool) -> ConditionResult:
         reals = reals_of(self.column, self.title, True)
         known = ~(reals.missing | reals.wrong)
         wrong = ~reals.missing & (reals.wrong | ((reals.values != 0) & (reals.values != 1)))
         holds = known & (reals.values == float(cell))
 
-        def fault(row: int) -> Fault:
+        def fault(row: int) -> DataFault:
             hint = "true, yes, t, y and 1 are truths, and false, no, f, n and 0; compare others with a text in quotes"
-            return Fault("bad-truth", f"{self.title} is {reals.shown(row)}, neither true nor false", hint)
+            return DataFault("bad-truth", f"{self.title} is {reals.shown(row)}, neither true nor false", hint)
 
-        return Verdict(holds, wrong, fault, f"where {self.title} is neither true nor false")
+        return ConditionResult(holds, wrong, fault, f"where {self.title} is neither true nor false")
 
-    def _text(self, relation: str, cell: str) -> Verdict:
+    def _text(self, relation: str, cell: str) -> ConditionResult:
         from pyarrow.compute import call_function
 
         kernel = _KERNELS[relation]
@@ -217,7 +217,7 @@ class Cells:
         among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
         return self.known(texts.by_name(among))
 
-    def _dates(self, relation: str, moment: Instant, plain: pa.StringArray | None) -> Verdict:
+    def _dates(self, relation: str, moment: Instant, plain: pa.StringArray | None) -> ConditionResult:
         """The verdict on texts as dates."""
         missing = self.missing
         if plain is not None and (stamps := as_stamps(plain, missing)) is not None:
@@ -227,12 +227,12 @@ class Cells:
         holds, wrong = texts.by_name(holds), texts.by_name(wrong, faulty=relation != "=")
         fault_of = other_dates(texts.names, self.title)
 
-        def fault(row: int) -> Fault:
+        def fault(row: int) -> DataFault:
             code = int(texts.codes[row])
             faulty = texts.faults.get(code)
-            return Fault("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.names[code])
+            return DataFault("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.names[code])
 
-        return Verdict(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
+        return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
 
     # --- what the column holds ----------------------------------------------------------------------------------
 
@@ -255,18 +255,20 @@ class Cells:
         reals = reals_of(self.column, self.title, False)
         return not reals.wrong.any() and not reals.missing.all()
 
-    def _no_number(self, reals: Reals, cell: float | int) -> Callable[[int], Fault]:
-        def fault(row: int) -> Fault:
+    def _no_number(self, reals: Reals, cell: float | int) -> Callable[[int], DataFault]:
+        def fault(row: int) -> DataFault:
             shown = reals.shown(row)
             if not reals.wrong[row]:
                 hint = f"compare texts: write {format_string(format_cell(cell))} in quotes"
-                return Fault("bad-number", f"{self.title} is {shown}, a whole number that float64 cannot hold", hint)
+                return DataFault(
+                    "bad-number", f"{self.title} is {shown}, a whole number that float64 cannot hold", hint
+                )
             hint = f"to compare texts, write {format_string(format_cell(cell))} in quotes"
             if (specific := meant(shown)) != UNSAID:
                 hint = f"{specific}; {hint}"
             elif len(shown) > 1 and shown[0] in "'\"":
                 hint += f"; if such a cell is empty, add `missing {format_string(shown[1:-1])}`"
-            return Fault("bad-number", f"{self.title} is {shown}, not a number", hint)
+            return DataFault("bad-number", f"{self.title} is {shown}, not a number", hint)
 
         return fault
 

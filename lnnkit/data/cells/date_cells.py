@@ -15,7 +15,7 @@ import pyarrow as pa
 from lnnkit.data.arrow import booleans, view
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL
-from lnnkit.data.source import Fault
+from lnnkit.data.source import DataFault
 from lnnkit.syntax.dates import Instant, formats, instant, is_date
 from lnnkit.syntax.printer import format_string
 
@@ -81,27 +81,27 @@ def has_dates(names: Names, cell: str) -> bool:
     return names.find(cell) is None and any(instant(name) for name in islice(names, _SAMPLE))
 
 
-def other_dates(names: Names, title: str) -> Callable[[str], Fault]:
+def other_dates(names: Names, title: str) -> Callable[[str], DataFault]:
     """What is wrong with a text among ``names`` that was to be a date."""
     forms: list[list[str]] = []  # those of the column, looked for once
 
-    def fault(text: str) -> Fault:
+    def fault(text: str) -> DataFault:
         if instant(text) is not None:
             hint = "a time with a zone and one without do not compare: write `Z` behind a time in UTC"
-            return Fault("bad-date", f"{title} is {text!r}, without the time zone that others have", hint)
+            return DataFault("bad-date", f"{title} is {text!r}, without the time zone that others have", hint)
         if not forms:
             forms.append(formats(list(islice((name for name in names if instant(name) is None), _SAMPLE))))
         found = forms[0] or formats([text])
         if not found and NUMERAL.fullmatch(text):
             hint = "a number compares with a number: write that without quotes"
-            return Fault("bad-date", f"{title} is {text!r}, not a date", hint)
+            return DataFault("bad-date", f"{title} is {text!r}, not a date", hint)
         if not found:
             hint = f"write dates as 2024-01-15; if such a cell is empty, add `missing {format_string(text)}`"
-            return Fault("bad-date", f"{title} is {text!r}, not a date", hint)
+            return DataFault("bad-date", f"{title} is {text!r}, not a date", hint)
         shown = " or ".join(re.sub("%.", lambda match: _LETTERS[match[0]], form) for form in found)
         readers = " or ".join(f"`pd.to_datetime(column, format={format_string(form)})`" for form in found)
         hint = f"dates compare as {_iso(text, found[0])}: rewrite the column, in pandas by {readers}"
-        return Fault("bad-date", f"{title} is {text!r}, a date as {shown}", hint)
+        return DataFault("bad-date", f"{title} is {text!r}, a date as {shown}", hint)
 
     return fault
 

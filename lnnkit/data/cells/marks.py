@@ -11,14 +11,14 @@ from typing import cast
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, one, strings
-from lnnkit.data.choose import Choice
+from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.grid import Grid
 from lnnkit.data.numerals import pointed
 from lnnkit.data.source import Unreadable
 from lnnkit.syntax import ast
 
 
-def meant_cells(grid: Grid, table: ast.Table, choice: Choice) -> Grid:
+def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
     """The cells that a statement reads, as its clauses ``trim``, ``missing`` and ``decimal`` say. Raises
     ``Unreadable`` for a number with a point where commas are decimal."""
     if table.trim:

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from lnnkit.data.arrow import Column
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.readers.lines import Layout, Text, record, record_lines
-from lnnkit.data.source import Fault, RawTable, Unreadable
+from lnnkit.data.readers.lines import Text, TextLayout, record, record_lines
+from lnnkit.data.source import DataFault, RawTable, Unreadable
 from lnnkit.syntax.printer import format_string
 
 # By `python -m benchmarks.load_constants` 300,000 rows take 85 to 98 CPU ms from 2^18 to 2^22, which is noise.
@@ -57,10 +57,10 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     return Sheet(source, cells if header else numbered(cells), header, read, raw.format, layout.delimiter)
 
 
-def layout_of(kind: str, delimiter: str | None) -> Layout:
+def layout_of(kind: str, delimiter: str | None) -> TextLayout:
     """How a text of a format is divided, with a delimiter that may be told."""
     tabs = kind == "tsv"
-    return Layout(delimiter or ("\t" if tabs else ","), quoting=not tabs or delimiter not in (None, "\t"))
+    return TextLayout(delimiter or ("\t" if tabs else ","), quoting=not tabs or delimiter not in (None, "\t"))
 
 
 def numbered(cells: Sequence[str]) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def numbered(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(cells) if len(cells) == 1 else tuple(str(position + 1) for position in range(len(cells)))
 
 
-def _first_record(text: bytes, start: int, layout: Layout, source: str) -> tuple[tuple[str, ...], int]:
+def _first_record(text: bytes, start: int, layout: TextLayout, source: str) -> tuple[tuple[str, ...], int]:
     if layout.quoting:
         match = record(layout.delimiter).match(text, start)
         assert match is not None  # also matches the empty text
@@ -95,8 +95,8 @@ def _behind_break(text: bytes, place: int) -> int:
     return place + (2 if text[place : place + 2] == b"\r\n" else 1 if place < len(text) else 0)
 
 
-def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, first: int) -> Grid:
-    bad: list[tuple[int, Fault]] = []
+def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, first: int) -> Grid:
+    bad: list[tuple[int, DataFault]] = []
     if text.filled() == len(text.held):
         return Grid({position: pa.nulls(0, pa.binary()) for position in wanted}, np.empty(0, np.int64))
     table = _parsed(text, width, wanted, raw, layout, bad)
@@ -117,7 +117,7 @@ def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: 
     return Grid(columns, lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
 
 
-def _ragged(found: int, expected: int, layout: Layout) -> Fault:
+def _ragged(found: int, expected: int, layout: TextLayout) -> DataFault:
     mark = _MARKS.get(layout.delimiter, f"`{layout.delimiter}`")
     if found < expected:
         hint = f"write every {mark}, also before a cell that is empty"
@@ -126,7 +126,7 @@ def _ragged(found: int, expected: int, layout: Layout) -> Fault:
     else:
         hint = "a value cannot hold a tab; a CSV can quote it"
     message = f"this row has {found} column{'' if found == 1 else 's'}, the first one {expected}"
-    return Fault("bad-row", message, hint)
+    return DataFault("bad-row", message, hint)
 
 
 def _require_utf8(text: Text, raw: RawTable) -> None:
@@ -139,7 +139,7 @@ def _require_utf8(text: Text, raw: RawTable) -> None:
 
 
 def _parsed(
-    text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: Layout, bad: list[tuple[int, Fault]]
+    text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, bad: list[tuple[int, DataFault]]
 ) -> pa.Table:
     """The wanted columns as bytes; rows of another width are added to ``bad``, by record number from 0."""
     from pyarrow import csv as arrow_csv

@@ -13,17 +13,17 @@ from functools import cache
 
 import numpy as np
 
-from lnnkit.data.source import Fault
+from lnnkit.data.source import DataFault
 
 _BLOCK = 1 << 20  # bytes; 300,000 rows take 83 to 101 CPU ms from 2^18 to 2^22, which is noise
 _FILLED = re.compile(rb"[^\r\n]")
 
-UNCLOSED = Fault("bad-row", "a quote opens here that never closes; nothing after it is read", 'write a quote as ""')
-STRAY = Fault("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
+UNCLOSED = DataFault("bad-row", "a quote opens here that never closes; nothing after it is read", 'write a quote as ""')
+STRAY = DataFault("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TextLayout:
     """The delimiter of a text, one ASCII character, and whether values may be quoted."""
 
     delimiter: str
@@ -65,7 +65,9 @@ class Text:
         return np.frombuffer(self.held, np.uint8, offset=self.start)
 
 
-def record_lines(text: Text, records: int, first: int, layout: Layout) -> tuple[np.ndarray, dict[int, Fault]] | None:
+def record_lines(
+    text: Text, records: int, first: int, layout: TextLayout
+) -> tuple[np.ndarray, dict[int, DataFault]] | None:
     """The line of each of ``records`` records, where ``text`` starts at line ``first``, and the faulty records by
     index; None if the records cannot be determined."""
     quoting = layout.quoting and text.holds(b'"')
@@ -74,7 +76,7 @@ def record_lines(text: Text, records: int, first: int, layout: Layout) -> tuple[
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, ends = _line_ends(text)
     begins = ends > starts  # lines that begin a record: at first all that are not blank
-    faults: dict[int, Fault] = {}
+    faults: dict[int, DataFault] = {}
     if strange:
         faults = dict(_join_quoted(text, starts, begins, record(layout.delimiter)))
     elif quoting:
@@ -131,10 +133,10 @@ def doubtful(text: Text, delimiter: int) -> bool:
 
 def _join_quoted(
     text: Text, starts: np.ndarray, begins: np.ndarray, pattern: re.Pattern[bytes]
-) -> list[tuple[int, Fault]]:
+) -> list[tuple[int, DataFault]]:
     """Remove from ``begins`` the lines inside quoted values; returns the faulty records by line."""
     quotes = np.flatnonzero(text.codes() == 34)
-    faults: list[tuple[int, Fault]] = []
+    faults: list[tuple[int, DataFault]] = []
     done = 0
     for line in np.unique(np.searchsorted(starts, quotes, "right") - 1).tolist():
         start = int(starts[line])

@@ -18,7 +18,7 @@ from lnnkit.data.readers.frames import UNNAMED_INDEX
 from lnnkit.data.source import RawTable, Unreadable, in_utf8, read_source
 from lnnkit.syntax import ast
 
-Key = tuple[Path, ast.Table]
+SheetKey = tuple[Path, ast.Table]
 
 
 class Sheets:
@@ -28,9 +28,9 @@ class Sheets:
     of them is `done`; any other is dropped at once.
     """
 
-    def __init__(self, expected: Iterable[Key] = ()) -> None:
+    def __init__(self, expected: Iterable[SheetKey] = ()) -> None:
         self._left = Counter(expected)
-        self._open: dict[Key, Sheet] = {}
+        self._open: dict[SheetKey, Sheet] = {}
 
     def sheet(self, table: ast.Table, base: Path) -> Sheet:
         """The sheet of a table whose path is relative to ``base``; raises ``Unreadable``, which is not cached."""
@@ -62,7 +62,7 @@ def opened(raw: RawTable, header: bool, delimiter: str | None, encoding: str | N
     return _open_parquet(raw) if raw.format == "parquet" else _open_json_lines(raw)
 
 
-def key_of(table: ast.Table, base: Path) -> Key:
+def key_of(table: ast.Table, base: Path) -> SheetKey:
     """What statements share that read the same cells."""
     return base / table.path, replace(
         table, path="", columns=None, where=(), missing=(), decimal=".", trim=False, trust=None

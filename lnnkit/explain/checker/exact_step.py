@@ -29,7 +29,7 @@ _MILLISECONDS = 20_000
 
 
 @dataclass(frozen=True)
-class Completed:
+class CompletedAtom:
     """A completed ``atom``: it is the least truth for which the ``instances`` of its rules hold, each with its lower
     truth."""
 
@@ -271,7 +271,7 @@ def objection(
     bound: float,
     encoding: SolverEncoding,
     stated: Mapping[Form, Box],
-    completed: Sequence[Completed],
+    completed: Sequence[CompletedAtom],
 ) -> str | None:
     """Why the bound does not follow from what is read by the ``encoding``, bounds ``stated`` for formulas, and
     ``completed`` atoms together; None if it does."""
@@ -296,7 +296,7 @@ def objection(
     return "a world of its premises has another truth" if found == "sat" else "the solver could not tell in time"
 
 
-def _definition(encoding: SolverEncoding, completed: Completed) -> list[Z3]:
+def _definition(encoding: SolverEncoding, completed: CompletedAtom) -> list[Z3]:
     """The constraint that the atom is the least truth for which its rules hold; None where this is not supported."""
     needs = [_need(encoding, rule, lower) for rule, lower in completed.instances]
     if any(need is None for need in needs):

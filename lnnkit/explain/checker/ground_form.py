@@ -32,7 +32,7 @@ class Free:
     name: str
 
 
-Term = str | Slot | Free
+GroundTerm = str | Slot | Free
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Form:
 
     kind: str
     name: str = ""
-    terms: tuple[Term, ...] = ()
+    terms: tuple[GroundTerm, ...] = ()
     operands: tuple[Form, ...] = ()
     weights: tuple[float, ...] = ()
     bias: float = 1.0
@@ -67,7 +67,7 @@ def form_of(
     in ``numbers`` are declared as numbers: in a comparison, any other name is an entity."""
     scope = scope or {}
 
-    def term(argument: ast.Argument) -> Term:
+    def term(argument: ast.Argument) -> GroundTerm:
         if isinstance(argument, ast.Constant):
             return argument.text
         return scope.get(argument.name) or bindings.get(argument.name) or Free(argument.name)
@@ -163,7 +163,7 @@ def about(form: Form, entities: Mapping[Free, str]) -> Form:
     return _replaced(form, lambda term, _: entities.get(term, term) if isinstance(term, Free) else term, 0)
 
 
-def _replaced(form: Form, put: Callable[[Term, int], Term], around: int) -> Form:
+def _replaced(form: Form, put: Callable[[GroundTerm, int], GroundTerm], around: int) -> Form:
     """A form with each term replaced, ``around`` being the number of enclosing quantifiers."""
     if form.operands:
         inside = around + (form.kind in ("forall", "exists"))
@@ -218,7 +218,7 @@ def _is_entity(operand: ast.Expression, numbers: Collection[str]) -> bool:
     return isinstance(operand, ast.Entity)
 
 
-def _entity(operand: ast.Expression, term: Callable[[ast.Argument], Term]) -> Term:
+def _entity(operand: ast.Expression, term: Callable[[ast.Argument], GroundTerm]) -> GroundTerm:
     match operand:
         case ast.Entity():
             return operand.text
@@ -248,7 +248,7 @@ def _number(value: object, default: float = 1.0) -> float:
 
 def covers(pattern: Form, form: Form) -> bool:
     """Whether the pattern, whose free variables stand for any entity, subsumes the form."""
-    seen: dict[Term, Term] = {}
+    seen: dict[GroundTerm, GroundTerm] = {}
 
     def fits(one: Form, other: Form) -> bool:
         if (one.kind, one.name, one.weights, one.bias, one.count) != (

@@ -18,7 +18,7 @@ Box = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class InstanceNode:
     """A node of an instance, with quantifiers expanded into rows. ``form`` is its formula; rows for all other entities,
     which may be ``optional``, use reserved names. A node that is ``read`` has bounds of its own beside those of its
     operands."""
@@ -34,7 +34,7 @@ class Tree:
     """Nodes, operands first. Nodes at the places ``unknown`` are treated as unknown, whatever the bounds of them or of
     their operands."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[InstanceNode]
     unknown: Set[int] = frozenset()
 
     @property
@@ -171,7 +171,7 @@ def _below(tree: Tree, start: int) -> set[int]:
     return found
 
 
-def _made(node: Node, operands: Sequence[Bounds]) -> Bounds:
+def _made(node: InstanceNode, operands: Sequence[Bounds]) -> Bounds:
     form = node.form
     match form.kind:
         case "true" | "false":
@@ -190,7 +190,7 @@ def _made(node: Node, operands: Sequence[Bounds]) -> Bounds:
     return logic_named(form.name).up(form.kind, operands, form.weights, form.bias)
 
 
-def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
+def _left(node: InstanceNode, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
     form = node.form
     match form.kind:
         case "not":
@@ -211,7 +211,7 @@ def _left(node: Node, box: Bounds, operands: Sequence[Bounds]) -> Inverse:
     return logic_named(form.name).down(form.kind, box, operands, form.weights, form.bias)
 
 
-def _rows(node: Node, operands: Sequence[Bounds]) -> tuple[Bounds, Array]:
+def _rows(node: InstanceNode, operands: Sequence[Bounds]) -> tuple[Bounds, Array]:
     """The rows of a quantifier; an optional row may be missing."""
     lower = np.concatenate([o.lower for o in operands]) if operands else np.empty(0, dtype=np.float64)
     upper = np.concatenate([o.upper for o in operands]) if operands else np.empty(0, dtype=np.float64)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import Assertion
-from lnnkit.explain.checker.exact_step import Completed, SolverEncoding, objection
+from lnnkit.explain.checker.exact_step import CompletedAtom, SolverEncoding, objection
 from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, leaves, truth_of
 from lnnkit.explain.checker.instance_evaluation import (
     OTHER,
     Box,
-    Node,
+    InstanceNode,
     Tree,
     downward,
     heads,
@@ -22,7 +22,7 @@ from lnnkit.explain.checker.instance_evaluation import (
     parts,
     upward,
 )
-from lnnkit.explain.checker.proof_world import Fault, World, demand
+from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 
 _EPS = 1e-9  # tolerance of a truth: rounding in double precision, also of proofs written and read again
@@ -36,7 +36,7 @@ class _Known:
     blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None]] = field(default_factory=list)
 
 
-def faults(proof: Proof, world: World) -> list[str]:
+def faults(proof: Proof, world: ProofWorld) -> list[str]:
     """The faults of a proof; empty if it holds."""
     found: list[str] = []
     for step in proof.steps:
@@ -48,16 +48,16 @@ def faults(proof: Proof, world: World) -> list[str]:
     return found
 
 
-def fault(step: Step, proof: Proof, world: World) -> str | None:
+def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
     """Why a step does not follow from its premises; None if it does."""
     try:
         _check(step, proof, world)
-    except Fault as problem:
+    except InvalidStep as problem:
         return str(problem)
     return None
 
 
-def _check(step: Step, proof: Proof, world: World) -> None:
+def _check(step: Step, proof: Proof, world: ProofWorld) -> None:
     match step.reason:
         case "open":
             low, high = _unknown(world.form(step.conclusion), world)
@@ -71,11 +71,11 @@ def _check(step: Step, proof: Proof, world: World) -> None:
         case "completed":
             _completed(step, proof, world)
         case "statement" | "neuron":
-            demand(_within(step, _Instance(step, proof, world).box()), "the premises do not give it")
+            demand(_within(step, _PreparedInstance(step, proof, world).box()), "the premises do not give it")
         case "exact":
             _exact(step, proof, world)
         case "contradiction":
-            demand(_Instance(step, proof, world).contradictory(), "the instance can be satisfied")
+            demand(_PreparedInstance(step, proof, world).contradictory(), "the instance can be satisfied")
 
 
 def _within(step: Step, box: Box) -> bool:
@@ -83,7 +83,7 @@ def _within(step: Step, box: Box) -> bool:
     return box[0] >= step.bound - slack if step.side == "lower" else box[1] <= step.bound + slack
 
 
-def _unknown(form: Form, world: World) -> Box:
+def _unknown(form: Form, world: ProofWorld) -> Box:
     """The bounds of a formula, or a number, about which nothing is stated."""
     number = form.kind == "term" or (form.kind == "atom" and world.program.predicates[form.name].numeric)
     return (-math.inf, math.inf) if number else (0.0, 1.0)
@@ -92,7 +92,7 @@ def _unknown(form: Form, world: World) -> Box:
 # --- leaves -----------------------------------------------------------------------------------------------------------
 
 
-def _stands(step: Step, world: World) -> bool:
+def _stands(step: Step, world: ProofWorld) -> bool:
     form = world.form(step.conclusion)
     assert step.given is not None
     end = step.given.end(SIDES.index(step.side))
@@ -100,7 +100,7 @@ def _stands(step: Step, world: World) -> bool:
     return near and step.given in world.origins.of(form.name, form.entities)
 
 
-def _closed(step: Step, world: World) -> None:
+def _closed(step: Step, world: ProofWorld) -> None:
     form = world.form(step.conclusion)
     closed = form.kind == "atom" and world.program.predicates[form.name].closed
     closed = closed and (not world.derived(form.name) or world.lacks(form))
@@ -109,7 +109,7 @@ def _closed(step: Step, world: World) -> None:
         demand(not world.origins.of(form.name, form.entities), "there is a fact")
 
 
-def _stated(step: Step, world: World) -> None:
+def _stated(step: Step, world: ProofWorld) -> None:
     assert step.statement is not None
     demand(world.states(step.statement), "the program has no such statement")
     own, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
@@ -123,10 +123,10 @@ def _stated(step: Step, world: World) -> None:
 # --- instances --------------------------------------------------------------------------------------------------------
 
 
-class _Instance:
+class _PreparedInstance:
     """The instance of a step, prepared for evaluation."""
 
-    def __init__(self, step: Step, proof: Proof, world: World) -> None:
+    def __init__(self, step: Step, proof: Proof, world: ProofWorld) -> None:
         form, self._truth = _instance(step, world)
         self._step, self._proof, self._world = step, proof, world
         self._known = known = _known(step, proof, world)
@@ -170,7 +170,7 @@ class _Instance:
         return [] if empty else [(boxes[p].lower.item(), boxes[p].upper.item()) for p in places]
 
 
-def _instance(step: Step, world: World) -> tuple[Form, Box]:
+def _instance(step: Step, world: ProofWorld) -> tuple[Form, Box]:
     """The instance of a step, and its truth: that of its statement in the program."""
     assert step.formula is not None
     form = world.form(step.formula)
@@ -181,7 +181,7 @@ def _instance(step: Step, world: World) -> tuple[Form, Box]:
     return form, truth_of(step.statement, world.starts)
 
 
-def _known(step: Step, proof: Proof, world: World) -> _Known:
+def _known(step: Step, proof: Proof, world: ProofWorld) -> _Known:
     known = _Known()
     for premise in step.premises:
         base = proof.steps[premise.step]
@@ -196,7 +196,7 @@ def _known(step: Step, proof: Proof, world: World) -> _Known:
     return known
 
 
-def _read(form: Form, known: _Known, world: World) -> Box:
+def _read(form: Form, known: _Known, world: ProofWorld) -> Box:
     """The bounds of a formula from the premises."""
     found = known.exact.get(form)
     if found is not None:
@@ -217,7 +217,7 @@ def _read(form: Form, known: _Known, world: World) -> Box:
     return _unknown(form, world)
 
 
-def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool) -> Tree:
+def _tree(form: Form, known: _Known, world: ProofWorld, target: Form, *, asked: bool) -> Tree:
     """The instance with a row for each entity that a premise, the target or the instance names, and one for all others.
     In a formula that is ``asked`` for, comparisons without a premise are evaluated from their numbers."""
     named = {t for f in (form, target, *known.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
@@ -226,7 +226,7 @@ def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool)
         named |= {entity for entities in excepted or () for entity in entities}
         if excepted is None:  # Facts outside a blanket conclusion read as unknown.
             named |= world.origins.entities(pattern.name) if pattern.kind == "atom" else set()
-    nodes: list[Node] = []
+    nodes: list[InstanceNode] = []
 
     def add(part: Form, depth: int) -> int:
         operands: list[int] = []
@@ -243,14 +243,16 @@ def _tree(form: Form, known: _Known, world: World, target: Form, *, asked: bool)
                 optional.append(may)
         else:
             operands = [add(operand, depth) for operand in part.operands]
-        nodes.append(Node(part, tuple(operands), tuple(optional), read))
+        nodes.append(InstanceNode(part, tuple(operands), tuple(optional), read))
         return len(nodes) - 1
 
     add(form, 0)
     return Tree(nodes)
 
 
-def _assignments(quantifier: Form, depth: int, named: set[str], world: World) -> Iterator[tuple[tuple[str, ...], bool]]:
+def _assignments(
+    quantifier: Form, depth: int, named: set[str], world: ProofWorld
+) -> Iterator[tuple[tuple[str, ...], bool]]:
     """The rows of a quantifier, and whether each may be missing."""
     choices: list[list[tuple[str, bool]]] = []
     for place, name in enumerate(bound_sorts(quantifier, world.program.predicates)):
@@ -269,7 +271,7 @@ def _assignments(quantifier: Form, depth: int, named: set[str], world: World) ->
 # --- exact steps ------------------------------------------------------------------------------------------------------
 
 
-def _exact(step: Step, proof: Proof, world: World) -> None:
+def _exact(step: Step, proof: Proof, world: ProofWorld) -> None:
     """Premises are checked as steps of their own; the solver receives their conclusions and nothing else."""
     known = _known(step, proof, world)
     stated = {form: box for form, box in known.exact.items() if form.kind != "atom"}
@@ -282,8 +284,8 @@ def _exact(step: Step, proof: Proof, world: World) -> None:
     demand(problem is None, str(problem))
 
 
-def defined(atom: Form, world: World) -> Completed:
-    """A completed atom with the instances of all its rules. Raises `Fault` if the rules do not determine it."""
+def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
+    """A completed atom with the instances of all its rules. Raises `InvalidStep` if the rules do not determine it."""
     given = world.origins.of(atom.name, atom.entities)
     demand(world.derived(atom.name) and not world.lacks(atom) and not given, f"no rule completes {atom.name}")
     found: dict[tuple[Form, float], None] = {}
@@ -297,13 +299,13 @@ def defined(atom: Form, world: World) -> Completed:
         statements.append(rule.statement)
         for bindings in rule.unified(atom, world):
             found[world.instance(rule.statement, bindings), lower] = None
-    return Completed(atom, statements, list(found))
+    return CompletedAtom(atom, statements, list(found))
 
 
 # --- completed predicates ---------------------------------------------------------------------------------------------
 
 
-def _completed(step: Step, proof: Proof, world: World) -> None:
+def _completed(step: Step, proof: Proof, world: ProofWorld) -> None:
     """Check that no instance of a rule with the atom as head requires more than its bound."""
     form = world.form(step.conclusion)
     demand(world.derived(form.name), "no rule completes the predicate")

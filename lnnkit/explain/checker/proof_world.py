@@ -15,25 +15,25 @@ from lnnkit.syntax import ast
 _MOST = 100_000  # assignments of one rule's variables: a proof that would need more is reported as not verified
 
 
-class Fault(Exception):
+class InvalidStep(Exception):
     """A step does not hold."""
 
 
 def demand(holds: bool, otherwise: str) -> None:
-    """Raise `Fault` unless this holds."""
+    """Raise `InvalidStep` unless this holds."""
     if not holds:
-        raise Fault(otherwise)
+        raise InvalidStep(otherwise)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleConjunct:
     """A ``statement`` as a ``whole``, with a ``conjunct`` of its consequent."""
 
     statement: Assertion
     whole: Form
     conjunct: Form
 
-    def unified(self, form: Form, world: World) -> Iterator[dict[str, str]]:
+    def unified(self, form: Form, world: ProofWorld) -> Iterator[dict[str, str]]:
         """The assignments of its free variables that unify its conjunct with an atom."""
         bound: dict[str, str] = {}
         for own, term in zip(self.conjunct.terms, form.terms, strict=True):
@@ -49,7 +49,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class World:
+class ProofWorld:
     """The context of a proof: the program, the entities of each sort, the facts by atom, and the values of learnable
     names."""
 
@@ -79,16 +79,16 @@ class World:
         return frozenset(map(id, self.program.assertions))
 
     @cached_property
-    def _rules(self) -> Mapping[str, Sequence[Rule]]:
-        found: dict[str, list[Rule]] = {}
+    def _rules(self) -> Mapping[str, Sequence[RuleConjunct]]:
+        found: dict[str, list[RuleConjunct]] = {}
         for statement in self.program.assertions:
             whole = self.instance(statement, {})
             for conjunct in consequents(whole):
                 if conjunct.kind == "atom":
-                    found.setdefault(conjunct.name, []).append(Rule(statement, whole, conjunct))
+                    found.setdefault(conjunct.name, []).append(RuleConjunct(statement, whole, conjunct))
         return found
 
-    def rules(self, predicate: str) -> Sequence[Rule]:
+    def rules(self, predicate: str) -> Sequence[RuleConjunct]:
         """The statements that conclude atoms of a predicate, once for each."""
         return self._rules.get(predicate, ())
 

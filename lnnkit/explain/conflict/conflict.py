@@ -12,10 +12,10 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.checker.proof_world import World
+from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.conflict.repairs import (
+    ConflictMember,
     Inconsistent,
-    Member,
     Repair,
     StatedFact,
     StatedRule,
@@ -25,7 +25,7 @@ from lnnkit.explain.conflict.repairs import (
     with_others,
 )
 from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.proof import Given, Proof, Step
+from lnnkit.explain.proof.proof import GivenFact, Proof, Step
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.formula.unfolding import unfold
@@ -46,10 +46,10 @@ class Conflict:
 
     contradiction: Contradiction
     explanation: Explanation
-    members: tuple[Member, ...]
+    members: tuple[ConflictMember, ...]
     _inconsistent: Inconsistent = field(repr=False)
     _range: Callable[[str], float] = field(repr=False)
-    _stated: Callable[[str, Sequence[str]], Sequence[Given]] = field(repr=False)
+    _stated: Callable[[str, Sequence[str]], Sequence[GivenFact]] = field(repr=False)
     is_minimal: bool = False
 
     @property
@@ -109,7 +109,7 @@ def conflicts(
     fixpoint: Fixpoint,
     ticks: Sequence[int],
     prover: Prover,
-    world: World,
+    world: ProofWorld,
     inconsistent: Inconsistent,
     most: int,
     fits: Fits,
@@ -164,7 +164,7 @@ def _repeated(prepared: Prepared, batch: int, rows: Array) -> Iterator[int]:
             yield from set(mine.tolist()) - set(mine.take(first).tolist())
 
 
-def _members(proof: Proof, program: CheckedProgram) -> tuple[Member, ...]:
+def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...]:
     """The facts and statements of a proof, without repetition: facts in the order of files and rows, then
     statements."""
     facts: dict[object, StatedFact] = {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.check.program import CheckedProgram, Fact, SameEntity
 from lnnkit.check.walk import nodes
 from lnnkit.data.column import EntityColumn
-from lnnkit.explain.conflict.repairs import Loosened, Member, StatedFact, StatedRule, bounds_of
+from lnnkit.explain.conflict.repairs import ConflictMember, Loosened, StatedFact, StatedRule, bounds_of
 from lnnkit.explain.provenance.fact_sources import FactSources, fact_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
@@ -61,7 +61,7 @@ def without_rows(table: FactTable, rows: set[int]) -> FactTable:
     return replace(table, columns=columns, lower=table.lower[keep], upper=table.upper[keep], rows=table.rows[keep])
 
 
-def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | None) -> CheckedProgram:
+def alone(program: CheckedProgram, members: Sequence[ConflictMember], loose: Loosened | None) -> CheckedProgram:
     """The program of these facts and statements only, one of them weakened. Its other facts are kept without bounds,
     since they introduce entities."""
     completed = frozenset[str]().union(*program.strata)
@@ -102,7 +102,7 @@ def alone(program: CheckedProgram, members: Sequence[Member], loose: Loosened | 
     )
 
 
-def without(program: CheckedProgram, members: Sequence[Member]) -> CheckedProgram:
+def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> CheckedProgram:
     """The program without some facts and statements; the entities that the facts name stay known."""
     facts = [each for each in members if isinstance(each, StatedFact)]
     places = {(each.predicate, each.arguments, each.given.file, each.given.row) for each in facts}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lnnkit.check.program import CheckedProgram
 from lnnkit.explain.conflict.conflict import Conflict
 from lnnkit.explain.conflict.program_variants import without
-from lnnkit.explain.conflict.repairs import DEARER, Member, StatedFact, StatedRule
+from lnnkit.explain.conflict.repairs import DEARER, ConflictMember, StatedFact, StatedRule
 from lnnkit.explain.proof.proof_text import format_bound
 from lnnkit.outcome import Contradiction
 
@@ -28,7 +28,7 @@ class RepairSet:
 
     about: str
     count: int
-    members: tuple[Member, ...]
+    members: tuple[ConflictMember, ...]
     cost: float
     left: int = 0
 
@@ -58,8 +58,8 @@ def kind_of(found: Contradiction) -> Kind:
 def repair_set(program: CheckedProgram, kind: Kind, count: int, find: Find) -> RepairSet:
     """The cheapest set that meets every conflict of a kind. Conflicts are looked for where the set so far is left out,
     until there are none."""
-    met: list[Sequence[Member]] = []
-    chosen: tuple[Member, ...] = ()
+    met: list[Sequence[ConflictMember]] = []
+    chosen: tuple[ConflictMember, ...] = ()
     left: Sequence[Conflict] = find(program, kind)
     for _ in range(_ROUNDS):
         met += [each.minimal().members for each in left]
@@ -71,14 +71,14 @@ def repair_set(program: CheckedProgram, kind: Kind, count: int, find: Find) -> R
     return RepairSet(about, count, chosen, sum(map(cost, chosen)), len(left))
 
 
-def cost(member: Member) -> float:
+def cost(member: ConflictMember) -> float:
     """What it costs to leave a member out."""
     if isinstance(member, StatedFact):
         return DEARER["fact"] * member.given.trust
     return DEARER[member.statement.kind]
 
 
-def smallest(sets: Sequence[Collection[Member]]) -> tuple[Member, ...]:
+def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember, ...]:
     """The cheapest members of which each set has one; at equal cost those with the fewest rules, then the fewest, then
     the first. Sets that share no member are looked at apart."""
     members = sorted({_place(each): each for some in sets for each in some}.values(), key=_order)
@@ -136,11 +136,11 @@ def _disjoint(sets: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
             yield some
 
 
-def _order(member: Member) -> tuple[object, ...]:
+def _order(member: ConflictMember) -> tuple[object, ...]:
     return cost(member), _place(member)
 
 
-def _place(member: Member) -> tuple[object, ...]:
+def _place(member: ConflictMember) -> tuple[object, ...]:
     """Facts first, by file and row."""
     if isinstance(member, StatedFact):
         return 0, member.given.file, member.given.row, member.predicate, member.arguments, member.given.text

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import truth_of
-from lnnkit.explain.proof.proof import Given
+from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.explain.proof.proof_text import format_bound
 from lnnkit.markup.html_table import Listing
 
@@ -25,7 +25,7 @@ class StatedFact:
 
     predicate: str
     arguments: tuple[str, ...]
-    given: Given
+    given: GivenFact
     numeric: bool = False
 
     @property
@@ -52,26 +52,28 @@ class StatedRule:
         return "   ".join(self.parts)
 
 
-Member = StatedFact | StatedRule
+ConflictMember = StatedFact | StatedRule
 
 
 class Inconsistent(Protocol):
     """Whether a program of these members alone, one of them weakened, is contradictory. Slow convergence to a
     contradiction is followed for a bounded number of rounds; if ``thoroughly``, several times as many."""
 
-    def __call__(self, members: Sequence[Member], loose: Loosened | None, *, thoroughly: bool = False) -> bool: ...
+    def __call__(
+        self, members: Sequence[ConflictMember], loose: Loosened | None, *, thoroughly: bool = False
+    ) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Loosened:
     """A member whose bounds are weakened to these."""
 
-    member: Member
+    member: ConflictMember
     lower: float
     upper: float
 
 
-def bounds_of(member: Member) -> tuple[float, float]:
+def bounds_of(member: ConflictMember) -> tuple[float, float]:
     """The bounds that a member asserts."""
     if isinstance(member, StatedFact):
         return member.given.lower, member.given.upper
@@ -82,11 +84,11 @@ def bounds_of(member: Member) -> tuple[float, float]:
 class Repair:
     """A repair: with ``member`` weakened to ``lower`` and ``upper``, the conflict disappears."""
 
-    member: Member
+    member: ConflictMember
     lower: float
     upper: float
     cost: float
-    others: tuple[Given, ...] = ()
+    others: tuple[GivenFact, ...] = ()
 
     @property
     def trust(self) -> float:
@@ -135,7 +137,7 @@ def repairs_listed(found: Sequence[Repair]) -> Listing[Repair]:
     return Listing(found, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
 
-def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[Given]]) -> Repair:
+def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[GivenFact]]) -> Repair:
     """A repair of a fact, with the other facts ``stated`` about its atom that have to be weakened too."""
     if not isinstance(found.member, StatedFact):
         return found
@@ -149,7 +151,10 @@ def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[G
 
 
 def repair(
-    members: Sequence[Member], member: Member, inconsistent: Inconsistent, range_of: Callable[[str], float]
+    members: Sequence[ConflictMember],
+    member: ConflictMember,
+    inconsistent: Inconsistent,
+    range_of: Callable[[str], float],
 ) -> Repair:
     """The least weakening of one of the members of a minimal conflict. ``range_of`` gives the known range of a
     number."""
@@ -186,7 +191,9 @@ def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:
     return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
 
 
-def _of_number(members: Sequence[Member], member: StatedFact, inconsistent: Inconsistent, known: float) -> Repair:
+def _of_number(
+    members: Sequence[ConflictMember], member: StatedFact, inconsistent: Inconsistent, known: float
+) -> Repair:
     """A number is widened on one side, by the least distance; if neither side suffices, it is removed. To widen it by
     its ``known`` range, or farther, costs as much as to remove it."""
     own = bounds_of(member)

@@ -12,8 +12,8 @@ from lnnkit.analysis.needs import Literal
 from lnnkit.check.program import Assertion
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.nearest_instances import nearest
-from lnnkit.explain.missing.premise_improvement import PremiseImprovement, Wanted
-from lnnkit.explain.missing.unmet_premises import Instance, UnmetPremises, known_numbers, unsettled
+from lnnkit.explain.missing.premise_improvement import ImprovablePremise, PremiseImprovement
+from lnnkit.explain.missing.unmet_premises import ExaminedInstance, UnmetPremises, known_numbers, unsettled
 from lnnkit.explain.missing.verified_ways import Added, chosen, followed
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import SIDES
@@ -26,8 +26,8 @@ from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
-Row = tuple[int, ...]  # entities
-Pattern = tuple[str, tuple[int | None, ...]]  # a predicate, and entities, None for any
+EntityRow = tuple[int, ...]  # entities
+AtomPattern = tuple[str, tuple[int | None, ...]]  # a predicate, and entities, None for any
 # Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
 # Instances of one statement. For two atoms of a rule with five premises 2, 5, 10 and 20 take 1.2, 2.9, 5.7 and 9.9 s,
 # and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)
@@ -135,21 +135,26 @@ class MissingPremises:
 
     def _instance(
         self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bindings: Mapping[int, int]
-    ) -> Instance:
+    ) -> ExaminedInstance:
         """One instance, without the rows of quantifiers that do not matter."""
         free = frozenset(formula.blocks[0].variables) - set(bindings)
         own = self._row(formula.neurons[leaf].source, arguments)
         view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
         view = unsettled(view, self._prepared.state, own, _raised(formula, self._ends(formula, leaf, side)))
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
-        return Instance(view, leaf, own, known, free)
+        return ExaminedInstance(view, leaf, own, known, free)
 
     def _ends(self, formula: Formula, leaf: int, side: int) -> list[tuple[int, int]]:
         """The other leaves, each with its side, by which a formula moves one side of a leaf."""
         return [(each.leaf, int(each.end == "upper")) for each in Polarity(formula).reads(leaf, SIDES[side])]
 
     def _nearest(
-        self, formula: Formula, leaf: int, side: int, bindings: Mapping[int, int], met: dict[Pattern, list[Row]]
+        self,
+        formula: Formula,
+        leaf: int,
+        side: int,
+        bindings: Mapping[int, int],
+        met: dict[AtomPattern, list[EntityRow]],
     ) -> list[dict[int, int]]:
         """The instances of a formula that are nearest to moving a leaf. Variables that only an atom of a derived closed
         predicate would bind take the entities for which its rules are nearest."""
@@ -166,7 +171,7 @@ class MissingPremises:
         return list(found.values())
 
     def _filling(
-        self, formula: Formula, leaf: int, bindings: Mapping[int, int], met: dict[Pattern, list[Row]]
+        self, formula: Formula, leaf: int, bindings: Mapping[int, int], met: dict[AtomPattern, list[EntityRow]]
     ) -> Iterator[dict[int, int]]:
         """Entities for the unbound variables of a derived atom. ``met`` has the rows of the patterns asked so far."""
         neuron, index = formula.neurons[leaf], self._grounding.domain.index
@@ -196,7 +201,7 @@ class MissingPremises:
         """The formulas that define a predicate, each with its head."""
         return [(each, leaf) for each in self._formulas for leaf in each.heads if each.neurons[leaf].source == source]
 
-    def _by_instance(self, instance: Instance, side: int, bound: float, goal: float) -> Iterator[Way]:
+    def _by_instance(self, instance: ExaminedInstance, side: int, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
         neurons = instance.view.formula.neurons
         attempt = self._attempt(instance, side, goal)
@@ -211,7 +216,7 @@ class MissingPremises:
                 return
             attempt = replace(attempt, wanted=[each for each in attempt.wanted if id(each) not in inner])
 
-    def _attempt(self, instance: Instance, side: int, goal: float) -> PremiseImprovement:
+    def _attempt(self, instance: ExaminedInstance, side: int, goal: float) -> PremiseImprovement:
         """The way by one instance. If an equivalence reads both ends of an operand, use the one that leads further; use
         only the nearest rows of quantifiers if they lead as far as all."""
         reads, ends = self._premises.reads(instance), self._ends(instance.view.formula, instance.target, side)
@@ -228,7 +233,7 @@ class MissingPremises:
         far_enough = not instance.view.has_rows or tightness(near) >= _signed(goal, side)
         return near if far_enough else max(near, through(None), key=tightness)
 
-    def _way(self, instance: Instance, reach: float, least: Sequence[tuple[Wanted, float]]) -> Way:
+    def _way(self, instance: ExaminedInstance, reach: float, least: Sequence[tuple[ImprovablePremise, float]]) -> Way:
         formula = instance.view.formula
         assert formula.root is not None and isinstance(formula.root.origin, Assertion)
         names = formula.root.variables
@@ -240,7 +245,7 @@ class MissingPremises:
         heads = instance.target in formula.heads
         return Way(formula.root.origin, said, reach, missing, free, concludes=heads)
 
-    def _missing(self, formula: Formula, wanted: Wanted, needed: float) -> Missing:
+    def _missing(self, formula: Formula, wanted: ImprovablePremise, needed: float) -> Missing:
         source = formula.neurons[wanted.leaf].source
         about = self._wording.pattern(formula, wanted.leaf, wanted.named)
         missing = self._wording.conclusion(source, about)

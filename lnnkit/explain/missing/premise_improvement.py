@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.ground_text import Argument
-from lnnkit.explain.provenance.instance_view import InstanceView, Read
+from lnnkit.explain.provenance.instance_view import EndRead, InstanceView
 from lnnkit.logic.bounds import Bounds
 
 _GRID, _FINER = 33, 4  # each refinement divides the interval by 32: the fourth finds a truth to 1e-6
@@ -27,7 +27,7 @@ _CELLS = 1 << 20  # rows of leaves evaluated at once, a limit of memory: with 2 
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ImprovablePremise:
     """A premise that could be improved: all reads of its atom, at some places of a leaf. ``named`` are the entities of
     variables there, ``alike`` the places of each leaf at which the same atom is read."""
 
@@ -54,8 +54,8 @@ class PremiseImprovement:
     view: InstanceView
     leaf: int
     side: int
-    reads: Sequence[Read]
-    wanted: Sequence[Wanted]
+    reads: Sequence[EndRead]
+    wanted: Sequence[ImprovablePremise]
 
     def best(self) -> float:
         """The best bound that it proposes with all premises improved to any degree: more may contradict what is
@@ -63,13 +63,13 @@ class PremiseImprovement:
         got = self._at_once(self.wanted, self._degrees)
         return max(got) if self.side == 0 else min(got)
 
-    def least(self, reach: float, eps: float) -> list[tuple[Wanted, float]]:
+    def least(self, reach: float, eps: float) -> list[tuple[ImprovablePremise, float]]:
         """A minimal set of premises for this bound, and the least degrees that suffice together."""
 
         def enough(value: float) -> bool:
             return value >= reach - eps if self.side == 0 else value <= reach + eps
 
-        def holds(some: Sequence[Wanted]) -> bool:
+        def holds(some: Sequence[ImprovablePremise]) -> bool:
             return any(enough(value) for some_of in ([1.0], self._degrees) for value in self._at_once(some, some_of))
 
         alone = next(([each] for each in self.wanted[:_ALONE] if holds([each])), None)
@@ -86,7 +86,7 @@ class PremiseImprovement:
         met = np.full(len(needed), _refined(below, self._degrees[first], all_of))
         if len(needed) > _SINGLY:
             return [(each, each.at(degree)) for each, degree in zip(needed, met.tolist(), strict=True)]
-        found: list[tuple[Wanted, float]] = []
+        found: list[tuple[ImprovablePremise, float]] = []
         for number, each in enumerate(needed):
 
             def one_of(degrees: Sequence[float], number: int = number) -> list[bool]:
@@ -103,7 +103,7 @@ class PremiseImprovement:
             found.append((each, least))
         return found
 
-    def _wholly(self, needed: Sequence[Wanted], enough: Callable[[float], bool]) -> bool:
+    def _wholly(self, needed: Sequence[ImprovablePremise], enough: Callable[[float], bool]) -> bool:
         """Whether all are needed, each at full truth: the case of crisp truths, and the cheapest to test."""
         if len(needed) > _SINGLY:
             return False
@@ -126,11 +126,11 @@ class PremiseImprovement:
         passed = sorted(degree for degree in at if 0 < degree < 1)
         return sorted({*even, *passed[:: 1 + len(passed) // _PASSED]})
 
-    def _at_once(self, met: Sequence[Wanted], degrees: Sequence[float]) -> list[float]:
+    def _at_once(self, met: Sequence[ImprovablePremise], degrees: Sequence[float]) -> list[float]:
         """What it proposes with some premises improved, all to the same of these degrees."""
         return self._says(met, np.tile(np.array(degrees)[:, None], (1, len(met))))
 
-    def _says(self, met: Sequence[Wanted], ways: np.ndarray) -> list[float]:
+    def _says(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> list[float]:
         """What it proposes in each of several ``ways`` (n, k): the degrees to which the premises are improved; nothing
         where the instance would be unsatisfiable."""
         found: list[float] = []
@@ -146,7 +146,7 @@ class PremiseImprovement:
         """The leaf values (1, rows) as they are."""
         return self.view.values([self.reads])
 
-    def _improved(self, met: Sequence[Wanted], ways: np.ndarray) -> dict[int, Bounds]:
+    def _improved(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> dict[int, Bounds]:
         """The leaf values with the premises improved; the other bound of each is relaxed."""
         found = {leaf: Bounds(*(np.tile(end, (len(ways), 1)) for end in own)) for leaf, own in self._values.items()}
         if not met:

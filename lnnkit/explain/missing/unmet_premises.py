@@ -11,12 +11,12 @@ import numpy as np
 from lnnkit.arrays import Array
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.missing.premise_improvement import Wanted
+from lnnkit.explain.missing.premise_improvement import ImprovablePremise
 from lnnkit.explain.proof.proof_text import format_bound
 from lnnkit.explain.provenance.bound_sources import END, Reading
 from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
-from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
+from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.graph.lifted import COMPARISON
@@ -29,7 +29,7 @@ _APART = 1e-3  # and the distance of a premise from its goal, at most this, stay
 
 
 @dataclass(frozen=True)
-class Instance:
+class ExaminedInstance:
     """A ``view`` of a formula, examined for what it proposes to a ``target`` leaf, whose atom has row ``own`` (-1:
     none); ``known`` are the entities of its bound variables, the others are ``free``."""
 
@@ -65,10 +65,10 @@ class UnmetPremises:
         self._crossed = prepared.state.crossed.flags(len(prepared.grounding.atoms))
         self._given = prepared.grounding.atoms.flags("given")
 
-    def reads(self, instance: Instance) -> list[Read]:
+    def reads(self, instance: ExaminedInstance) -> list[EndRead]:
         """All that the instance reads at the fixpoint, except the target atom itself."""
         view = instance.view
-        found: list[Read] = []
+        found: list[EndRead] = []
         for leaf in view.formula.leaves:
             if leaf == instance.target:
                 continue
@@ -80,8 +80,8 @@ class UnmetPremises:
         return found
 
     def wanted(
-        self, instance: Instance, reads: Sequence[Read], ends: Sequence[tuple[int, int]], nearest: int | None
-    ) -> list[Wanted]:
+        self, instance: ExaminedInstance, reads: Sequence[EndRead], ends: Sequence[tuple[int, int]], nearest: int | None
+    ) -> list[ImprovablePremise]:
         """The premises that could be improved, those of the nearest rows first, and among them those whose opposite is
         known last. ``nearest``: only the nearest rows of each quantifier."""
         view = instance.view
@@ -97,14 +97,14 @@ class UnmetPremises:
         for number in costs.keys() - {block.parent for block in view.formula.blocks}:
             costs[number][costs[number] == 0] = np.inf  # nothing to improve there
         ranks = row_ranks(view, costs)
-        found: list[tuple[tuple[int, bool], Wanted]] = []
+        found: list[tuple[tuple[int, bool], ImprovablePremise]] = []
         for each in unmet:
             block = neurons[each.leaf].block
             rank = ranks[block - 1] if block else np.zeros(len(view.rows[each.leaf]), np.int64)
             found += self._premises(instance, each, rank, nearest)
         return [premise for _, premise in sorted(found, key=lambda pair: pair[0])]
 
-    def _unmet(self, instance: Instance, reads: Sequence[Read], leaf: int, side: int) -> _Unmet:
+    def _unmet(self, instance: ExaminedInstance, reads: Sequence[EndRead], leaf: int, side: int) -> _Unmet:
         view, rows = instance.view, instance.view.rows[leaf]
         ends = np.stack([np.zeros(len(rows)), np.ones(len(rows))])
         for read in reads:
@@ -119,8 +119,8 @@ class UnmetPremises:
         return _Unmet(leaf, side, places, ends[:, places], gap, excluded[places])
 
     def _premises(
-        self, instance: Instance, unmet: _Unmet, rank: np.ndarray, nearest: int | None
-    ) -> Iterator[tuple[tuple[int, bool], Wanted]]:
+        self, instance: ExaminedInstance, unmet: _Unmet, rank: np.ndarray, nearest: int | None
+    ) -> Iterator[tuple[tuple[int, bool], ImprovablePremise]]:
         view, leaf, side = instance.view, unmet.leaf, unmet.side
         default_row = self._grounding.atoms.tables[view.table(leaf)].default_row
         alone = view.formula.neurons[leaf].arguments
@@ -141,7 +141,7 @@ class UnmetPremises:
             alike = self._alike(instance, leaf, mine, named)
             now, other = float(unmet.ends[side][first]), float(unmet.ends[1 - side][first])
             crossed = bool(self._crossed[int(view.rows[leaf][mine[0]])])
-            premise = Wanted(leaf, mine, named, alike, side, now, other, crossed, float(unmet.gap[first]))
+            premise = ImprovablePremise(leaf, mine, named, alike, side, now, other, crossed, float(unmet.gap[first]))
             yield (min(int(rank[place]) for place in mine), bool(unmet.excluded[first])), premise
 
     def unlisted(self, table: str, side: int, rows: np.ndarray) -> np.ndarray:
@@ -150,16 +150,16 @@ class UnmetPremises:
             return np.zeros(len(rows), bool)
         return ~self._given[rows] | (rows < 0)
 
-    def _uninferred(self, instance: Instance, leaf: int) -> Iterator[Read]:
+    def _uninferred(self, instance: ExaminedInstance, leaf: int) -> Iterator[EndRead]:
         """The truth of a comparison that inference did not evaluate."""
         view, known = instance.view, self._compared(instance, leaf)
         fresh = view.rows[leaf] == self._grounding.atoms.tables[view.table(leaf)].default_row
         for side, ends in enumerate(() if known is None else (known.lower, known.upper)):
             for value in np.unique(ends[fresh]).tolist():
                 places = np.flatnonzero(fresh & (ends == value))
-                yield Read(leaf, tuple(places.tolist()), side, Reading(value, None))
+                yield EndRead(leaf, tuple(places.tolist()), side, Reading(value, None))
 
-    def _compared(self, instance: Instance, leaf: int) -> Compared | None:
+    def _compared(self, instance: ExaminedInstance, leaf: int) -> Compared | None:
         """A comparison at each place; None if the leaf is none, or has variables."""
         view = instance.view
         kind = self._prepared.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
@@ -167,13 +167,13 @@ class UnmetPremises:
             return None
         return compared(self._prepared, view.table(leaf), view.found.arguments(leaf, self._grounding.domain))
 
-    def _named(self, instance: Instance, leaf: int, place: int) -> dict[int, Argument]:
+    def _named(self, instance: ExaminedInstance, leaf: int, place: int) -> dict[int, Argument]:
         """The entities of the variables at a leaf, including quantified ones."""
         own = self._views.named(instance.view, leaf, place) if instance.view.formula.neurons[leaf].block else {}
         return {**instance.known, **own}
 
     def _alike(
-        self, instance: Instance, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]
+        self, instance: ExaminedInstance, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]
     ) -> dict[int, tuple[int, ...]]:
         """The places at which the atom of a leaf is read: these, and those of other leaves of its table."""
         view, index = instance.view, self._grounding.domain.index

@@ -20,15 +20,15 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.proof.quickxplain import minimal_at_once
 from lnnkit.explain.provenance.bound_sources import BoundHistory, BoundSources, Completed, Reading, Unlisted
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
-from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
+from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import tolerance
 
 _MOST = 2000  # instances examined one by one; with more, the explanation says that it is incomplete
 _ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs; 0 to 8 cost alike
-Enough = Callable[[Sequence[Sequence[Read]]], Sequence[bool]]
-_Blanket = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
+Enough = Callable[[Sequence[Sequence[EndRead]]], Sequence[bool]]
+_BlanketAtom = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class CompletionProofs:
                         continue
                     bindings = self._views.unified(formula, head, entities)
                     if bindings is not None:
-                        _Search(self, formula, head, source, own.stop, found).run(bindings)
+                        _InstanceSearch(self, formula, head, source, own.stop, found).run(bindings)
         return found
 
     def excepted(self, table: str, completion: int) -> frozenset[tuple[str, ...]]:
@@ -104,7 +104,7 @@ class CompletionProofs:
         return list(self._grounding.atoms.tables[table].tuples.columns)
 
 
-class _Search:
+class _InstanceSearch:
     """Searches the instances of one rule with one head."""
 
     def __init__(
@@ -132,7 +132,7 @@ class _Search:
         if not free:
             self._found.readings += [(read.reading, self._formula, read.leaf) for read in reads]
             return
-        generators: list[tuple[Sequence[Mapping[int, int]], Read]] = []
+        generators: list[tuple[Sequence[Mapping[int, int]], EndRead]] = []
         for leaf in self._leaves:
             neuron = self._formula.neurons[leaf]
             if neuron.block or not any(a in free for a in neuron.arguments):
@@ -141,7 +141,7 @@ class _Search:
                 default = self._default(leaf, side, bindings)
                 if default.source is None:
                     continue
-                read = Read(leaf, (0,), side, default)
+                read = EndRead(leaf, (0,), side, default)
                 if self._holds(view, [*reads, read]):
                     generators.append((self._matching(leaf, bindings), read))
         if not generators:
@@ -154,7 +154,7 @@ class _Search:
         for more in matching:
             self.run({**bindings, **more})
 
-    def _look(self, bindings: Mapping[int, int]) -> tuple[InstanceView, list[Read]]:
+    def _look(self, bindings: Mapping[int, int]) -> tuple[InstanceView, list[EndRead]]:
         """The instance, and what it reads as far as its variables are bound."""
         generic = self._rules._grounding.domain.generic
         free = {v for v in self._formula.blocks[0].variables if v not in bindings}
@@ -170,15 +170,15 @@ class _Search:
         ]
         return view, reads
 
-    def _holds(self, view: InstanceView, reads: Sequence[Read]) -> bool:
+    def _holds(self, view: InstanceView, reads: Sequence[EndRead]) -> bool:
         return self._hold(view, [reads])[0]
 
-    def _hold(self, view: InstanceView, ways: Sequence[Sequence[Read]]) -> list[bool]:
+    def _hold(self, view: InstanceView, ways: Sequence[Sequence[EndRead]]) -> list[bool]:
         """Whether each of several sets of readings limits the head."""
         least = view.least(view.values(ways), self._head)
         return (least <= self._source.value + self._rules._eps).tolist()
 
-    def _keep(self, view: InstanceView, reads: Sequence[Read]) -> None:
+    def _keep(self, view: InstanceView, reads: Sequence[EndRead]) -> None:
         every = for_every_entity(self._rules._grounding, reads, lambda ways: self._hold(view, ways))
         kept = minimal_at_once(reads, every)
         self._found.readings += [(read.reading, self._formula, read.leaf) for read in kept]
@@ -233,7 +233,7 @@ class _Search:
         return fits, first
 
 
-def for_every_entity(grounding: Grounding, reads: Sequence[Read], enough: Enough) -> Enough:
+def for_every_entity(grounding: Grounding, reads: Sequence[EndRead], enough: Enough) -> Enough:
     """As ``enough``, which tests several subsets of ``reads``, but true only if the reason holds for every entity to
     which the defaults among them apply."""
     blankets = sorted({each for each in map(_blanket, reads) if each and _excepts(grounding, each)}, key=repr)
@@ -242,16 +242,16 @@ def for_every_entity(grounding: Grounding, reads: Sequence[Read], enough: Enough
     if not parts:
         return enough
     bearable = enough([_without(reads, part) for part in parts])
-    lost = [frozenset[_Blanket](), *(part for part, holds in zip(parts, bearable, strict=True) if holds)]
+    lost = [frozenset[_BlanketAtom](), *(part for part, holds in zip(parts, bearable, strict=True) if holds)]
 
-    def every(ways: Sequence[Sequence[Read]]) -> list[bool]:
+    def every(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
         found = enough([_without(way, part) for way in ways for part in lost])
         return [all(found[start : start + len(lost)]) for start in range(0, len(found), len(lost))]
 
     return every
 
 
-def _blanket(read: Read) -> _Blanket | None:
+def _blanket(read: EndRead) -> _BlanketAtom | None:
     match read.reading.source:
         case Unlisted(table, arguments) | Completed(table, arguments):
             return None if all(isinstance(each, str) for each in arguments) else (read.leaf, table, arguments)
@@ -259,11 +259,11 @@ def _blanket(read: Read) -> _Blanket | None:
             return None
 
 
-def _without(reads: Sequence[Read], lost: frozenset[_Blanket]) -> list[Read]:
+def _without(reads: Sequence[EndRead], lost: frozenset[_BlanketAtom]) -> list[EndRead]:
     return [read for read in reads if _blanket(read) not in lost] if lost else list(reads)
 
 
-def _excepts(grounding: Grounding, blanket: _Blanket) -> bool:
+def _excepts(grounding: Grounding, blanket: _BlanketAtom) -> bool:
     """Whether the table has atoms that match the universal conclusion and may have tighter bounds."""
     _, table, arguments = blanket
     own = grounding.atoms.tables[table].tuples

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import finite, format_bounds, state_in_words
 from lnnkit.explain.checker.proof_checker import faults
-from lnnkit.explain.checker.proof_world import World
+from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.proof.proof_text import SIGNS, ProofData, because, claimed, left_out, lines
 from lnnkit.markup.html_tree import TreeLine, tree
@@ -38,7 +38,7 @@ class Explanation(ProofData):
     ``to_html`` gives a self-contained page. ``verify`` recomputes every step from the program's text alone.
     """
 
-    _world: Callable[[], World] | None = field(default=None, repr=False)
+    _world: Callable[[], ProofWorld] | None = field(default=None, repr=False)
 
     def verify(self) -> list[str]:
         """The faults found by the proof checker; empty if the proof holds."""

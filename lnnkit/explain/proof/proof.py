@@ -31,7 +31,7 @@ Reason = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenFact:
     """A fact: its bounds, its file and row (for a program file, the line), and the trust in it, from 0 to 1."""
 
     lower: float
@@ -75,7 +75,7 @@ class Step:
     truth: tuple[float, float] = (0.0, 1.0)
     bindings: Mapping[str, str] = field(default_factory=dict)
     premises: Sequence[Premise] = ()
-    given: Given | None = None
+    given: GivenFact | None = None
     excepted: frozenset[tuple[str, ...]] | None = None
     all_seen: bool = True
     completes: Sequence[ast.Expression] = ()
@@ -88,7 +88,7 @@ class Step:
         return format_expression(self.conclusion)
 
 
-class Visit(NamedTuple):
+class ProofVisit(NamedTuple):
     """A step where a walk through a proof meets it: its ``level`` below an end, the ``weight`` of the operand that it
     bounds, and whether it is the ``last`` premise. Its premises follow if it ``opens``: not where it was met ``again``,
     nor where the walk ends."""
@@ -115,7 +115,7 @@ class Proof:
         """The steps of its ends; one where these are one step."""
         return list(dict.fromkeys((self.lower, self.upper)))
 
-    def walk(self, depth: int | None = None) -> Iterator[Visit | None]:
+    def walk(self, depth: int | None = None) -> Iterator[ProofVisit | None]:
         """The steps from the ends down to ``depth``, the premises of a repeated one once; None after the premises of
         one that opens. Without recursion: an explicit stack holds what remains."""
         met: set[int] = set()
@@ -130,7 +130,7 @@ class Proof:
             again = number in met and bool(below)
             opens = bool(below) and not again and (depth is None or level < depth)
             met.add(number)
-            yield Visit(number, level, weight, last, again, opens)
+            yield ProofVisit(number, level, weight, last, again, opens)
             if opens:
                 waiting = [(p.step, level + 1, p.weight, place == len(below) - 1) for place, p in enumerate(below)]
                 stack += [None, *reversed(waiting)]

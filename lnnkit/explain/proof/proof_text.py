@@ -61,7 +61,7 @@ class ProofData:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProofLine:
     """A line: ``rails`` draw the tree; ``conclusion`` and ``reason`` are its text."""
 
     rails: str = ""
@@ -74,35 +74,35 @@ class Line:
         return f"{self.rails}{self.conclusion}{gap}{self.reason}".rstrip()
 
 
-def lines(explanation: ProofData, depth: int | None = None) -> Iterator[Line]:
+def lines(explanation: ProofData, depth: int | None = None) -> Iterator[ProofLine]:
     """The bounds, then the tree of each informative side, then the statements used."""
     bounds = format_bounds(explanation.lower, explanation.upper)
     state = state_in_words(explanation.state, explanation.contested)
-    yield Line(conclusion=f"{explanation.atom}  {bounds}  {state}")
+    yield ProofLine(conclusion=f"{explanation.atom}  {bounds}  {state}")
     repeated, lasts = explanation.proof.repeated(), list[bool]()
     marks: dict[int, int] = {}
     used: dict[int, Assertion] = {}
     for visit in filter(None, explanation.proof.walk(depth)):
         step = explanation.steps[visit.number]
         if visit.level == 0:
-            yield Line()
+            yield ProofLine()
         lasts[visit.level :] = [visit.last]
         rails = "".join("   " if last else "│  " for last in lasts[1:-1])
         rails += ("└─ " if visit.last else "├─ ") if visit.level else ""
         if visit.again:
-            yield Line(rails, claimed(step, visit.weight), f"see ({marks[visit.number]})")
+            yield ProofLine(rails, claimed(step, visit.weight), f"see ({marks[visit.number]})")
             continue
         reason = because(step) + ("" if visit.opens else left_out(step))
         if visit.number in repeated and step.premises:
             marks[visit.number] = len(marks) + 1
             reason += f"  ({marks[visit.number]})"
-        yield Line(rails, claimed(step, visit.weight), reason)
+        yield ProofLine(rails, claimed(step, visit.weight), reason)
         used |= {id(each): each for each in (step.statement, *step.rules) if each is not None and id(each) not in used}
     if used:
-        yield Line()
-        yield Line(conclusion="by")
+        yield ProofLine()
+        yield ProofLine(conclusion="by")
     for statement in used.values():
-        yield Line("  ", statement.text, f"{statement.span.source.path}:{statement.span.line}")
+        yield ProofLine("  ", statement.text, f"{statement.span.source.path}:{statement.span.line}")
 
 
 def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:

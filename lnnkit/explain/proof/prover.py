@@ -17,18 +17,18 @@ from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
 from lnnkit.explain.provenance.bound_sources import (
     BoundHistory,
+    BoundSource,
     BoundSources,
     Completed,
     Event,
     Listed,
     Reading,
     Sent,
-    Source,
     Unlisted,
 )
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText, names_within
-from lnnkit.explain.provenance.instance_view import InstanceView, InstanceViews, Read
+from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifted import Reference, Root
 from lnnkit.graph.match import below_negations
@@ -42,11 +42,11 @@ class Steps:
     """Steps by their sources; ``waiting`` are those without premises yet."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Source, int] = {}
+        self._numbers: dict[BoundSource, int] = {}
         self._made: list[Step | None] = []
-        self.waiting: list[tuple[int, Source]] = []
+        self.waiting: list[tuple[int, BoundSource]] = []
 
-    def number(self, source: Source) -> int:
+    def number(self, source: BoundSource) -> int:
         if source not in self._numbers:
             self._numbers[source] = self.add()
             self.waiting.append((self._numbers[source], source))
@@ -131,7 +131,7 @@ class Prover:
         while steps.waiting:
             self._expand(steps, *steps.waiting.pop())
 
-    def _expand(self, steps: Steps, number: int, source: Source) -> None:
+    def _expand(self, steps: Steps, number: int, source: BoundSource) -> None:
         match source:
             case Sent(event):
                 steps.set(number, self._sent(steps, event))
@@ -190,7 +190,7 @@ class Prover:
             self.premises(steps, formula, kept),
         )
 
-    def premises(self, steps: Steps, formula: Formula, reads: Sequence[Read]) -> list[Premise]:
+    def premises(self, steps: Steps, formula: Formula, reads: Sequence[EndRead]) -> list[Premise]:
         found: dict[int, Premise] = {}
         for read in reads:
             assert read.reading.source is not None
@@ -219,7 +219,7 @@ class Prover:
         premises = self.premises(steps, formula, self.upward_needed(view, reads, side, value))
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
-    def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[Read]:
+    def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[EndRead]:
         """The reads of leaves on which one upward end of a formula's bounds may rest."""
         signs = Polarity(view.formula).signs
         ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
@@ -230,12 +230,12 @@ class Prover:
             for read in self.views.reads(view, leaf, end, tick, dict(enumerate(outer)))
         ]
 
-    def upward_needed(self, view: InstanceView, reads: Sequence[Read], side: int, value: float) -> Sequence[Read]:
+    def upward_needed(self, view: InstanceView, reads: Sequence[EndRead], side: int, value: float) -> Sequence[EndRead]:
         return self._minimal(
             reads, lambda ways: self._reached(view.upward(view.values(ways))[view.formula.top][side], side, value)
         )
 
-    def _minimal(self, reads: Sequence[Read], enough: Enough) -> Sequence[Read]:
+    def _minimal(self, reads: Sequence[EndRead], enough: Enough) -> Sequence[EndRead]:
         """A minimal sufficient subset of the reads; all of them if not even these suffice."""
         if not enough([reads])[0]:
             return reads
@@ -249,11 +249,11 @@ class Prover:
 
     # --- what an instance read --------------------------------------------------------------------------------------
 
-    def _reads(self, event: Event, view: InstanceView, *, every_end: bool = False) -> list[Read]:
+    def _reads(self, event: Event, view: InstanceView, *, every_end: bool = False) -> list[EndRead]:
         """All informative reads of an instance for an event; without ``every_end``, only the ends that can matter given
         the polarity of the leaves."""
         formula = view.formula
-        found: list[Read] = []
+        found: list[EndRead] = []
         every, leaves = dict(self._grounding.reads(event.batch, event.leaf, event.side)), (*formula.leaves, AUXILIARY)
         # the other rows of its quantifier; and of a shared neuron its own bounds
         both = [event.leaf] if formula.block_of(event.leaf) and formula.neurons[event.leaf].kind == LEAF else []
@@ -269,7 +269,7 @@ class Prover:
                 found += self.views.reads(view, leaf, side, event.tick)
         return found
 
-    def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[Read]) -> list[Read]:
+    def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]) -> list[EndRead]:
         """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""
         key: object = None
         if not view.has_rows:
@@ -281,7 +281,7 @@ class Prover:
 
         target = event.leaf, place, event.side
 
-        def said(ways: Sequence[Sequence[Read]]) -> list[bool]:
+        def said(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
             return self._reached(view.says(view.values(ways), *target), event.side, event.value)
 
         every = for_every_entity(self._grounding, reads, said) if view.has_rows else said
@@ -316,7 +316,7 @@ def _statement(formula: Formula) -> Assertion | None:
     return origin if isinstance(origin, Assertion) else None
 
 
-def _age(read: Read) -> int:
+def _age(read: EndRead) -> int:
     return read.reading.source.event.tick if isinstance(read.reading.source, Sent) else -1
 
 

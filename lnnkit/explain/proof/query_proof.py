@@ -33,7 +33,7 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
     heard = [positive] if atomic else speaking(lifted, prepared.grounding.domain, positive)
     kin = comparing(lifted, prepared.grounding.domain, positive)
-    told = _Told(prover, prepared.observers, _below_negations(conclusion), heard, kin)
+    told = _ProgramBounds(prover, prepared.observers, _below_negations(conclusion), heard, kin)
     steps = Steps()
     ends: list[int] = []
     for side in (0, 1):
@@ -63,7 +63,7 @@ def _below_negations(formula: ast.Expression) -> ast.Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ProgramBounds:
     """The program's bounds on a formula: of the neurons of which it is an instance, and, for a comparison, of others of
     the same terms."""
 

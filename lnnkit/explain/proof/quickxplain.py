@@ -9,10 +9,10 @@ from typing import TypeVar
 # longer, 8 to 512 cost alike (`python -m benchmarks.question_constants explained`)
 _AT_ONCE = 64
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 
 
-def minimal(items: Sequence[Item], enough: Callable[[Sequence[Item]], bool]) -> list[Item]:
+def minimal(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:
     """A minimal sublist of ``items`` that is ``enough``; earlier items are preferred.
 
     ``enough`` must be monotone and true of all items. It is called about ``k log(n / k)`` times for a result of
@@ -22,9 +22,9 @@ def minimal(items: Sequence[Item], enough: Callable[[Sequence[Item]], bool]) -> 
         return []
     if not enough(items):
         return list(items)
-    kept: list[Item] = []
+    kept: list[T] = []
     # Items that may be dropped, and whether `kept` has grown since the last failed test without them.
-    stack: list[tuple[Sequence[Item], Sequence[Item], bool]] = [(items, (), False)]
+    stack: list[tuple[Sequence[T], Sequence[T], bool]] = [(items, (), False)]
     while stack:
         part, behind, grown = stack.pop()
         # ``behind`` is decided after this part, and counts as present while this part is searched
@@ -42,15 +42,15 @@ def minimal(items: Sequence[Item], enough: Callable[[Sequence[Item]], bool]) -> 
     return sorted(kept, key=lambda item: order[id(item)])
 
 
-def minimal_at_once(items: Sequence[Item], enough: Callable[[Sequence[Sequence[Item]]], Sequence[bool]]) -> list[Item]:
+def minimal_at_once(items: Sequence[T], enough: Callable[[Sequence[Sequence[T]]], Sequence[bool]]) -> list[T]:
     """The same where many subsets are tested together as fast as one: ``enough`` answers for each of several.
 
     An item that cannot be dropped alone cannot be dropped at all. Of the others, the shortest sufficient prefix
     ends with an item that is kept; then those before it are searched. It is called about ``k log(n) / log(64)``
     times for ``k`` others.
     """
-    kept: list[Item] = []
-    rest: list[Item] = []
+    kept: list[T] = []
+    rest: list[T] = []
     for start in range(0, len(items), _AT_ONCE):
         some = items[start : start + _AT_ONCE]
         without = [[*items[: start + place], *items[start + place + 1 :]] for place in range(len(some))]
@@ -66,9 +66,7 @@ def minimal_at_once(items: Sequence[Item], enough: Callable[[Sequence[Sequence[I
     return [item for item in items if id(item) in found]
 
 
-def _shortest(
-    kept: Sequence[Item], rest: Sequence[Item], enough: Callable[[Sequence[Sequence[Item]]], Sequence[bool]]
-) -> int:
+def _shortest(kept: Sequence[T], rest: Sequence[T], enough: Callable[[Sequence[Sequence[T]]], Sequence[bool]]) -> int:
     """The length of the shortest prefix of ``rest`` that is enough together with ``kept``; all of it if none is."""
     low, high = 0, len(rest)  # prefixes up to ``low`` are not enough; ``high`` is assumed to be
     while low < high:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.proof.proof import Given
+from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.logic.bounds import tolerance
@@ -146,7 +146,7 @@ class Completed:
     value: float
 
 
-Source = Sent | Listed | Unlisted | Completed
+BoundSource = Sent | Listed | Unlisted | Completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Reading:
     """A bound and its source; None if it is uninformative, or needs no reason."""
 
     value: float
-    source: Source | None
+    source: BoundSource | None
 
 
 class BoundSources:
@@ -167,7 +167,7 @@ class BoundSources:
         self._wording = wording
         self._eps = tolerance(prepared.state.dtype)
         self._given = prepared.grounding.atoms.flags("given")
-        self._facts: dict[int, list[Given]] = {}
+        self._facts: dict[int, list[GivenFact]] = {}
 
     def of(self, row: int, side: int, tick: int = END) -> Reading:
         """The bound of a row as read at ``tick``."""
@@ -205,7 +205,7 @@ class BoundSources:
         assert table is not None and entities is not None
         return table, tuple(self._wording.names[entity] for entity in entities)
 
-    def _source(self, event: Event) -> Source:
+    def _source(self, event: Event) -> BoundSource:
         """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""
         batches = self._prepared.grounding.batches
         completes = event.batch >= 0 and batches[event.batch].completes
@@ -231,13 +231,13 @@ class BoundSources:
         """Whether facts give the row's atom bounds."""
         return row < len(self._given) and bool(self._given[row])
 
-    def fact(self, row: int, side: int) -> Given:
+    def fact(self, row: int, side: int) -> GivenFact:
         """The fact that gives a row its bound; the most trusted one, and of those the first."""
         if row not in self._facts:
             self._facts[row] = self._origins.of(*self.about(row))
         return max(self._facts[row], key=lambda fact: (-fact.upper if side else fact.lower, fact.trust))
 
-    def _told(self, value: float, side: int, source: Source, table: str | None) -> Reading:
+    def _told(self, value: float, side: int, source: BoundSource, table: str | None) -> Reading:
         """A reading; bounds that neurons read as unknown need no source."""
         if table is not None and self._wording.is_number(table):
             return Reading(value, None if math.isinf(value) else source)

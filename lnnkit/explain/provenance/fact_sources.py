@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.data.names import Names
-from lnnkit.explain.proof.proof import Given
+from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.printer import format_expression, one_line
@@ -37,7 +37,7 @@ class FactSources:
         for table in self._every:
             self._tables.setdefault(table.predicate, []).append(table)
 
-    def of(self, predicate: str, arguments: Sequence[str]) -> list[Given]:
+    def of(self, predicate: str, arguments: Sequence[str]) -> list[GivenFact]:
         """All facts about an atom: those of the program's text, then those of its tables, in their order."""
         key = (predicate, tuple(arguments))
         found = list(map(_stated, self._stated.get(key, ())))
@@ -46,7 +46,7 @@ class FactSources:
                 found.append(table.given(row, key, numeric=self._numeric[predicate]))
         return found
 
-    def every(self, predicate: str) -> Iterator[Given]:
+    def every(self, predicate: str) -> Iterator[GivenFact]:
         """All facts of a predicate: those of the program's text, then those of its tables."""
         for (name, _), facts in self._stated.items():
             yield from map(_stated, facts if name == predicate else ())
@@ -100,23 +100,23 @@ class _Table:
             rows = rows[column.take(rows) == code]
         return rows.tolist()
 
-    def every(self, *, numeric: bool) -> Iterator[Given]:
+    def every(self, *, numeric: bool) -> Iterator[GivenFact]:
         for row in range(len(self._table)):
             arguments = tuple(column[row] for column in self._table.columns)
             yield self.given(row, (self.predicate, arguments), numeric=numeric)
 
-    def given(self, row: int, key: tuple[str, tuple[str, ...]], *, numeric: bool) -> Given:
+    def given(self, row: int, key: tuple[str, tuple[str, ...]], *, numeric: bool) -> GivenFact:
         table = self._table
         lower, upper = float(table.lower[row]), float(table.upper[row])
         text = fact_text(*key, lower, upper, numeric=numeric)
         if table.trust != 1:
             text += f" trust {in_digits(table.trust)}"
-        return Given(lower, upper, table.source, int(table.rows[row]), text, table.trust)
+        return GivenFact(lower, upper, table.source, int(table.rows[row]), text, table.trust)
 
 
-def _stated(fact: Fact) -> Given:
+def _stated(fact: Fact) -> GivenFact:
     span = fact.span
-    return Given(fact.lower, fact.upper, span.source.path, span.line, one_line(span.text), fact.trust)
+    return GivenFact(fact.lower, fact.upper, span.source.path, span.line, one_line(span.text), fact.trust)
 
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:

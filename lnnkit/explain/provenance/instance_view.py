@@ -27,7 +27,7 @@ Values = Mapping[int, Bounds]  # by leaf, (variants, rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class EndRead:
     """One end of a bound that an instance reads, at some ``places`` among the rows of a ``leaf``."""
 
     leaf: int
@@ -80,7 +80,7 @@ class InstanceView:
             return self.formula.auxiliary
         return self.formula.neurons[leaf].source
 
-    def values(self, ways: Sequence[Sequence[Read]]) -> dict[int, Bounds]:
+    def values(self, ways: Sequence[Sequence[EndRead]]) -> dict[int, Bounds]:
         """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
         found: dict[int, Bounds] = {}
         for leaf, rows in self.rows.items():
@@ -193,10 +193,10 @@ class InstanceViews:
 
     def reads(
         self, view: InstanceView, leaf: int, side: int, tick: int, known: Mapping[int, Argument] | None = None
-    ) -> list[Read]:
+    ) -> list[EndRead]:
         """The informative reads of a leaf, without repetition over the rows of quantifiers. An atom without a row is
         about the ``known`` entities, and any others (default: those at its place, as far as they have names)."""
-        found: list[Read] = []
+        found: list[EndRead] = []
         if not len(view.rows[leaf]):  # a quantifier over an empty sort
             return found
         table = view.table(leaf)
@@ -209,7 +209,7 @@ class InstanceViews:
             if row != own.default_row and not unnamed:
                 reading = self._sources.of(row, side, tick)
                 if reading.source is not None:
-                    found.append(Read(leaf, tuple(places.tolist()), side, reading))
+                    found.append(EndRead(leaf, tuple(places.tolist()), side, reading))
             elif self._sources.unlisted(table, (), side, tick, unnamed=unnamed).source is not None:
                 alike: dict[tuple[Argument, ...], list[int]] = {}
                 for place in places.tolist():
@@ -217,7 +217,7 @@ class InstanceViews:
                     alike.setdefault(self._wording.pattern(view.formula, leaf, entities), []).append(place)
                 for about, mine in alike.items():
                     reading = self._sources.unlisted(table, about, side, tick, unnamed=unnamed)
-                    found.append(Read(leaf, tuple(mine), side, reading))
+                    found.append(EndRead(leaf, tuple(mine), side, reading))
         return found
 
     def unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:

@@ -17,12 +17,12 @@ from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.fitting.gradient_descent import FittedValues
 from lnnkit.learn.fitting.label_batches import supports
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.starting.comparison_examples import joined, nearest
 from lnnkit.learn.starting.threshold_starts import Start
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
-from lnnkit.scores import Evidence, Learned, Predictions, Threshold
+from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
@@ -105,7 +105,7 @@ def _outset(fitting: Fitting, fitted: FittedValues) -> str:
     return "nothing was learned"
 
 
-def has_moved(parameter: Parameter, value: float) -> bool:
+def has_moved(parameter: LearnedParameter, value: float) -> bool:
     """Whether a parameter differs from the program's value; true if the program gives none."""
     return parameter.start is None or abs(value - parameter.start) > _MET
 
@@ -171,7 +171,7 @@ def _alike(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [each for each, value in values if has_moved(each, value)]
     told = _told_by(fitting, {each.rules for each in moved})
-    groups: dict[frozenset[str], list[Parameter]] = {}
+    groups: dict[frozenset[str], list[LearnedParameter]] = {}
     for each in moved:
         groups.setdefault(told[each.rules], []).append(each)
     for names, found in groups.items():
@@ -269,7 +269,7 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
     for each in fitting.parameters:
         text = operands.get(each.span) or _line(each.span)
         learned.append(
-            Learned(each.name, each.kind, each.rules, text if each.kind in ("weight", "bias") else each.name)
+            LearnedNumber(each.name, each.kind, each.rules, text if each.kind in ("weight", "bias") else each.name)
         )
     return Evidence(learned, thresholds, predictions, before, fitted.kept)
 

@@ -21,7 +21,7 @@ from lnnkit.learn.fitting.objective import Objective, Targets, decay
 from lnnkit.learn.labels import LabelledBounds, Labels, Split, labels, split, told_of
 from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
-from lnnkit.learn.parameters.rule_parameters import Parameter, at, rule_names
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
 from lnnkit.learn.replay.recorded_inference import RecordedInference, label_queries, mentioned, trace
 from lnnkit.learn.starting.threshold_starts import Start, starts
@@ -75,7 +75,7 @@ class Settings:
 class Unstarted(Exception):
     """A ``parameter`` has no initial value."""
 
-    def __init__(self, parameter: Parameter) -> None:
+    def __init__(self, parameter: LearnedParameter) -> None:
         super().__init__(f"`{parameter.span.text}` has no value to start from")
         self.parameter = parameter
 
@@ -118,7 +118,7 @@ class Fitting:
     def __init__(
         self,
         program: CheckedProgram,
-        parameters: Sequence[Parameter],
+        parameters: Sequence[LearnedParameter],
         settings: Settings,
         budget: Budget,
         rules: Collection[int],

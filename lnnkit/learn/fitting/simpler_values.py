@@ -19,7 +19,7 @@ from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
 from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.parameters.constraints import Constraints
-from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, Parameter
+from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, LearnedParameter
 from lnnkit.learn.starting.candidate_search import grid
 from lnnkit.scores import Scores
 
@@ -114,7 +114,7 @@ def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Cons
 
 
 def _whole_weights(
-    values: Tensor, start: Tensor, parameters: Sequence[Parameter], comparison: LearnedComparison
+    values: Tensor, start: Tensor, parameters: Sequence[LearnedParameter], comparison: LearnedComparison
 ) -> list[Tensor]:
     """The values with the weights of a comparison's units rounded, and, if that is integral, those at its start."""
     place = {each.name: number for number, each in enumerate(parameters)}

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
-from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.logic import logic_named
 from lnnkit.logic.classical_region import Region
 
@@ -94,7 +94,7 @@ class Constraints:
 
     def __init__(
         self,
-        parameters: Sequence[Parameter],
+        parameters: Sequence[LearnedParameter],
         neurons: Sequence[LearnedNeuron] = (),
         classical: Collection[str] = (),
         alpha: float = 1.0,

@@ -36,7 +36,7 @@ OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds of weights a
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class LearnedParameter:
     """A learned number of ``rules``; ``marked`` ones are written as ``?``. ``start`` is None where none is given."""
 
     name: str
@@ -115,13 +115,13 @@ def _opened(assertion: Assertion) -> Assertion:
 
 def parametrised(
     program: CheckedProgram, file: ast.Program, trained: Collection[str]
-) -> tuple[CheckedProgram, tuple[Parameter, ...]]:
+) -> tuple[CheckedProgram, tuple[LearnedParameter, ...]]:
     """The program with each learned number as a ``?`` with its own name, and the parameters. ``trained`` are the names
     (`rule_names`) of the rules that learn; the ``?`` of other rules keep their values everywhere."""
     names, spans = rule_names(program), chains(file)
     untrained = [each for place, each in enumerate(program.assertions) if names[place] not in trained]
     fixed = {item.name for assertion in untrained for item in in_assertion(assertion)}
-    found: dict[str, Parameter] = {}
+    found: dict[str, LearnedParameter] = {}
     assertions: list[Assertion] = []
     limits: dict[str, Range] = {}
     for place, assertion in enumerate(program.assertions):
@@ -143,7 +143,7 @@ def parametrised(
     return replace(program, assertions=tuple(assertions)), parameters
 
 
-def _entering(naming: ParameterNaming, rule: str, found: dict[str, Parameter]) -> Replacement:
+def _entering(naming: ParameterNaming, rule: str, found: dict[str, LearnedParameter]) -> Replacement:
     """Adds the numbers of a rule to the parameters found, and names each."""
 
     def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
@@ -152,7 +152,7 @@ def _entering(naming: ParameterNaming, rule: str, found: dict[str, Parameter]) -
             return value
         given = value.initial if isinstance(value, ast.Learnable) else plain(value)
         start = None if given is None else float(given)
-        known = found.get(name) or Parameter(name, kind, (), start, isinstance(value, ast.Learnable), span)
+        known = found.get(name) or LearnedParameter(name, kind, (), start, isinstance(value, ast.Learnable), span)
         rules = tuple(dict.fromkeys((*known.rules, rule)))
         found[name] = replace(known, rules=rules, start=start if known.start is None else known.start)
         return ast.Learnable(name, start, span=span)
@@ -165,7 +165,9 @@ def at(program: CheckedProgram, values: Mapping[str, float]) -> CheckedProgram:
     return settled(program, (), values)
 
 
-def settled(program: CheckedProgram, parameters: Sequence[Parameter], values: Mapping[str, float]) -> CheckedProgram:
+def settled(
+    program: CheckedProgram, parameters: Sequence[LearnedParameter], values: Mapping[str, float]
+) -> CheckedProgram:
     """A parametrised program as written with these values: unmarked ``parameters`` become numbers."""
     unmarked = {each.name for each in parameters if not each.marked}
 
@@ -201,7 +203,7 @@ class ProgramModule(nn.Module):
     as ``to``, is written ``?to``. Inference reads the values when it starts.
     """
 
-    def __init__(self, parameters: Sequence[Parameter]) -> None:
+    def __init__(self, parameters: Sequence[LearnedParameter]) -> None:
         super().__init__()
         self.parameters_of_program = tuple(parameters)
         self.values = nn.ParameterDict()

@@ -17,7 +17,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.parameters.rule_parameters import Parameter, at
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
 from lnnkit.learn.starting.candidate_search import (
     Candidate,
     WeightGrid,
@@ -174,7 +174,7 @@ class ComparisonCandidates:
 
 def offers(
     program: CheckedProgram,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[LearnedParameter],
     started: Mapping[str, float],
     labels: Labels,
     mentioned: set[str],
@@ -196,7 +196,7 @@ def offers(
     return found
 
 
-def solved_for(program: CheckedProgram, parameters: Sequence[Parameter]) -> frozenset[str]:
+def solved_for(program: CheckedProgram, parameters: Sequence[LearnedParameter]) -> frozenset[str]:
     """The parameters that are constants of equations."""
     zeros = {each.name: each.start or 0.0 for each in parameters}
     graph = build(at(program, zeros)).graph
@@ -221,7 +221,7 @@ def _proposed(
 
 def _waiting(
     program: CheckedProgram,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[LearnedParameter],
     started: Mapping[str, float],
     labels: Labels,
     mentioned: set[str],

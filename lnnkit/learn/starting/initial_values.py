@@ -14,7 +14,7 @@ from lnnkit.arrays import all_set, any_set
 from lnnkit.learn.fitting.fitting_problem import Fitting, Unstarted
 from lnnkit.learn.fitting.simpler_values import no_worse
 from lnnkit.learn.parameters.constraints import Constraints
-from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.learn.starting.candidate_search import Candidate
 from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solved_for
 from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
@@ -29,7 +29,7 @@ Judge = Callable[[Tensor], float]
 
 
 def chosen(
-    parameters: Sequence[Parameter], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
+    parameters: Sequence[LearnedParameter], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
 ) -> tuple[Tensor, list[Candidate]]:
     """``start`` with one candidate for each comparison, chosen by coordinate descent; and the chosen candidates."""
     place = {each.name: number for number, each in enumerate(parameters)}

@@ -20,7 +20,7 @@ from lnnkit.graph.lifted import COMPARISON, LEAST, LiftedGraph, NeuronGraph
 from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.parameters.rule_parameters import Parameter, at
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
 from lnnkit.learn.starting.comparison_examples import in_tensors, joined, known_rows, nearest
 from lnnkit.numeric import Interval, same
 from lnnkit.store.stated_facts import given_facts
@@ -104,7 +104,7 @@ class Start:
 
 
 def starts(
-    program: CheckedProgram, parameters: Sequence[Parameter], labels: Labels, mentioned: set[str]
+    program: CheckedProgram, parameters: Sequence[LearnedParameter], labels: Labels, mentioned: set[str]
 ) -> dict[str, Start]:
     """For each parameter that is a constant in a comparison of known relation and units: its start from the data."""
     unstarted = {each.name for each in parameters if each.start is None}

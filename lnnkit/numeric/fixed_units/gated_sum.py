@@ -39,18 +39,20 @@ _COARSE = {
 }  # the same in shaving; half: as narrow to 1 % in 3/4 of the time, twice: to 1 % in twice the time
 _BOXES = 2**17  # cells evaluated at a time, a limit of memory; from 2 ** 13 on the time differs by noise
 
-Weights = tuple[float, ...]
+FixedWeights = tuple[float, ...]
 
 
-_Curve = Callable[[Sequence[Interval]], Interval]  # the hull of a unit over cells in which no operand changes its sign
+_CellHull = Callable[
+    [Sequence[Interval]], Interval
+]  # the hull of a unit over cells in which no operand changes its sign
 
 
 @dataclass(frozen=True)
 class GatedSum(FixedUnit):
     """A NALU: ``sigmoid(G x) W x + (1 - sigmoid(G x)) prod (|x_i| + 1e-7)^W_i``."""
 
-    weight: Weights
-    gate: Weights
+    weight: FixedWeights
+    gate: FixedWeights
 
     @property
     def name(self) -> Literal["nalu"]:
@@ -74,8 +76,8 @@ class SignedGatedSum(FixedUnit):
     """An iNALU: ``g A x + (1 - g) s exp(min(M log max(|x|, 1e-7), 20))``, its sign
     ``s = prod (sign(x_i) |M_i| + 1 - |M_i|)``."""
 
-    add: Weights
-    multiply: Weights
+    add: FixedWeights
+    multiply: FixedWeights
     gate: float
 
     @property
@@ -105,7 +107,7 @@ class SignedGatedSum(FixedUnit):
         )
 
 
-def _image(curve: _Curve, operands: Sequence[Interval], cells: Mapping[int, int]) -> Pieces:
+def _image(curve: _CellHull, operands: Sequence[Interval], cells: Mapping[int, int]) -> Pieces:
     """The hull over the cells of each box; for points, their values."""
     points = arrays.stack([low == high for low, high in operands]).all(0)
     lower, upper = (arrays.full_like(operands[0].lower, end) for end in (math.inf, -math.inf))
@@ -117,7 +119,7 @@ def _image(curve: _Curve, operands: Sequence[Interval], cells: Mapping[int, int]
     return told(bounded(lower[None], upper[None], (lower > upper)[None]))
 
 
-def _hull(curve: _Curve, operands: Sequence[Interval], count: int) -> Interval:
+def _hull(curve: _CellHull, operands: Sequence[Interval], count: int) -> Interval:
     """The hull over ``count`` cells on each side of zero; with 0, over the box as one cell."""
     parts = [_cells(each, count) if count else Interval(*(end[None] for end in each)) for each in operands]
     chosen = list(itertools.product(*(range(len(part.lower)) for part in parts)))
@@ -151,7 +153,7 @@ def _cuts(start: Array, stop: Array, share: Array) -> Array:
     return arrays.where(share == 0, start, arrays.where(share == 1, stop, inner))
 
 
-def _linear(weights: Weights, operands: Sequence[Interval]) -> Interval:
+def _linear(weights: FixedWeights, operands: Sequence[Interval]) -> Interval:
     return linear(zip(weights, operands, strict=True), 0.0, operands[0].lower)
 
 

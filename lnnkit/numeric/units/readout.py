@@ -51,16 +51,16 @@ def readout(unit: Unit, operands: Sequence[str], seed: int | None = None) -> lis
     ]
 
 
-Row = Mapping[str, Tensor]
+UnitValues = Mapping[str, Tensor]
 
 
-def _row(unit: Unit, values: Row, place: int) -> Row:
+def _row(unit: Unit, values: UnitValues, place: int) -> UnitValues:
     """The attributes of one output; a gate on operands and a scale apply to all outputs."""
     shared = ("scale", "gate") if isinstance(unit, NPU) else ("scale",)
     return {key: value if key in shared else value[place] for key, value in values.items()}
 
 
-def _text(unit: Unit, operands: list[str], row: Row) -> str:
+def _text(unit: Unit, operands: list[str], row: UnitValues) -> str:
     match unit:
         case NAU() | NAC():
             return sum_text(operands, row["weight"].tolist())
@@ -113,7 +113,7 @@ def _product_of_sums(operands: Sequence[str], weights: Sequence[float]) -> str:
     return " * ".join(factors) or "1"
 
 
-def _powers(unit: NPU, operands: Sequence[str], row: Row) -> str:
+def _powers(unit: NPU, operands: Sequence[str], row: UnitValues) -> str:
     gate = row["gate"].tolist() if "gate" in row else [1.0] * len(operands)
     twisted = "imaginary" in row and any_set(row["imaginary"] != 0)
     if twisted or any(opened not in (0, 1) for opened in gate):
@@ -137,7 +137,7 @@ def _power(operand: str, power: float) -> str:
     return f"sqrt({operand})" if power == 0.5 else f"{_grouped(operand, '+-*/^')}^{_number(power)}"
 
 
-def _comparison(operands: Sequence[str], row: Row) -> str:
+def _comparison(operands: Sequence[str], row: UnitValues) -> str:
     """The text for the heaviest channel, the only one once the register is rounded."""
     heaviest = int((row["sign"].abs() + row["zero"].abs()).argmax())
     left, right = (sum_text(operands, row[key][heaviest].tolist()) for key in ("first", "second"))
@@ -150,7 +150,7 @@ def _comparison(operands: Sequence[str], row: Row) -> str:
     return f"({left} <?> {right}){{{scale}weight: {_list(weights[0].tolist())}}}"
 
 
-def _as_unit(name: str, operands: Sequence[str], row: Row) -> str:
+def _as_unit(name: str, operands: Sequence[str], row: UnitValues) -> str:
     shown = ", ".join(f"{key}: {_list(value.tolist())}" for key, value in row.items())
     return f"{name}({', '.join(operands)}){{{shown}}}"
 

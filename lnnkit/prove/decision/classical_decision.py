@@ -6,12 +6,12 @@ from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import Constraint
 from lnnkit.prove.encoding.marked_solver import MarkedSolver
-from lnnkit.prove.solving import Z3, Status
+from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut
 
 # The verdict, given whether the question can be false and whether it can be true
-_VERDICTS: dict[tuple[Status, Status], Verdict] = {
+_VERDICTS: dict[tuple[SolverStatus, SolverStatus], Verdict] = {
     ("sat", "sat"): "neither",
     ("sat", "unsat"): "refuted",
     ("unsat", "sat"): "entailed",
@@ -51,7 +51,7 @@ class ClassicalDecision:
     def _encoding(self, *, folded: bool) -> ClassicalEncoding:
         return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=folded)
 
-    def _can(self, *, truth: bool) -> Status:
+    def _can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
         goal = self._solver.mark(self._goal if truth else self.encoding.negated(self._goal))
         while (found := self._asked(goal)) == "sat":
@@ -59,7 +59,7 @@ class ClassicalDecision:
                 return self._kept(self._solver.model(), float(truth))
         return found
 
-    def _kept(self, model: Z3, truth: float) -> Status:
+    def _kept(self, model: Z3, truth: float) -> SolverStatus:
         """Keep a world, unless it may break something. Its truth is the one that was asked for, since Z3 may leave
         quantifiers over unnamed individuals unevaluated in a model."""
         shown = self._shown(model, truth)
@@ -74,7 +74,7 @@ class ClassicalDecision:
         if said is not True:
             self._solver.mark(said, item)
 
-    def _asked(self, goal: Z3) -> Status:
+    def _asked(self, goal: Z3) -> SolverStatus:
         """Whether a model of all items has the goal; if not, the items that refute it are used."""
         found = self._solver.check(self.deadline, [goal, *self._solver.marks.values()])
         if found == "unsat":

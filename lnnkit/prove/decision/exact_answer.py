@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from lnnkit.prove.decision.graded_decision import SLACK, Found, GradedDecision, outward
-from lnnkit.prove.decision.minimal_core import SECONDS, Core, Goal, Item, core_of, near_items
+from lnnkit.prove.decision.graded_decision import SLACK, GradedDecision, SettledEnds, outward
+from lnnkit.prove.decision.minimal_core import SECONDS, Core, CoreItem, Goal, core_of, near_items
 from lnnkit.prove.decision.question import TOLERANCE, Asked, Ground, Question, Related, verdict_at
 from lnnkit.prove.decision.shown_worlds import contrasted
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
@@ -34,13 +34,13 @@ class ExactEnds:
     follows."""
 
     proved: Proved
-    items: Mapping[int, Sequence[Item]]
+    items: Mapping[int, Sequence[CoreItem]]
 
 
 def exact_ends(ground: Ground, question: Question, timeout: float | None) -> ExactEnds:
     """Like `prove_exactly`, with the items from which each end follows. Raises `NoSolver`."""
     asked = Asked(ground, question, "exact", 1.0, Deadline(timeout))
-    items: dict[int, Sequence[Item]] = {}
+    items: dict[int, Sequence[CoreItem]] = {}
 
     def decide(asked: Asked) -> Proved:
         found = _found(asked)
@@ -79,7 +79,7 @@ def _core(asked: Asked, encoding: GradedEncoding, goal: Goal) -> Core:
     return core_of(asked.ground, encoding, goal, asked.cone.items, asked.deadline)
 
 
-def _behind(asked: Asked, end: int, bound: Fraction) -> Sequence[Item]:
+def _behind(asked: Asked, end: int, bound: Fraction) -> Sequence[CoreItem]:
     """The items from which an end follows; nothing where the time is over before they are looked for."""
     encoding, deadline, short = _unfolded(asked), Deadline(SECONDS), rational(TOLERANCE / 2)
     goal = _beyond(asked, encoding, end, bound + short if end else bound - short)
@@ -101,7 +101,7 @@ def _unfolded(asked: Asked) -> GradedEncoding:
     return GradedEncoding(asked.ground.reading, folded=False, slack=asked.slack)
 
 
-def _found(asked: Asked) -> Found:
+def _found(asked: Asked) -> SettledEnds:
     """The bounds. Contradictions that are due to rounding are resolved by widening constraints by a tolerance. Those
     that even `_LEAST` resolves are none of rounding: a truth function jumps there."""
     decide = _decision(asked)
@@ -141,7 +141,7 @@ def _decision(asked: Asked) -> Callable[..., GradedDecision]:
     return partial(GradedDecision, ground, question, deadline, asked.cone, near)
 
 
-def _bounded(asked: Asked, found: Found) -> Proved:
+def _bounded(asked: Asked, found: SettledEnds) -> Proved:
     """The answer without its core and its worlds."""
     low, high = asked.question.told
     ends = {"lower": found.lower, "upper": found.upper}

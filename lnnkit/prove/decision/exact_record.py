@@ -15,15 +15,15 @@ from lnnkit.check.program import Assertion, SameEntity
 from lnnkit.check.walk import transform
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import defined, fault
-from lnnkit.explain.checker.proof_world import Fault, World
+from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.fact_sources import ground_atom
-from lnnkit.prove.decision.minimal_core import Item, KnownEnd
+from lnnkit.prove.decision.minimal_core import CoreItem, KnownEnd
 from lnnkit.prove.decision.question import Ground, bound_formula
 from lnnkit.prove.ground.dependency_cone import Definition
 from lnnkit.prove.ground.ground_reading import Instance
-from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.syntax import ast
 
 _MOST = 20_000  # atoms examined at most
@@ -35,13 +35,13 @@ class NoRecord(Exception):
     """A bound has no proof that the checker accepts."""
 
 
-def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequence[Item]) -> Proof:
+def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
     """The proof of the bounds that inference has ``told``, with an exact step for a tighter end. Raises `NoRecord` if
     the checker does not accept the step."""
     record = _Record(ground, told)
     try:
         number = record.exact(told.steps[told.upper if end else told.lower].conclusion, end, bound, items)
-    except Fault as problem:
+    except InvalidStep as problem:
         raise NoRecord(str(problem)) from None
     found = replace(told, steps=record.steps, **{SIDES[end]: number})
     step = record.steps[number]
@@ -52,7 +52,7 @@ def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequenc
     return _used(found)
 
 
-def _least(step: Step, proof: Proof, world: World) -> Step:
+def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:
     """The step with a minimal set of premises; a statement may occur with both ends."""
     if len(step.premises) > _MINIMISED:
         return step
@@ -86,10 +86,10 @@ class _Record:
     def __init__(self, ground: Ground, told: Proof) -> None:
         self.steps = list(told.steps)
         self._ground = ground
-        self._placed: dict[Key, tuple[Proof, dict[int, int]]] = {}
+        self._placed: dict[GroundAtom, tuple[Proof, dict[int, int]]] = {}
         self._closed: dict[str, int] = {}
 
-    def exact(self, conclusion: ast.Expression, end: int, bound: float, items: Sequence[Item]) -> int:
+    def exact(self, conclusion: ast.Expression, end: int, bound: float, items: Sequence[CoreItem]) -> int:
         world = self._ground.world
         premises: dict[int, None] = {}
         completes: list[ast.Expression] = []
@@ -134,7 +134,7 @@ class _Record:
                 step = Step(said, SIDES[end], truth[end], "stated", statement, bindings=dict(bindings))
                 yield self._add(step)
 
-    def _known(self, key: Key, end: int) -> int:
+    def _known(self, key: GroundAtom, end: int) -> int:
         """The bound of an atom or a number from inference, with its proof."""
         if key not in self._placed:
             self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
@@ -145,7 +145,7 @@ class _Record:
         self.steps += [_renumbered(proof.steps[number], places) for number in fresh]
         return places[top]
 
-    def _false(self, key: Key) -> int:
+    def _false(self, key: GroundAtom) -> int:
         """The step which states that an atom of a closed predicate is false."""
         world, name = self._ground.world, key[0]
         if world.derived(name) or world.origins.of(*key):
@@ -157,7 +157,7 @@ class _Record:
             self._closed[name] = self._add(Step(blanket, "upper", 0.0, "closed"))
         return self._closed[name]
 
-    def _absent(self, forms: Sequence[Form]) -> Iterator[Key]:
+    def _absent(self, forms: Sequence[Form]) -> Iterator[GroundAtom]:
         """The atoms in formulas that are false because their predicates are closed."""
         program, known = self._ground.program, self._ground.known
         for key in dict.fromkeys(itertools.chain.from_iterable(_atoms(form, self._ground.world) for form in forms)):
@@ -166,7 +166,7 @@ class _Record:
                 yield key
 
 
-def _atoms(form: Form, world: World) -> Iterator[Key]:
+def _atoms(form: Form, world: ProofWorld) -> Iterator[GroundAtom]:
     """The atoms of a formula, over every row of its quantifiers. Raises `NoRecord` if there are too many."""
     stack = [form]
     count = 0

@@ -13,7 +13,7 @@ from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone
-from lnnkit.prove.solving import Z3, Status, checked, fraction
+from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
 from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline, TimedOut
 
@@ -25,7 +25,7 @@ _LAST_SECONDS = 1.0  # and time to find that it is the truth of a world
 
 
 @dataclass(slots=True)
-class Found:
+class SettledEnds:
     """The ends that were settled; the others are None. ``consistent`` is None if unknown. ``worlds`` are those with the
     least and the greatest truth. A result is ``loose`` if something was left open, and ``broken`` if the solver had to
     be stopped."""
@@ -65,16 +65,16 @@ class GradedDecision:
         self._goal = self.encoding.truth(question.part, {})
         self._translate()
 
-    def bounds(self) -> Found:
+    def bounds(self) -> SettledEnds:
         """Whether any world exists, and the least and the greatest truth. Raises `Interrupted`."""
-        found = Found(loose=self.encoding.loose)
+        found = SettledEnds(loose=self.encoding.loose)
         try:
             self._seek(found)
         except TimedOut:
             found.broken = True
         return found
 
-    def _seek(self, found: Found) -> None:
+    def _seek(self, found: SettledEnds) -> None:
         solver = self._solver()
         status = self._checked(solver, self._deadline)
         if status != "sat":
@@ -116,7 +116,7 @@ class GradedDecision:
         """What has not been said yet and a model violates; says it."""
         return []
 
-    def _checked(self, solver: Z3, deadline: Deadline) -> Status:
+    def _checked(self, solver: Z3, deadline: Deadline) -> SolverStatus:
         """Whether there is a model that violates nothing."""
         while True:
             status = checked(self.encoding.z3, solver, deadline)
@@ -172,7 +172,7 @@ class GradedDecision:
 
     def _beyond(
         self, end: int, limit: Fraction, solver: Z3, deadline: Deadline, *, strictly: bool = False
-    ) -> tuple[Status, Z3]:
+    ) -> tuple[SolverStatus, Z3]:
         """Whether the truth can be at ``limit`` or beyond it, or ``strictly`` beyond it."""
         number = self.encoding.arithmetic.real(limit)
         if self._nonlinear:  # that procedure cannot continue from an earlier result

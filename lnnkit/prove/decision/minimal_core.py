@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.conflict.program_variants import names_in
-from lnnkit.explain.proof.proof import Given, Step
+from lnnkit.explain.proof.proof import GivenFact, Step
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.encoding.marked_solver import MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
-from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.ground.parts import Blanket, Stated
+from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.parts import Blanket, BoundedStatement
 from lnnkit.prove.solving import Z3, Interrupted
 from lnnkit.prove.verdict import CoreMember, Proved
 from lnnkit.syntax import ast
@@ -38,13 +38,13 @@ class KnownEnd:
     """The lower (0) or upper (1) end of an atom or number, known from inference. It is ``given`` if a fact states it,
     or if rules of its predicate define it (``completed``)."""
 
-    key: Key
+    key: GroundAtom
     end: int
-    given: Given | None = None
+    given: GivenFact | None = None
     completed: bool = False
 
 
-Item = Constraint | KnownEnd
+CoreItem = Constraint | KnownEnd
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def core_of(
 
 def near_items(
     ground: Ground, encoding: GradedEncoding, goal: Goal, used: Iterable[Constraint], deadline: Deadline
-) -> Sequence[Item]:
+) -> Sequence[CoreItem]:
     """A minimal set that refutes a goal, taken from the items ``used`` and the known bounds of their atoms; the whole
     set if time ran out."""
     finder = _Finder(ground, encoding, deadline)
@@ -96,17 +96,17 @@ class _Finder:
         self._ground = ground
         self._encoding = encoding
         self._deadline = deadline
-        self._solver = MarkedSolver[Item](encoding)
+        self._solver = MarkedSolver[CoreItem](encoding)
         self._goal: Z3 | None = None
-        self._enough: Sequence[Item] = ()
+        self._enough: Sequence[CoreItem] = ()
         self._whole = False
 
     @property
-    def entered(self) -> Sequence[Item]:
+    def entered(self) -> Sequence[CoreItem]:
         """All assumptions used in refuting the goal."""
         return list(self._solver.marks)
 
-    def near(self, goal: Goal, used: Iterable[Constraint], *, paused: bool = False) -> list[Item] | None:
+    def near(self, goal: Goal, used: Iterable[Constraint], *, paused: bool = False) -> list[CoreItem] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
         suffice. If ``paused``, raises `TimedOut` before all are entered."""
         self._goal = self._solver.mark(goal())
@@ -134,14 +134,14 @@ class _Finder:
         core = self._core(self._enough)
         return replace(core, whole=self._whole and core.whole)
 
-    def _core(self, items: Sequence[Item], *, minimal: bool = False) -> Core:
+    def _core(self, items: Sequence[CoreItem], *, minimal: bool = False) -> Core:
         """The core of these items. It lacks facts where a known end is not yet replaced by what it rests on."""
         bare = any(isinstance(item, KnownEnd) and item.given is None and not item.completed for item in items)
         return Core(self._members(items), minimal, whole=minimal or not bare)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
-    def _enter(self, items: Sequence[Item], *, paused: bool) -> None:
+    def _enter(self, items: Sequence[CoreItem], *, paused: bool) -> None:
         for count, item in enumerate(items):
             if paused and count % _LOOKED == 0:
                 self._pause()
@@ -159,7 +159,7 @@ class _Finder:
         self._encoding.arithmetic.number(item.key)
         return self._encoding.arithmetic.at_end(item.key, item.end, value)
 
-    def _refutes(self, items: Sequence[Item]) -> bool:
+    def _refutes(self, items: Sequence[CoreItem]) -> bool:
         """Whether the goal is unsatisfiable under these assumptions; false once the time is over."""
         if self._deadline.passed:
             return False
@@ -167,7 +167,7 @@ class _Finder:
             self._solver.check(self._deadline, [self._goal, *(self._solver.marks[item] for item in items)]) == "unsat"
         )
 
-    def _least(self, items: Sequence[Item]) -> list[Item] | None:
+    def _least(self, items: Sequence[CoreItem]) -> list[CoreItem] | None:
         """A minimal subset that refutes the goal; None if even all items do not, or if time runs out."""
         if not self._refutes(items):
             return None
@@ -186,9 +186,9 @@ class _Finder:
                 if known.box(key)[end] != nothing:
                     yield KnownEnd(key, end)
 
-    def _expanded(self, items: Sequence[Item]) -> Iterator[Item]:
+    def _expanded(self, items: Sequence[CoreItem]) -> Iterator[CoreItem]:
         """The items, with known ends replaced by the facts and instances of their proofs."""
-        found: dict[Item, None] = {}
+        found: dict[CoreItem, None] = {}
         for item in items:
             self._pause()
             if isinstance(item, KnownEnd):
@@ -197,7 +197,7 @@ class _Finder:
                 found[item] = None
         yield from sorted(found, key=lambda item: not isinstance(item, KnownEnd))
 
-    def _behind(self, item: KnownEnd) -> Iterator[Item]:
+    def _behind(self, item: KnownEnd) -> Iterator[CoreItem]:
         """The facts and instances of the proof of a known end; the end itself if that is too long."""
         value = self._ground.known.box(item.key)[item.end]
         for given in self._ground.known.origins.of(*item.key):
@@ -212,7 +212,7 @@ class _Finder:
         for step in steps:
             yield from self._of_step(step)
 
-    def _of_step(self, step: Step) -> Iterator[Item]:
+    def _of_step(self, step: Step) -> Iterator[CoreItem]:
         conclusion = step.conclusion
         key = None
         if isinstance(conclusion, ast.Atom):
@@ -230,7 +230,7 @@ class _Finder:
             elif key is not None and self._ground.known.box(key)[side] == step.bound:
                 yield KnownEnd(key, side)
 
-    def _stated(self, origin: Assertion) -> Stated | None:
+    def _stated(self, origin: Assertion) -> BoundedStatement | None:
         for name in sorted(names_in(origin.formula)):
             for stated in self._ground.index.mentioning(name):
                 if stated.origin is origin or stated.origin == origin:
@@ -239,7 +239,7 @@ class _Finder:
 
     # --- what is told -----------------------------------------------------------------------------------------------
 
-    def _members(self, items: Sequence[Item]) -> tuple[CoreMember, ...]:
+    def _members(self, items: Sequence[CoreItem]) -> tuple[CoreMember, ...]:
         facts: dict[CoreMember, None] = {}
         statements: dict[CoreMember, None] = {}
         closed = set(self._encoding.closed)
@@ -247,7 +247,7 @@ class _Finder:
             match item:
                 case Instance() | Blanket():
                     statements[member_of(item.stated.origin)] = None
-                case KnownEnd(given=Given() as given):
+                case KnownEnd(given=GivenFact() as given):
                     facts[CoreMember(given.text, given.file, given.row)] = None
                 case Definition() | Loop() | KnownEnd(completed=True):
                     names = {key[0] for key in (item.atoms if isinstance(item, Loop) else (item.key,))}

@@ -13,13 +13,13 @@ from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
 from lnnkit.check.walk import transform, with_entities
-from lnnkit.explain.checker.proof_world import World
+from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
-from lnnkit.prove.ground.parts import Part, Stated, StatementIndex
+from lnnkit.prove.ground.parts import BoundedStatement, Part, StatementIndex
 from lnnkit.prove.solving import Interrupted
 from lnnkit.prove.verdict import CoreMember, Proved, Reading, Verdict
 from lnnkit.syntax import ast
@@ -50,7 +50,7 @@ class Question:
 class Ground:
     """The context of questions in one reading: the program, its statements, and the results of inference."""
 
-    world: World
+    world: ProofWorld
     lifted: LiftedGraph
     reading: GroundReading
     index: StatementIndex
@@ -76,12 +76,12 @@ class Ground:
                 break
         return self.index.count <= WHOLE and total <= WHOLE
 
-    def related(self, question: Question, *, open_only: bool = False) -> list[Stated]:
+    def related(self, question: Question, *, open_only: bool = False) -> list[BoundedStatement]:
         """The statements connected to a question by shared predicates, if ``open_only`` by those with unsettled atoms,
         in the order of discovery; all statements of a small program."""
         if self.small:
             return self.index.every()
-        found: dict[Stated, None] = {}
+        found: dict[BoundedStatement, None] = {}
         names = {leaf.name for leaf in question.part.leaves}
         waiting = sorted(names)
         while waiting:
@@ -210,14 +210,14 @@ class Related:
     def __init__(self, ground: Ground, question: Question) -> None:
         self.ground = ground
         self.question = question
-        self._chosen: dict[str, list[Stated]] = {}
+        self._chosen: dict[str, list[BoundedStatement]] = {}
 
     @cached_property
-    def statements(self) -> list[Stated]:
+    def statements(self) -> list[BoundedStatement]:
         """The statements connected to the question by unsettled atoms."""
         return self.ground.related(self.question, open_only=True)
 
-    def mentioning(self, name: str) -> list[Stated]:
+    def mentioning(self, name: str) -> list[BoundedStatement]:
         """The relevant statements with a predicate."""
         if name not in self._chosen:
             related = set(self.statements)
@@ -256,7 +256,7 @@ class Related:
         inner = {**sorts, **dict(part.bound)}
         return any(self._compares(operand, inner) for operand in part.operands)
 
-    def _plainly_completed(self, stated: Stated) -> bool:
+    def _plainly_completed(self, stated: BoundedStatement) -> bool:
         """Whether a statement derives completed atoms only as their rule, and from other predicates."""
         program, known = self.ground.program, self.ground.known
         heads = {id(head) for head in self.ground.index.defined(stated)}

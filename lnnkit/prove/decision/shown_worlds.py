@@ -14,7 +14,7 @@ from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
-from lnnkit.prove.ground.known_values import Key, KnownValues
+from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
 from lnnkit.prove.ground.point_arithmetic import Box
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.prove.verdict import ShownWorld
@@ -30,11 +30,11 @@ class BrokenWorld(Exception):
     """A model of the solver breaks a statement: a defect."""
 
 
-def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callable[[Key], Box]:
+def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callable[[GroundAtom], Box]:
     """The world of a model: its truths up to rounding, its numbers in fractions, where it has none the known bounds."""
 
     @cache
-    def read(key: Key) -> Box:
+    def read(key: GroundAtom) -> Box:
         numeric = known.program.predicates[key[0]].numeric
         made = (encoding.arithmetic.numbers if numeric else encoding.atoms).get(key)
         if made is None:
@@ -60,7 +60,7 @@ def checked_world(
     ground: Ground,
     question: Question,
     encoding: GradedEncoding,
-    near: Iterable[Key],
+    near: Iterable[GroundAtom],
     instances: Iterable[Instance],
     reading: GroundReading | None = None,
 ) -> ShownWorld | None:
@@ -75,12 +75,12 @@ def checked_world(
             if encoding.loose:
                 return None
             raise BrokenWorld(f"a world for `{question.text}` breaks a statement")
-    keys: dict[Key, None] = {}
+    keys: dict[GroundAtom, None] = {}
     with suppress(TooWide):  # the time is over: those of them
         for key in islice(ground.reading.atoms(question.part, {}), _OF_QUESTION):
             keys[key] = None
-    atoms: dict[Key, float] = {}
-    numbers: dict[Key, float] = {}
+    atoms: dict[GroundAtom, float] = {}
+    numbers: dict[GroundAtom, float] = {}
     for key in keys | dict.fromkeys(near):
         low, high = map(float, read(key))
         if not ground.program.predicates[key[0]].numeric:
@@ -118,7 +118,7 @@ def _first(chosen: set[str], rows: Sequence[tuple[str, float]]) -> tuple[tuple[s
     return tuple(sorted(rows, key=lambda row: row[0] not in chosen))
 
 
-def _texts(values: Mapping[Key, float]) -> tuple[tuple[str, float], ...]:
+def _texts(values: Mapping[GroundAtom, float]) -> tuple[tuple[str, float], ...]:
     return tuple((format_expression(ground_atom(*key)), value) for key, value in values.items())
 
 

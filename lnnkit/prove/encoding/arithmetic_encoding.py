@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import partial
 
 from lnnkit.numeric import Comparison, Fixed
-from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.point_arithmetic import RELATIONS, Inexact, NoValue, applied, comparable, folded, rational
+from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
+from lnnkit.prove.ground.point_arithmetic import RELATIONS, NotRational, NoValue, applied, comparable, folded, rational
 from lnnkit.prove.solving import Z3
 
 _GREATEST_POWER = 16  # of powers and of roots
@@ -26,7 +26,7 @@ class ArithmeticEncoding:
     multiplied."""
 
     def __init__(self, z3: Z3, context: Z3, known: KnownValues, whole: Collection[str], *, folded: bool) -> None:
-        self.numbers: dict[Key, Z3] = {}
+        self.numbers: dict[GroundAtom, Z3] = {}
         self.asides: list[Z3] = []
         self.nonlinear = False
         self._z3 = z3
@@ -37,7 +37,7 @@ class ArithmeticEncoding:
         self.roots: dict[tuple[Z3, int], Z3] = {}
         self._bound = False
 
-    def number(self, key: Key) -> Fraction | Z3:
+    def number(self, key: GroundAtom) -> Fraction | Z3:
         """A number: its known value, or a variable."""
         low, high = self._known.box(key)
         if self._folded and low == high:
@@ -52,7 +52,7 @@ class ArithmeticEncoding:
         """The sort of a number's values."""
         return (self._z3.IntSort if name in self._whole else self._z3.RealSort)(self._context)
 
-    def at_end(self, key: Key, end: int, value: float) -> Z3 | bool:
+    def at_end(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that a variable number is at least (0) or at most (1) ``value``, which may be infinite."""
         made = self.numbers[key]
         if not math.isfinite(value):
@@ -102,7 +102,7 @@ class ArithmeticEncoding:
         if len(known) == len(operands):
             try:
                 return applied(operation, known)
-            except Inexact:
+            except NotRational:
                 pass  # an irrational root
         x: list[Z3] = [self._lifted(each) for each in operands]
         match operation:

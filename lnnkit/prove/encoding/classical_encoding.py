@@ -12,11 +12,11 @@ from fractions import Fraction
 
 from lnnkit.graph.lifted import LEAST
 from lnnkit.numeric import Comparison
-from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, Truth
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, TruthValue
 from lnnkit.prove.ground.dependency_cone import Loop, antecedent
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
-from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.ground.parts import Assignment, Blanket, Part, Stated
+from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
 from lnnkit.prove.solving import Z3
 
 _MEMBER = "a "  # prefix of predicates for the sort of an individual
@@ -48,7 +48,7 @@ class ClassicalEncoding(GradedEncoding):
                 return self._greatest([self.negated(some), *supports])
         return super().held(item)
 
-    def said(self, key: Key, end: int, value: float) -> Z3 | bool:
+    def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that an atom is true if its lower end (0) is above 0, or false if its upper end (1) is below
         1."""
         made = self.atom(key)
@@ -56,14 +56,14 @@ class ClassicalEncoding(GradedEncoding):
             return made if value > 0 else True
         return self.negated(made) if value < 1 else True
 
-    def _within(self, stated: Stated, bindings: Assignment) -> Z3 | bool:
+    def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that a statement is true if its lower end is above 0, false if its upper end is below 1."""
         found = self.truth(stated.part, bindings)
         if stated.lower > 0 and stated.upper < 1:
             return False
         return found if stated.lower > 0 else self.negated(found) if stated.upper < 1 else True
 
-    def _everywhere(self, stated: Stated) -> Z3 | bool:
+    def _everywhere(self, stated: BoundedStatement) -> Z3 | bool:
         """The constraint that a statement holds for all unnamed individuals in the sorts of its variables."""
         if stated.lower > 0 and stated.upper < 1:
             return False
@@ -72,33 +72,33 @@ class ClassicalEncoding(GradedEncoding):
         body = stated.part if stated.lower > 0 else Part("not", operands=(stated.part,))
         return self._least(self._unnamed_rows(Part(LEAST, operands=(body,), bound=stated.variables), {}))
 
-    def _needed(self, rule: Instance, head: Part) -> Truth:
+    def _needed(self, rule: Instance, head: Part) -> TruthValue:
         return self.truth(antecedent(rule), rule.bindings) if rule.stated.lower > 0 else False
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
-    def negated(self, truth: Truth) -> Truth:
+    def negated(self, truth: TruthValue) -> TruthValue:
         return not truth if isinstance(truth, bool) else self.z3.Not(truth)
 
-    def _settled(self, key: Key) -> Truth | None:
+    def _settled(self, key: GroundAtom) -> TruthValue | None:
         low, high = self._known.box(key)
         return low > 0 if low == high else None
 
-    def _declare(self, key: Key, name: str) -> None:
+    def _declare(self, key: GroundAtom, name: str) -> None:
         self.atoms[key] = self.z3.Bool(name, self.context)
 
-    def _same(self, one: object, other: object) -> Truth:
+    def _same(self, one: object, other: object) -> TruthValue:
         if isinstance(one, str) or isinstance(other, str):
             return isinstance(one, str) and isinstance(other, str) and one == other
         return one == other
 
-    def _atom(self, part: Part, bindings: Assignment) -> Truth:
+    def _atom(self, part: Part, bindings: Assignment) -> TruthValue:
         key = self._reading.key(part, bindings)
         if key is not None:
             return self.atom(key)
         return False if self._known.program.predicates[part.name].closed else self._applied(part, bindings)
 
-    def _comparison(self, part: Part, bindings: Assignment) -> Truth:
+    def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         values = [self._number(operand, bindings) for operand in part.operands]
         arguments = [each for operand in part.operands for each in operand.arguments(bindings)]
         unnamed = {str(each): each for each in arguments if not isinstance(each, str)}
@@ -116,7 +116,7 @@ class ClassicalEncoding(GradedEncoding):
             return self.arithmetic.number(key)
         return self._applied(part, bindings, self.arithmetic.sort(part.name))
 
-    def _compound(self, part: Part, bindings: Assignment) -> Truth:
+    def _compound(self, part: Part, bindings: Assignment) -> TruthValue:
         x = [self.truth(operand, bindings) for operand in part.operands]
         match part.kind:
             case "and":
@@ -128,13 +128,13 @@ class ClassicalEncoding(GradedEncoding):
         equal = self._equal(*x)
         return equal if part.kind == "iff" else self.negated(equal)
 
-    def _least(self, values: Iterable[Truth]) -> Truth:
+    def _least(self, values: Iterable[TruthValue]) -> TruthValue:
         return self._joined(values, False, self.z3.And)
 
-    def _greatest(self, values: Iterable[Truth]) -> Truth:
+    def _greatest(self, values: Iterable[TruthValue]) -> TruthValue:
         return self._joined(values, True, self.z3.Or)
 
-    def _joined(self, values: Iterable[Truth], decides: bool, join: Callable[[Sequence[Z3]], Z3]) -> Truth:
+    def _joined(self, values: Iterable[TruthValue], decides: bool, join: Callable[[Sequence[Z3]], Z3]) -> TruthValue:
         x = list(values)
         if any(each is decides for each in x):
             return decides
@@ -143,7 +143,7 @@ class ClassicalEncoding(GradedEncoding):
             return open_ones[0] if open_ones else not decides
         return join(open_ones)
 
-    def _equal(self, one: Truth, other: Truth) -> Truth:
+    def _equal(self, one: TruthValue, other: TruthValue) -> TruthValue:
         if isinstance(one, bool):
             one, other = other, one
         if isinstance(other, bool):
@@ -158,7 +158,7 @@ class ClassicalEncoding(GradedEncoding):
         named = tuple(each if isinstance(each, str) else None for each in arguments)
         return self._function((part.name, named), result)(*(each for each in arguments if not isinstance(each, str)))
 
-    def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[Truth]:
+    def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[TruthValue]:
         """The rows of a quantifier in which at least one of its variables is an unnamed individual."""
         forall, found = part.least, []
         for names in subsets([name for name, sort in part.bound if self._known.is_open(sort)]):

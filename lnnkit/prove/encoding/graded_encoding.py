@@ -13,13 +13,13 @@ from fractions import Fraction
 from functools import reduce
 
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.points import Term, Truth
+from lnnkit.logic.points import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, antecedent
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
-from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.ground.parts import Assignment, Blanket, Part, Stated
+from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
 from lnnkit.prove.ground.point_arithmetic import rational
 from lnnkit.prove.solving import Z3, solver_module
 
@@ -37,15 +37,15 @@ class GradedEncoding:
     rounding stays satisfiable. Numbers with ``whole`` names are integers. ``loose`` says whether anything was left
     open."""
 
-    zero: Truth = ZERO
-    one: Truth = ONE
+    zero: TruthValue = ZERO
+    one: TruthValue = ONE
 
     def __init__(
         self, reading: GroundReading, whole: Collection[str] = (), *, folded: bool, slack: Fraction = ZERO
     ) -> None:
         self.z3 = solver_module()
         self.context = self.z3.Context()
-        self.atoms: dict[Key, Z3] = {}
+        self.atoms: dict[GroundAtom, Z3] = {}
         self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
         self.arithmetic = ArithmeticEncoding(self.z3, self.context, reading.known, whole, folded=folded)
         self.nonlinear = False
@@ -65,7 +65,7 @@ class GradedEncoding:
             return self._within(item.stated, item.bindings)
         return self._defined(item) if isinstance(item, Definition) else True
 
-    def said(self, key: Key, end: int, value: float) -> Z3 | bool:
+    def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that an atom's lower (0) or upper (1) end is at least as tight as ``value``."""
         made = self.atom(key)
         return self.at_most(made, self.end(value, 1)) if end else self.at_least(made, self.end(value, 0))
@@ -80,7 +80,7 @@ class GradedEncoding:
         """A constraint as an expression."""
         return self.z3.BoolVal(said, self.context) if isinstance(said, bool) else said
 
-    def _within(self, stated: Stated, bindings: Assignment) -> Z3 | bool:
+    def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that the truth of a statement is within its bounds."""
         found = self._unclamped(stated.part, bindings)
         least, most = rational(stated.lower) - self._slack, rational(stated.upper) + self._slack
@@ -100,7 +100,7 @@ class GradedEncoding:
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
-    def truth(self, part: Part, bindings: Assignment) -> Truth:
+    def truth(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a formula."""
         if part.bound:
             return self._quantifier(part, bindings)
@@ -117,7 +117,7 @@ class GradedEncoding:
                 return self.negated(self.truth(part.operands[0], bindings))
         return self._compound(part, bindings)
 
-    def atom(self, key: Key) -> Truth:
+    def atom(self, key: GroundAtom) -> TruthValue:
         """An atom about named entities."""
         if not self._folded and self._known.false_by_closure(key):
             self.closed.add(key[0])
@@ -127,40 +127,40 @@ class GradedEncoding:
             self._declare(key, f"{key[0]}({', '.join(key[1])})")
         return self.atoms[key] if settled is None else settled
 
-    def negated(self, truth: Truth) -> Truth:
+    def negated(self, truth: TruthValue) -> TruthValue:
         """The truth of the negation."""
         return ONE - truth if isinstance(truth, Fraction) else self._expression(ONE) - truth
 
-    def _settled(self, key: Key) -> Truth | None:
+    def _settled(self, key: GroundAtom) -> TruthValue | None:
         """The truth of an atom as a constant, if inference has settled it."""
         return _on_grid(self._known.box(key)[0]) if self._known.settled(key) else None
 
-    def _declare(self, key: Key, name: str) -> None:
+    def _declare(self, key: GroundAtom, name: str) -> None:
         made = self.atoms[key] = self.z3.Real(name, self.context)
         self.arithmetic.asides += [made >= 0, made <= 1]
         if self._folded:
             self.arithmetic.asides += [self.said(key, end, each) for end, each in enumerate(self._known.box(key))]
 
-    def _same(self, one: object, other: object) -> Truth:
+    def _same(self, one: object, other: object) -> TruthValue:
         return self.one if one == other else self.zero
 
-    def _atom(self, part: Part, bindings: Assignment) -> Truth:
+    def _atom(self, part: Part, bindings: Assignment) -> TruthValue:
         key = self._reading.key(part, bindings)
         assert key is not None
         return self.atom(key)
 
-    def _comparison(self, part: Part, bindings: Assignment) -> Truth:
+    def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         keys = [self._reading.key(operand, bindings) for operand in part.operands]
         values = [self.arithmetic.number(key) for key in keys if key is not None]
         assert isinstance(part.arithmetic, Comparison)
         found = self.arithmetic.comparison(part.arithmetic, values)
         return self._unknown(part, bindings) if found is None else self._if(found, ONE, ZERO)
 
-    def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
+    def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
         forall = part.least
         decides = self.zero if forall else self.one
-        rows: list[Truth] = []
+        rows: list[TruthValue] = []
         for row in self._reading.rows(part, bindings):
             rows.append(self.truth(part.operands[0], row))
             if rows[-1] is decides:
@@ -169,7 +169,7 @@ class GradedEncoding:
         rows += self._unnamed_rows(part, bindings)
         return self._least(rows) if forall else self._greatest(rows)
 
-    def _unnamed_rows(self, part: Part, _bindings: Assignment) -> list[Truth]:
+    def _unnamed_rows(self, part: Part, _bindings: Assignment) -> list[TruthValue]:
         """The rows of a quantifier about unnamed individuals: one of unknown truth, if there may be any."""
         if not any(self._known.is_open(sort) for _, sort in part.bound):
             return []
@@ -183,7 +183,7 @@ class GradedEncoding:
 
     # --- connectives ------------------------------------------------------------------------------------------------
 
-    def _compound(self, part: Part, bindings: Assignment) -> Truth:
+    def _compound(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a connective: clamped to [0, 1], on the sides where its weights make that necessary."""
         value = self._unclamped(part, bindings)
         if not logic_named(part.name).sums:
@@ -199,7 +199,7 @@ class GradedEncoding:
             found = z3.If(named > 1, self._expression(ONE), found)
         return z3.If(named < 0, self._expression(ZERO), found) if lowest < 0 else found
 
-    def _unclamped(self, part: Part, bindings: Assignment) -> Truth:
+    def _unclamped(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a formula before clamping: enough for bounds within (0, 1)."""
         if part.kind not in ("and", "or", "implies", "iff", "xor"):
             return self.truth(part, bindings)
@@ -211,7 +211,7 @@ class GradedEncoding:
         x = [self.truth(operand, bindings) for operand in part.operands]
         return truth_at(logic, self, part.kind, weights, bias, x)
 
-    def _needed(self, rule: Instance, head: Part) -> Truth | None:
+    def _needed(self, rule: Instance, head: Part) -> TruthValue | None:
         """The least truth of the head for which a rule holds; None if it has no closed form here."""
         part, lower = rule.stated.part, rational(rule.stated.lower)
         logic, one = logic_named(part.name), part.operands[1]
@@ -226,7 +226,7 @@ class GradedEncoding:
             return self._positive(self.sum((lower - 1 + rational(part.bias)) / v, [(-w / v, x, True)]))
         return logic.value(self, "and", [ONE, ONE], ONE, [x, lower])  # of which the implication is the residuum
 
-    def _unknown(self, part: Part, bindings: Assignment) -> Truth:
+    def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
         low, high = self._reading.box(part, bindings)
         self.loose = True
         made = self._fresh_truth()
@@ -243,17 +243,17 @@ class GradedEncoding:
         exact = rational(value) if exact is None else exact
         return min(ONE, exact + wider) if end else max(ZERO, exact - wider)
 
-    def at_least(self, one: Truth, other: Truth) -> Z3 | bool:
+    def at_least(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
         """``one >= other``."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return one >= other
         return self._expression(one) >= self._expression(other)
 
-    def at_most(self, one: Truth, other: Truth) -> Z3 | bool:
+    def at_most(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
         """``one <= other``."""
         return self.at_least(other, one)
 
-    def _expression(self, value: Truth) -> Z3:
+    def _expression(self, value: TruthValue) -> Z3:
         return self.arithmetic.real(value) if isinstance(value, Fraction) else value
 
     def _fresh_real(self, kind: str) -> Z3:
@@ -265,7 +265,7 @@ class GradedEncoding:
         self.arithmetic.asides += [made >= 0, made <= 1]
         return made
 
-    def sum(self, constant: Fraction, terms: Iterable[Term]) -> Truth:
+    def sum(self, constant: Fraction, terms: Iterable[WeightedTruth]) -> TruthValue:
         found: list[Z3] = []
         for weight, each, complemented in terms:
             if complemented:
@@ -278,40 +278,40 @@ class GradedEncoding:
             return constant
         return self.z3.Sum([*found, self._expression(constant)] if constant else found)
 
-    def _equal(self, one: Truth, other: Truth) -> Z3 | bool:
+    def _equal(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
         """Equality up to the slack."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return abs(one - other) <= max(self._slack, rational(_WIDER))
         gap, slack = self._expression(one) - self._expression(other), self._expression(self._slack)
         return self.z3.And(gap <= slack, -gap <= slack) if self._slack else gap == 0
 
-    def smaller(self, one: Truth, other: Truth) -> Truth:
+    def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
         return self.choose(one, other, one, other)
 
-    def choose(self, one: Truth, other: Truth, then: Truth, otherwise: Truth) -> Truth:
+    def choose(self, one: TruthValue, other: TruthValue, then: TruthValue, otherwise: TruthValue) -> TruthValue:
         return self._if(self.at_most(one, other), then, otherwise)
 
-    def _greater(self, one: Truth, other: Truth) -> Truth:
+    def _greater(self, one: TruthValue, other: TruthValue) -> TruthValue:
         return self.choose(other, one, one, other)
 
-    def _least(self, values: Iterable[Truth]) -> Truth:
+    def _least(self, values: Iterable[TruthValue]) -> TruthValue:
         return reduce(self.smaller, values, self.one)
 
-    def _greatest(self, values: Iterable[Truth]) -> Truth:
+    def _greatest(self, values: Iterable[TruthValue]) -> TruthValue:
         return reduce(self._greater, values, self.zero)
 
-    def _positive(self, value: Truth) -> Truth:
+    def _positive(self, value: TruthValue) -> TruthValue:
         return self._greater(value, ZERO)
 
-    def cut(self, value: Truth) -> Truth:
+    def cut(self, value: TruthValue) -> TruthValue:
         return self.smaller(ONE, self._positive(value))
 
-    def _if(self, condition: Z3 | bool, one: Truth, other: Truth) -> Truth:
+    def _if(self, condition: Z3 | bool, one: TruthValue, other: TruthValue) -> TruthValue:
         if isinstance(condition, bool):
             return one if condition else other
         return self.z3.If(condition, self._expression(one), self._expression(other))
 
-    def times(self, one: Truth, other: Truth) -> Truth:
+    def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return one * other
         for factor, rest in ((one, other), (other, one)):
@@ -320,7 +320,7 @@ class GradedEncoding:
         self.nonlinear = True
         return one * other
 
-    def power(self, base: Truth, exponent: Fraction) -> Truth:
+    def power(self, base: TruthValue, exponent: Fraction) -> TruthValue:
         found = reduce(self.times, [base] * exponent.numerator, ONE)
         if exponent.denominator == 1:
             return found
@@ -330,7 +330,7 @@ class GradedEncoding:
         self.arithmetic.asides.append(power == self._expression(found))
         return root
 
-    def quotient(self, dividend: Truth, divisor: Truth) -> Truth:
+    def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:
         """``1`` where the dividend is no less than the divisor, else their quotient."""
         if isinstance(divisor, Fraction):
             return self.smaller(ONE, self.times(1 / divisor, dividend)) if divisor else ONE

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
-from lnnkit.prove.solving import Z3, Status, checked
+from lnnkit.prove.solving import Z3, SolverStatus, checked
 from lnnkit.time_limit import Deadline
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 
 
-class MarkedSolver(Generic[Item]):
+class MarkedSolver(Generic[T]):
     """Constraints of an ``encoding``: a mark implies each of them, and ``marks`` has those of items."""
 
     def __init__(self, encoding: GradedEncoding) -> None:
-        self.marks: dict[Item, Z3] = {}
-        self._items: dict[str, Item] = {}
+        self.marks: dict[T, Z3] = {}
+        self._items: dict[str, T] = {}
         self._encoding = encoding
         self._solver = encoding.z3.Solver(ctx=encoding.context)
         self._count = 0
@@ -26,7 +26,7 @@ class MarkedSolver(Generic[Item]):
         """Try false first for every proposition."""
         self._solver.set("phase_selection", 0)
 
-    def mark(self, said: Z3 | bool, item: Item | None = None) -> Z3:
+    def mark(self, said: Z3 | bool, item: T | None = None) -> Z3:
         """The mark of a constraint, which may be that of an item."""
         z3 = self._encoding.z3
         self._count += 1
@@ -37,7 +37,7 @@ class MarkedSolver(Generic[Item]):
         self._solver.add(z3.Implies(mark, self._encoding.lifted(said)))
         return mark
 
-    def check(self, deadline: Deadline, assumed: Iterable[Z3]) -> Status:
+    def check(self, deadline: Deadline, assumed: Iterable[Z3]) -> SolverStatus:
         """Whether the marked constraints that are ``assumed`` can hold together. Raises as `checked` does."""
         self._solver.add(self._encoding.drained())
         return checked(self._encoding.z3, self._solver, deadline, *assumed)
@@ -46,7 +46,7 @@ class MarkedSolver(Generic[Item]):
         """The model that the last check found."""
         return self._solver.model()
 
-    def core(self) -> tuple[set[str], list[Item]]:
+    def core(self) -> tuple[set[str], list[T]]:
         """The names of the propositions on which the last check failed, and the items among them."""
         z3 = self._encoding.z3
         core = [each.arg(0) if z3.is_not(each) else each for each in self._solver.unsat_core()]

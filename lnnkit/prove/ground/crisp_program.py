@@ -16,7 +16,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 
 Formula = ast.Expression | SameEntity
-_Stated = TypeVar("_Stated", Fact, FactTable)
+T = TypeVar("T", Fact, FactTable)
 _WHOLE = (ast.Atom, ast.Number, ast.Negate, ast.Function, ast.Comparison)
 
 
@@ -35,7 +35,7 @@ def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]
     kept = [found for each in program.assertions if (found := _crisp_assertion(each, alpha)) is not None]
     numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
 
-    def cut(stated: _Stated) -> _Stated:
+    def cut(stated: T) -> T:
         lower, upper = _cut(stated.lower, stated.upper, alpha)
         return stated if stated.predicate in numeric else replace(stated, lower=lower, upper=upper)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lnnkit.prove.ground.ground_reading import SLACK, GroundReading, Instance
-from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import Assignment, Part, StatementIndex
 from lnnkit.prove.ground.point_arithmetic import Box
 
@@ -24,7 +24,7 @@ _LOOKED = 64  # and the clock is read after this many
 class Definition:
     """The definition of a completed atom: instances of its ``rules``, each with the position of the atom in it."""
 
-    key: Key
+    key: GroundAtom
     rules: list[tuple[Instance, Part]]
 
 
@@ -44,10 +44,10 @@ class Cone:
     tell: Callable[[int, int], None] | None = None  # is told how many instances and atoms there are
     most_atoms: int | None = None
     instances: list[Instance] = field(default_factory=list)
-    definitions: dict[Key, Definition] = field(default_factory=dict)
-    atoms: dict[Key, None] = field(default_factory=dict)
+    definitions: dict[GroundAtom, Definition] = field(default_factory=dict)
+    atoms: dict[GroundAtom, None] = field(default_factory=dict)
     _seen: set[object] = field(default_factory=set)
-    _waiting: list[Key] = field(default_factory=list)
+    _waiting: list[GroundAtom] = field(default_factory=list)
 
     @property
     def items(self) -> list[Instance | Definition]:
@@ -101,7 +101,7 @@ class Cone:
             raise TooWide
         self.instances.append(instance)
 
-    def unsettled(self, part: Part, bindings: Assignment) -> Iterable[Key]:
+    def unsettled(self, part: Part, bindings: Assignment) -> Iterable[GroundAtom]:
         """The unsettled atoms and numbers of a formula on which its truth can depend."""
         known = self.reading.known
         if part.kind == "atom":
@@ -117,14 +117,14 @@ class Cone:
             for operand in part.operands:
                 yield from self._within(operand, bindings)
 
-    def _within(self, part: Part, bindings: Assignment) -> Iterable[Key]:
+    def _within(self, part: Part, bindings: Assignment) -> Iterable[GroundAtom]:
         if part.kind != "atom" and not (part.kind == "compare" and not part.operands):
             low, high = self.reading.box(part, bindings)
             if high - low <= 0:
                 return
         yield from self.unsettled(part, bindings)
 
-    def _wait(self, keys: Iterable[Key]) -> None:
+    def _wait(self, keys: Iterable[GroundAtom]) -> None:
         for key in keys:
             if key in self.atoms:
                 continue
@@ -146,13 +146,13 @@ class Cone:
             if high - low > SLACK:
                 self._define(key)
 
-    def _define(self, key: Key) -> None:
+    def _define(self, key: GroundAtom) -> None:
         self.definitions[key] = found = definition_of(key, self.index, self.reading)
         for instance, _ in found.rules:
             self._wait(self.unsettled(instance.stated.part, instance.bindings))
 
 
-def definition_of(key: Key, index: StatementIndex, reading: GroundReading) -> Definition:
+def definition_of(key: GroundAtom, index: StatementIndex, reading: GroundReading) -> Definition:
     """The definition of a completed atom: the rules that may make it true."""
     found = [
         (instance, head)
@@ -168,24 +168,24 @@ def definition_of(key: Key, index: StatementIndex, reading: GroundReading) -> De
 class Loop:
     """Completed ``atoms`` of which one can be true only if the antecedent of one of the ``supports`` is."""
 
-    atoms: frozenset[Key]
+    atoms: frozenset[GroundAtom]
     supports: tuple[Instance, ...]
 
 
-def loop_of(atoms: frozenset[Key], definitions: Mapping[Key, Definition], reading: GroundReading) -> Loop:
+def loop_of(atoms: frozenset[GroundAtom], definitions: Mapping[GroundAtom, Definition], reading: GroundReading) -> Loop:
     """The loop formula of completed atoms that only support each other."""
     supports = [rule for key in sorted(atoms) for rule in _external(definitions[key], atoms, reading)]
     return Loop(atoms, tuple(dict.fromkeys(supports)))
 
 
 def unfounded(
-    definitions: Mapping[Key, Definition], reading: GroundReading, world: Callable[[Key], Box]
-) -> frozenset[Key]:
+    definitions: Mapping[GroundAtom, Definition], reading: GroundReading, world: Callable[[GroundAtom], Box]
+) -> frozenset[GroundAtom]:
     """The completed atoms that are true in a ``world`` without well-founded support from rules."""
     suspects = {key for key in definitions if world(key)[0] > 0}
-    founded: set[Key] = set()
+    founded: set[GroundAtom] = set()
 
-    def read(key: Key) -> Box:
+    def read(key: GroundAtom) -> Box:
         return (0.0, 0.0) if key in suspects - founded else world(key)
 
     grown = True
@@ -199,7 +199,7 @@ def unfounded(
     return frozenset(suspects - founded)
 
 
-def _external(definition: Definition, within: frozenset[Key], reading: GroundReading) -> Iterable[Instance]:
+def _external(definition: Definition, within: frozenset[GroundAtom], reading: GroundReading) -> Iterable[Instance]:
     """The rules of a completed atom whose antecedents read no atom of the set ``within``."""
     for instance, _ in definition.rules:
         if not any(key in within for key in reading.atoms(antecedent(instance), instance.bindings)):

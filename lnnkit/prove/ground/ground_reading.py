@@ -13,8 +13,8 @@ from typing import cast
 
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.numeric import Comparison
-from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.parts import Assignment, Part, Stated
+from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.ground.point_arithmetic import Box, comparison_box, connective_box
 
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
@@ -28,7 +28,7 @@ Rows = Callable[[Part, Mapping[int, str]], Iterable[tuple[str, ...]] | None]
 class Instance:
     """An instance of a statement: the statement with an entity for each variable."""
 
-    stated: Stated
+    stated: BoundedStatement
     bindings: Mapping[str, str]
 
     @property
@@ -51,7 +51,7 @@ class GroundReading:
 
     # --- truth ------------------------------------------------------------------------------------------------------
 
-    def box(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None = None) -> Box:
+    def box(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None = None) -> Box:
         """The bounds of a formula, from the bounds ``read`` for its atoms (default: the known ones)."""
         if part.bound:
             return self._quantifier(part, bindings, read)
@@ -79,14 +79,14 @@ class GroundReading:
         return low >= instance.stated.lower - SLACK and high <= instance.stated.upper + SLACK
 
     def apart(
-        self, part: Part, bindings: Assignment, bounds: Box, read: Callable[[Key], Box], *, maybe: bool = False
+        self, part: Part, bindings: Assignment, bounds: Box, read: Callable[[GroundAtom], Box], *, maybe: bool = False
     ) -> bool:
         """Whether a formula is outside of ``bounds`` at the bounds ``read`` for its atoms, or ``maybe`` outside."""
         low, high = self.box(part, bindings, read)
         low, high = (low, high) if maybe else (high, low)
         return low < bounds[0] - _APART or high > bounds[1] + _APART
 
-    def key(self, part: Part, bindings: Assignment) -> Key | None:
+    def key(self, part: Part, bindings: Assignment) -> GroundAtom | None:
         """The atom of a leaf; None if an argument is not a named entity."""
         arguments = part.arguments(bindings)
         for each in arguments:
@@ -94,7 +94,7 @@ class GroundReading:
                 return None
         return part.name, cast("tuple[str, ...]", arguments)
 
-    def atoms(self, part: Part, bindings: Assignment) -> Iterator[Key]:
+    def atoms(self, part: Part, bindings: Assignment) -> Iterator[GroundAtom]:
         """The atoms and numbers of a formula, about named entities; within a quantifier those of its rows."""
         if part.kind == "atom":
             key = self.key(part, bindings)
@@ -113,7 +113,7 @@ class GroundReading:
         for found in assignments(quantifier.bound, named, guards, self.upper_rows, self.known):
             yield {**bindings, **found}
 
-    def touching(self, key: Key, statements: list[Stated]) -> Iterator[Instance]:
+    def touching(self, key: GroundAtom, statements: list[BoundedStatement]) -> Iterator[Instance]:
         """The instances of statements that read an atom and may be violated."""
         for stated in statements:
             sorts = dict(stated.variables)
@@ -124,7 +124,7 @@ class GroundReading:
                 if bound is not None and all(self.known.has(sorts[name], text) for name, text in bound.items()):
                     yield from self.instances(stated, bound)
 
-    def instances(self, stated: Stated, bound: Mapping[str, str]) -> Iterator[Instance]:
+    def instances(self, stated: BoundedStatement, bound: Mapping[str, str]) -> Iterator[Instance]:
         """The instances of a statement, some variables bound, that may be violated."""
         guards = self.guards(stated)
         for found in assignments(stated.variables, bound, guards, self.upper_rows, self.known):
@@ -138,7 +138,7 @@ class GroundReading:
             quantifier.guards["body"] = guards_of(quantifier.operands[0], neutral)
         return quantifier.guards["body"]
 
-    def guards(self, stated: Stated) -> tuple[Part, ...]:
+    def guards(self, stated: BoundedStatement) -> tuple[Part, ...]:
         """The atoms of a statement without which an instance is satisfied."""
         if "whole" not in stated.part.guards:
             stated.part.guards["whole"] = guards_of(
@@ -155,13 +155,13 @@ class GroundReading:
 
     # --- kinds ------------------------------------------------------------------------------------------------------
 
-    def _atom(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
+    def _atom(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
         key = self.key(part, bindings)
         if key is None:
             return (0.0, 0.0) if self.known.program.predicates[part.name].closed else (0.0, 1.0)
         return (read or self.known.box)(key)
 
-    def _comparison(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
+    def _comparison(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
         ranges: list[Box] = []
         for operand in part.operands:
             key = self.key(operand, bindings)
@@ -171,7 +171,7 @@ class GroundReading:
         assert isinstance(part.arithmetic, Comparison)
         return comparison_box(part.arithmetic, tuple(ranges))
 
-    def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[Key], Box] | None) -> Box:
+    def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
         (body,) = part.operands
         may_be_more = any(self.known.is_open(sort) for _, sort in part.bound)
         forall = part.least

@@ -17,7 +17,7 @@ from lnnkit.prove.ground.point_arithmetic import Box
 _NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
 _TICKS = 256  # steps of a search between two calls of `pause`
-Key = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
+GroundAtom = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 
 
 class KnownValues:
@@ -38,7 +38,7 @@ class KnownValues:
         self.domain = fixpoint.prepared.grounding.domain
         self._open = fixpoint.prepared.unfinished
         self._derived = frozenset[str]().union(*program.strata)
-        self._boxes: dict[Key, Box] = {}
+        self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}
         self._orders: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
 
@@ -48,7 +48,7 @@ class KnownValues:
         if self._ticks % _TICKS == 0 and self.pause is not None:
             self.pause()
 
-    def box(self, key: Key) -> Box:
+    def box(self, key: GroundAtom) -> Box:
         """The bounds of an atom, or the ends of a number."""
         found = self._boxes.get(key)
         if found is None:
@@ -58,12 +58,12 @@ class KnownValues:
             self._boxes[key] = found
         return found
 
-    def completed(self, key: Key) -> bool:
+    def completed(self, key: GroundAtom) -> bool:
         """Whether rules complete the atom: rules define its closed predicate, and no fact lists it."""
         name = key[0]
         return name in self._derived and name not in self._open and not self.lacks(key) and not self._given(key)
 
-    def lacks(self, key: Key) -> bool:
+    def lacks(self, key: GroundAtom) -> bool:
         """Whether an argument is outside the sort of its position, so that no statement applies to the atom."""
         sorts = self.program.predicates[key[0]].sorts
         return any(not self.has(sort, text) for sort, text in zip(sorts, key[1], strict=True))
@@ -92,7 +92,7 @@ class KnownValues:
         """Whether atoms without a row are false."""
         return self.atoms.tables[name].default == (0.0, 0.0)
 
-    def false_by_closure(self, key: Key) -> bool:
+    def false_by_closure(self, key: GroundAtom) -> bool:
         """Whether an atom is false by the closed-world assumption: no fact lists it, and no rule makes it true."""
         if not self.program.predicates[key[0]].closed or self.box(key) != (0.0, 0.0):
             return False
@@ -116,7 +116,7 @@ class KnownValues:
         names = [self._names.at(column.take(picked), len(picked)) for column in columns]
         yield from zip(*names, strict=True)
 
-    def settled(self, key: Key) -> bool:
+    def settled(self, key: GroundAtom) -> bool:
         """Whether the two ends of a truth are equal."""
         low, high = self.box(key)
         return abs(high - low) <= _NOISE
@@ -167,15 +167,15 @@ class KnownValues:
             local = local[columns[place].take(local) == fixed[place]]
         return local
 
-    def _row(self, key: Key) -> int:
+    def _row(self, key: GroundAtom) -> int:
         table = self.atoms.tables[key[0]]
         columns = [np.array([self.domain.index[text]], np.int32) for text in key[1]]
         return int(self.atoms.find(table, columns, 1)[0])
 
-    def _given(self, key: Key) -> bool:
+    def _given(self, key: GroundAtom) -> bool:
         return bool(self.atoms.flags("given")[self._row(key)])
 
-    def _read(self, key: Key) -> Box:
+    def _read(self, key: GroundAtom) -> Box:
         predicate = self.program.predicates[key[0]]
         if self.lacks(key) or key[0] not in self.atoms.tables:
             if predicate.numeric:
@@ -187,7 +187,7 @@ class KnownValues:
         low, high = float(self._state.lower.values[row]), float(self._state.upper.values[row])
         return self._around(key, low, high) if predicate.numeric else (low, high)
 
-    def _around(self, key: Key, low: float, high: float) -> Box:
+    def _around(self, key: GroundAtom, low: float, high: float) -> Box:
         """The ends of a number. Derived ends are widened by their rounding error, because the solver computes
         exactly."""
         said = self._said(key, numeric=True)
@@ -197,7 +197,7 @@ class KnownValues:
             high += _ROUNDED * max(1.0, abs(high))
         return low, high
 
-    def _said(self, key: Key, *, numeric: bool) -> Box:
+    def _said(self, key: GroundAtom, *, numeric: bool) -> Box:
         facts = self.origins.of(*key)
         low, high = (-math.inf, math.inf) if numeric else (0.0, 1.0)
         return max([low, *(fact.lower for fact in facts)]), min([high, *(fact.upper for fact in facts)])

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
-from lnnkit.explain.checker.proof_world import World
+from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.graph.lifted import LEAST, LiftedGraph
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
@@ -66,7 +66,7 @@ class Part:
 
 
 @dataclass(eq=False)
-class Stated:
+class BoundedStatement:
     """A statement: ``part`` lies in ``[lower, upper]`` for all values of its ``variables``, which have their sorts by
     name."""
 
@@ -81,7 +81,7 @@ class Stated:
 class Blanket:
     """The constraint that a statement puts on unnamed individuals."""
 
-    stated: Stated
+    stated: BoundedStatement
 
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
@@ -111,21 +111,21 @@ def _part(
 class StatementIndex:
     """The statements of a ``lifted`` graph, for the program of a ``world``."""
 
-    def __init__(self, lifted: LiftedGraph, world: World) -> None:
+    def __init__(self, lifted: LiftedGraph, world: ProofWorld) -> None:
         self._graph = lifted.graph
         self._roots = lifted.statements
         self._world = world
-        self._ready: dict[int, Stated] = {}
-        self._mentioning: dict[str, list[Stated]] = {}
-        self._defining: dict[str, list[tuple[Stated, Part]]] = {}
+        self._ready: dict[int, BoundedStatement] = {}
+        self._mentioning: dict[str, list[BoundedStatement]] = {}
+        self._defining: dict[str, list[tuple[BoundedStatement, Part]]] = {}
 
-    def mentioning(self, name: str) -> list[Stated]:
+    def mentioning(self, name: str) -> list[BoundedStatement]:
         """The statements with a predicate or number, in their order."""
         if name not in self._mentioning:
             self._mentioning[name] = [self._stated(place) for place in self._by_name.get(name, ())]
         return self._mentioning[name]
 
-    def every(self) -> list[Stated]:
+    def every(self) -> list[BoundedStatement]:
         """All statements."""
         return [self._stated(place) for place in self._places]
 
@@ -134,7 +134,7 @@ class StatementIndex:
         """How many statements there are."""
         return len(self._places)
 
-    def defining(self, name: str) -> list[tuple[Stated, Part]]:
+    def defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
         if name not in self._defining:
             self._defining[name] = [
@@ -142,7 +142,7 @@ class StatementIndex:
             ]
         return self._defining[name]
 
-    def defined(self, stated: Stated) -> list[Part]:
+    def defined(self, stated: BoundedStatement) -> list[Part]:
         """The atoms of closed predicates that a statement completes."""
         defines = self._defines[id(stated.origin)]
         return [head for head in _heads(stated.part) if head.name in defines] if defines else []
@@ -164,14 +164,14 @@ class StatementIndex:
     def _defines(self) -> dict[int, frozenset[str]]:
         return {id(root.origin): root.defines for root in self._roots}
 
-    def _stated(self, place: int) -> Stated:
+    def _stated(self, place: int) -> BoundedStatement:
         if place not in self._ready:
             check_time()
             origin = self._roots[place].origin
             assert isinstance(origin, Assertion)
             form, predicates = self._world.instance(origin, {}), self._world.program.predicates
             part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
-            self._ready[place] = Stated(part, *truth, sorted_variables(form, predicates), origin)
+            self._ready[place] = BoundedStatement(part, *truth, sorted_variables(form, predicates), origin)
         return self._ready[place]
 
 

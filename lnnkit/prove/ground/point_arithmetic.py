@@ -30,7 +30,7 @@ _WHOLE = 64  # the greatest whole exponent that is worked out
 _WIDER = 1e-9  # relative error of numbers that are not rational: the tolerance of equality in inference
 
 
-class Inexact(Exception):
+class NotRational(Exception):
     """The value is not rational, or too large."""
 
 
@@ -50,7 +50,7 @@ def comparable(arithmetic: Comparison) -> bool:
 
 
 def holds(arithmetic: Comparison, values: Sequence[Fraction]) -> bool:
-    """Whether a crisp comparison holds: not if one of its terms has no value. Raises `Inexact`."""
+    """Whether a crisp comparison holds: not if one of its terms has no value. Raises `NotRational`."""
     assert isinstance(arithmetic.relation, Fixed)
     try:
         left, right = (folded(side, values, applied) for side in (arithmetic.left, arithmetic.right))
@@ -80,7 +80,7 @@ def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
     if not comparable(arithmetic):
         return 0.0, 1.0
     if all(low == high and math.isfinite(low) for low, high in ranges):
-        with suppress(Inexact):
+        with suppress(NotRational):
             held = float(holds(arithmetic, [rational(low) for low, _ in ranges]))
             return held, held
     low, high = arithmetic.truth([Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges])
@@ -107,7 +107,7 @@ def _wider(end: float, sign: int) -> np.ndarray:
 
 
 def applied(operation: object, x: Sequence[Fraction]) -> Fraction:
-    """The value of an operation. Raises `Inexact`, `NoValue`."""
+    """The value of an operation. Raises `NotRational`, `NoValue`."""
     match operation:
         case "add":
             return sum(x, Fraction(0))
@@ -133,4 +133,4 @@ def applied(operation: object, x: Sequence[Fraction]) -> Fraction:
                 root = Fraction(*map(math.isqrt, (base.numerator, base.denominator)))
                 if root**2 == base:
                     return root**exponent.numerator
-    raise Inexact
+    raise NotRational

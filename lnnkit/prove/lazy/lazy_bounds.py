@@ -17,8 +17,8 @@ from lnnkit.prove.decision.graded_decision import GradedDecision
 from lnnkit.prove.decision.question import Related
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import Instance
-from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.ground.parts import Stated
+from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.parts import BoundedStatement
 from lnnkit.prove.lazy.world_values import TouchedInstances
 from lnnkit.prove.solving import Z3, fraction
 from lnnkit.time_limit import Deadline
@@ -51,7 +51,7 @@ class LazyBounds(GradedDecision):
         self._added: set[Instance] = set()
         self._drain()
 
-    def _naming(self, name: str) -> list[Stated]:
+    def _naming(self, name: str) -> list[BoundedStatement]:
         return [each for each in self._statements if any(leaf.name == name for leaf in each.part.leaves)]
 
     def _violated(self, model: Z3) -> list[Z3]:
@@ -85,7 +85,7 @@ class LazyBounds(GradedDecision):
                 self.cone.pause()
             self._add(instance)
 
-    def _laid(self, model: Z3) -> list[Key]:
+    def _laid(self, model: Z3) -> list[GroundAtom]:
         """Lay a model over the world; returns the atoms that have changed."""
         truths = {
             key: min(1.0, max(0.0, float(fraction(model.eval(made, model_completion=True)))))
@@ -93,7 +93,7 @@ class LazyBounds(GradedDecision):
         }
         return self._touched.world.say(truths, ())
 
-    def _candidates(self, changed: list[Key]) -> Iterator[Instance]:
+    def _candidates(self, changed: list[GroundAtom]) -> Iterator[Instance]:
         count = 0
         first, self._first = self._first, []
         for stated in first:
@@ -111,7 +111,7 @@ class LazyBounds(GradedDecision):
         self.cone.atoms |= dict.fromkeys(self.encoding.atoms)
 
 
-def _opened(stated: Stated) -> Stated:
+def _opened(stated: BoundedStatement) -> BoundedStatement:
     """A statement without the ``forall`` around it: the least of its rows is as true as the statement has to be."""
     while stated.part.least and stated.upper >= 1:
         (body,) = stated.part.operands

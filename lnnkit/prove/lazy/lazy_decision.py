@@ -16,11 +16,11 @@ from lnnkit.prove.decision.question import Related
 from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, antecedent, definition_of
 from lnnkit.prove.ground.ground_reading import Instance
-from lnnkit.prove.ground.known_values import Key
-from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Place, Quantified, Rows
+from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Quantified, QuantifierPlace, Rows
 from lnnkit.prove.lazy.least_world import suspects
 from lnnkit.prove.lazy.world_values import TouchedInstances
-from lnnkit.prove.solving import Z3, Status
+from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline
 
@@ -50,13 +50,13 @@ class LazyDecision(ClassicalDecision):
         """An encoding with the same rows of quantifiers, in which settled bounds are not constants."""
         return self._encoding(folded=False, expanded=dict(self.encoding.expanded))
 
-    def _encoding(self, *, folded: bool, expanded: dict[Place, Rows] | None = None) -> LazyEncoding:
+    def _encoding(self, *, folded: bool, expanded: dict[QuantifierPlace, Rows] | None = None) -> LazyEncoding:
         ground = self._ground
         return LazyEncoding(ground.reading, ground.whole, self._world, expanded, folded=folded, pause=self._pause)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
-    def _asked(self, goal: Z3) -> Status:
+    def _asked(self, goal: Z3) -> SolverStatus:
         while True:
             found, missing = self._checked(goal, ())
             if not missing or self._refuted(goal, missing):
@@ -64,7 +64,7 @@ class LazyDecision(ClassicalDecision):
             for each in missing:
                 self.encoding.expand(each)
 
-    def _checked(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[Status, list[Quantified]]:
+    def _checked(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[SolverStatus, list[Quantified]]:
         """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
         the other quantifiers whose missing rows it would need."""
         some = [each for each in self.encoding.quantified.values() if not each.rows.complete and each not in allowed]
@@ -111,7 +111,7 @@ class LazyDecision(ClassicalDecision):
             self._ground.tell(len(self._added), len(self.encoding.atoms))
         return before != (len(self._added), len(self.encoding.arithmetic.asides))
 
-    def _laid(self, model: Z3) -> list[Key]:
+    def _laid(self, model: Z3) -> list[GroundAtom]:
         existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
         truths = {
             key: float(self._true(model, made))
@@ -123,7 +123,7 @@ class LazyDecision(ClassicalDecision):
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
 
-    def _candidates(self, changed: Sequence[Key]) -> Iterator[Instance]:
+    def _candidates(self, changed: Sequence[GroundAtom]) -> Iterator[Instance]:
         if self._suspects is None:
             self._suspects = list(self._violated_at_first())
             if self._ground.tell is not None and self._suspects:
@@ -142,7 +142,7 @@ class LazyDecision(ClassicalDecision):
             self._pause()
             yield from suspects(self._ground.known, stated, self._ground.limit)
 
-    def _atoms(self, instances: Iterable[Instance]) -> set[Key | None]:
+    def _atoms(self, instances: Iterable[Instance]) -> set[GroundAtom | None]:
         """The atoms that instances read outside of quantifiers."""
         reading = self._ground.reading
         return {
@@ -182,7 +182,7 @@ class LazyDecision(ClassicalDecision):
 
     # --- completed atoms --------------------------------------------------------------------------------------------
 
-    def _unsupported(self, changed: Sequence[Key]) -> Iterator[Key]:
+    def _unsupported(self, changed: Sequence[GroundAtom]) -> Iterator[GroundAtom]:
         """The completed atoms among the ``changed`` ones that are true without a rule that makes them so."""
         known = self._ground.known
         heads = dict.fromkeys(key for key in self.encoding.atoms if known.completed(key))
@@ -196,7 +196,7 @@ class LazyDecision(ClassicalDecision):
             if key not in self._added and self._world.box(key)[0] > 0 and not self._supported(key):
                 yield key
 
-    def _supported(self, key: Key) -> bool:
+    def _supported(self, key: GroundAtom) -> bool:
         for stated, head in self._ground.index.defining(key[0]):
             for instance in self._reading.touching(key, [stated]):
                 made = stated.lower > 0 and self._reading.key(head, instance.bindings) == key

@@ -17,15 +17,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, subsets
-from lnnkit.prove.encoding.graded_encoding import Constraint, Truth
+from lnnkit.prove.encoding.graded_encoding import Constraint, TruthValue
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance, assignments
-from lnnkit.prove.ground.known_values import Key
+from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.lazy.world_values import WorldValues
 from lnnkit.prove.solving import Z3
 
-Row = dict[str, object]
-Place = tuple[int, tuple[object, ...]]
+EncodedRow = dict[str, object]
+QuantifierPlace = tuple[int, tuple[object, ...]]
 _FIRST, _GROWTH = 1, 8  # the number of rows added first, and its growth each time
 
 
@@ -36,11 +36,11 @@ class Rows:
 
     part: Part
     bindings: Assignment
-    waiting: Iterator[Row] = field(default_factory=lambda: iter(()))
+    waiting: Iterator[EncodedRow] = field(default_factory=lambda: iter(()))
     decided: bool = False  # whether known bounds decide it
-    added: list[list[Row]] = field(default_factory=list)
-    single: list[Row] = field(default_factory=list)
-    anyone: Row | None = None
+    added: list[list[EncodedRow]] = field(default_factory=list)
+    single: list[EncodedRow] = field(default_factory=list)
+    anyone: EncodedRow | None = None
     complete: bool = False
 
 
@@ -63,21 +63,21 @@ class LazyEncoding(ClassicalEncoding):
         reading: GroundReading,
         whole: Collection[str],
         world: WorldValues,
-        expanded: dict[Place, Rows] | None = None,
+        expanded: dict[QuantifierPlace, Rows] | None = None,
         *,
         folded: bool,
         pause: Callable[[], None],
     ) -> None:
         super().__init__(reading, whole, folded=folded)
         self._pause = pause
-        self.expanded: dict[Place, Rows] = {} if expanded is None else expanded
-        self.quantified: dict[Place, Quantified] = {}
+        self.expanded: dict[QuantifierPlace, Rows] = {} if expanded is None else expanded
+        self.quantified: dict[QuantifierPlace, Quantified] = {}
         self._replayed = expanded is not None
         self._world = world
         self._lower_world = GroundReading(WorldValues(reading.known))  # in the world of all lower ends
         self._people: dict[Part, list[str]] = {}
         self.existing: dict[str, Z3] = {}
-        self.of_anyone: dict[Key, Z3] = {}  # atoms of which nothing is known
+        self.of_anyone: dict[GroundAtom, Z3] = {}  # atoms of which nothing is known
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class LazyEncoding(ClassicalEncoding):
             self.existing[person] = self.z3.Bool(f"there is {person}", self.context)
         return self.existing[person]
 
-    def _quantifier(self, part: Part, bindings: Assignment) -> Truth:
+    def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
         place = id(part), tuple(bindings[name] for name in sorted(part.variables))
         rows = self.expanded.get(place)
         if rows is None:
@@ -125,14 +125,14 @@ class LazyEncoding(ClassicalEncoding):
                 return Rows(part, dict(bindings), decided=True, single=[row])
         return Rows(part, dict(bindings)) if self._replayed else None
 
-    def atom(self, key: Key) -> Truth:
+    def atom(self, key: GroundAtom) -> TruthValue:
         if not any(self._world.is_anyone(each) for each in key[1]):
             return super().atom(key)
         if key not in self.of_anyone:
             self.of_anyone[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
         return self.of_anyone[key]
 
-    def _same(self, one: object, other: object) -> Truth:
+    def _same(self, one: object, other: object) -> TruthValue:
         """Whether two arguments may be equal: *anyone* may equal any entity."""
         sides = sorted(map(str, (one, other)))
         if one == other or not any(self._world.is_anyone(each) for each in sides):
@@ -150,7 +150,7 @@ class LazyEncoding(ClassicalEncoding):
         rows.added.append(turn)
         self._turn(quantified)
 
-    def add(self, quantified: Quantified, row: Row) -> None:
+    def add(self, quantified: Quantified, row: EncodedRow) -> None:
         """Add a row that decides the quantifier in a model."""
         quantified.rows.single.append(row)
         self._row(quantified, row)
@@ -194,7 +194,7 @@ class LazyEncoding(ClassicalEncoding):
         self.arithmetic.asides.append(z3.Implies(before, self.lifted(self._greatest([*truths, quantified.rest]))))
         self._generalised(quantified)
 
-    def _row(self, quantified: Quantified, row: Row) -> Truth:
+    def _row(self, quantified: Quantified, row: EncodedRow) -> TruthValue:
         part, outer = quantified.rows.part, quantified.rows.bindings
         truth = self.truth(part.operands[0], row)
         if part.least:
@@ -203,13 +203,13 @@ class LazyEncoding(ClassicalEncoding):
         self.arithmetic.asides.append(self.lifted(self._greatest([self.negated(truth), quantified.some])))
         return truth
 
-    def _there(self, entities: Iterable[object]) -> Truth:
+    def _there(self, entities: Iterable[object]) -> TruthValue:
         people = [each for each in dict.fromkeys(entities) if isinstance(each, str) and self._world.is_person(each)]
         return self._least(map(self.exists, people))
 
     # --- candidates -------------------------------------------------------------------------------------------------
 
-    def _candidates(self, part: Part, bindings: Assignment) -> Iterator[Row]:
+    def _candidates(self, part: Part, bindings: Assignment) -> Iterator[EncodedRow]:
         """The rows that may decide a quantifier, in this order: rows of the world, of shared individuals, of its own
         individuals, of entities with known atoms, of all entities."""
         bindings = dict(bindings)
@@ -242,7 +242,7 @@ class LazyEncoding(ClassicalEncoding):
         return {name: self._world.person(sorts[name]) for name in names}
 
 
-def _distinct(rows: Iterator[Row], part: Part) -> Iterator[Row]:
+def _distinct(rows: Iterator[EncodedRow], part: Part) -> Iterator[EncodedRow]:
     met: set[tuple[object, ...]] = set()
     for row in rows:
         own = tuple(row[name] for name, _ in part.bound)

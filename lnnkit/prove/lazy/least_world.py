@@ -20,7 +20,7 @@ from lnnkit.join.literal_join import Joins, Path
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import KnownValues
-from lnnkit.prove.ground.parts import Part, Stated
+from lnnkit.prove.ground.parts import BoundedStatement, Part
 
 _MOST = 64  # ways; a statement with more is searched as a whole
 _MOST_ROWS = 5_000_000  # greatest number of rows of a join
@@ -29,7 +29,7 @@ Box = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
-class Way:
+class FailingWay:
     """Atoms that are true if a statement fails in this way. ``variables`` (names and sorts) are those of the statement
     and of the quantifiers that need a row."""
 
@@ -37,30 +37,30 @@ class Way:
     variables: tuple[tuple[str, str], ...] = ()
 
 
-def ways(stated: Stated) -> list[Way]:
+def ways(stated: BoundedStatement) -> list[FailingWay]:
     """The ways in which a statement can fail in a world where every atom is true or false. A statement that demands an
     intermediate truth fails everywhere."""
     never = stated.lower > 0 and stated.upper < 1
-    found = [Way()] if never else _ways(stated.part, wanted=stated.lower <= 0)
+    found = [FailingWay()] if never else _ways(stated.part, wanted=stated.lower <= 0)
     if len(found) > _MOST:
-        found = [Way()]
-    return [Way(each.atoms, (*stated.variables, *each.variables)) for each in dict.fromkeys(found)]
+        found = [FailingWay()]
+    return [FailingWay(each.atoms, (*stated.variables, *each.variables)) for each in dict.fromkeys(found)]
 
 
-def _ways(part: Part, *, wanted: bool) -> list[Way]:
+def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
     """The ways in which a formula has the truth ``wanted``; if they are too many, more than `_MOST` of them."""
     if part.bound:
         if wanted == part.least:
-            return [Way()]
+            return [FailingWay()]
         inner = _ways(part.operands[0], wanted=wanted)
-        return [Way(each.atoms, (*each.variables, *part.bound)) for each in inner]
+        return [FailingWay(each.atoms, (*each.variables, *part.bound)) for each in inner]
     match part.kind:
         case "true" | "false":
-            return [Way()] if wanted == (part.kind == "true") else []
+            return [FailingWay()] if wanted == (part.kind == "true") else []
         case "atom":
-            return [Way((part,) if wanted else ())]
+            return [FailingWay((part,) if wanted else ())]
         case "same" | "compare":
-            return [Way()]
+            return [FailingWay()]
         case "not":
             return _ways(part.operands[0], wanted=not wanted)
         case "and" | "or":
@@ -74,18 +74,20 @@ def _ways(part: Part, *, wanted: bool) -> list[Way]:
     return _first([*_together(one[False], other[not alike]), *_together(one[True], other[alike])])
 
 
-def _together(*options: Sequence[Way]) -> list[Way]:
+def _together(*options: Sequence[FailingWay]) -> list[FailingWay]:
     """A way of each, in all combinations."""
     joined = itertools.chain.from_iterable
     chosen = itertools.product(*options)
-    return _first(Way((*joined(w.atoms for w in each),), (*joined(w.variables for w in each),)) for each in chosen)
+    return _first(
+        FailingWay((*joined(w.atoms for w in each),), (*joined(w.variables for w in each),)) for each in chosen
+    )
 
 
-def _first(found: Iterable[Way]) -> list[Way]:
+def _first(found: Iterable[FailingWay]) -> list[FailingWay]:
     return list(itertools.islice(found, _MOST + 1))
 
 
-def suspects(known: KnownValues, stated: Stated, most: int) -> Iterator[Instance]:
+def suspects(known: KnownValues, stated: BoundedStatement, most: int) -> Iterator[Instance]:
     """A superset of the instances that fail in the least world of ``known``. Raises `TooWide` if more than ``most``
     fail in one way, or if a join has too many rows."""
     met: set[tuple[str, ...]] = set()
@@ -105,7 +107,7 @@ def suspects(known: KnownValues, stated: Stated, most: int) -> Iterator[Instance
                     yield Instance(stated, dict(zip(names, row, strict=True)))
 
 
-def _joined(known: KnownValues, way: Way, count: int) -> Iterator[tuple[Columns, int]]:
+def _joined(known: KnownValues, way: FailingWay, count: int) -> Iterator[tuple[Columns, int]]:
     """The values of a way's first ``count`` variables, those of its statement, for which its atoms are true."""
     numbers = {name: number for number, (name, _) in enumerate(way.variables)}
     literals: list[Literal] = []

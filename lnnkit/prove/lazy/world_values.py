@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance, assignments, unified
-from lnnkit.prove.ground.known_values import Key, KnownValues
-from lnnkit.prove.ground.parts import Part, Stated
+from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
+from lnnkit.prove.ground.parts import BoundedStatement, Part
 from lnnkit.prove.ground.point_arithmetic import Box
 
 _MARK = "\ue000"  # prefix of the names of unnamed individuals: private use, so no entity of a program has it
@@ -26,15 +26,15 @@ class WorldValues(KnownValues):
     def __init__(self, known: KnownValues) -> None:
         vars(self).update(vars(known))
         self.known = known
-        self._now: dict[Key, float] = {}
-        self._before: dict[Key, float] = {}
+        self._now: dict[GroundAtom, float] = {}
+        self._before: dict[GroundAtom, float] = {}
         self._sort_of: dict[str, str] = {}
         self._existing: dict[str, list[str]] = {}
         self._any: set[str] = set()
 
     # --- the world --------------------------------------------------------------------------------------------------
 
-    def say(self, truths: Mapping[Key, float], existing: Iterable[str]) -> list[Key]:
+    def say(self, truths: Mapping[GroundAtom, float], existing: Iterable[str]) -> list[GroundAtom]:
         """Assign truths over the least world, and the individuals that exist; returns the atoms that have changed."""
         self._before, self._now = self._now, dict(truths)
         self._existing = {}
@@ -73,7 +73,7 @@ class WorldValues(KnownValues):
 
     # --- as known values --------------------------------------------------------------------------------------------
 
-    def box(self, key: Key) -> Box:
+    def box(self, key: GroundAtom) -> Box:
         if self.program.predicates[key[0]].numeric:
             return self.known.box(key)
         truth = self._at(self._now, key)
@@ -113,13 +113,13 @@ class WorldValues(KnownValues):
                 if raised:
                     yield key[1]
 
-    def _at(self, said: Mapping[Key, float], key: Key) -> float:
+    def _at(self, said: Mapping[GroundAtom, float], key: GroundAtom) -> float:
         found = said.get(key)
         return self.known.box(key)[0] if found is None else found
 
 
 @dataclass(frozen=True)
-class _Place:
+class _AtomPlace:
     """An occurrence of an atom in a statement, inside ``quantifiers``, the outermost first."""
 
     leaf: Part
@@ -138,14 +138,14 @@ class TouchedInstances:
         self.reading = GroundReading(self.world)
         self._places = cache(_places)
 
-    def of(self, key: Key, statements: Sequence[Stated]) -> Iterator[Instance]:
+    def of(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances that read an atom and may fail now, or may have failed before."""
         for stated in statements:
             for place in self._places(stated.part):
                 if place.leaf.name == key[0]:
                     yield from self._at(key, stated, place)
 
-    def about(self, person: str, sort: str, statements: Sequence[Stated]) -> Iterator[Instance]:
+    def about(self, person: str, sort: str, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances about an individual that has been added."""
         for stated in statements:
             for name, own in stated.variables:
@@ -155,7 +155,7 @@ class TouchedInstances:
             if any(self._meets_all(each, sort) for each in quantifiers):
                 yield from self.reading.instances(stated, {})
 
-    def _at(self, key: Key, stated: Stated, place: _Place) -> Iterator[Instance]:
+    def _at(self, key: GroundAtom, stated: BoundedStatement, place: _AtomPlace) -> Iterator[Instance]:
         sorts = dict((*stated.variables, *place.bound))
         bound = unified(place.leaf, key[1], sorts)
         if bound is None or not all(self.world.has(sorts[name], text) for name, text in bound.items()):
@@ -168,7 +168,7 @@ class TouchedInstances:
         for found in assignments([*sorts.items()], bound, guards, self.reading.upper_rows, self.world):
             yield Instance(stated, {name: found[name] for name in variables})
 
-    def _guards_of_rows(self, place: _Place) -> Iterator[Part]:
+    def _guards_of_rows(self, place: _AtomPlace) -> Iterator[Part]:
         """The atoms without which the row of a quantifier is neutral, now and before."""
         for quantifier in place.quantifiers:
             yield from (guard for guard in self.reading.row_guards(quantifier) if guard is not place.leaf)
@@ -179,13 +179,13 @@ class TouchedInstances:
         return not all(any(name in guard.variables for guard in self.reading.row_guards(quantifier)) for name in names)
 
 
-def _places(part: Part) -> tuple[_Place, ...]:
-    found: list[_Place] = []
+def _places(part: Part) -> tuple[_AtomPlace, ...]:
+    found: list[_AtomPlace] = []
     stack: list[tuple[Part, tuple[Part, ...]]] = [(part, ())]
     while stack:
         each, quantifiers = stack.pop()
         if each.kind == "atom":
-            found.append(_Place(each, quantifiers))
+            found.append(_AtomPlace(each, quantifiers))
         elif each.bound:
             stack.append((each.operands[0], (*quantifiers, each)))
         elif each.kind != "compare":

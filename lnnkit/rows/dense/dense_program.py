@@ -24,7 +24,7 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
 from lnnkit.rows.dense.dense_clauses import Clause, clause
-from lnnkit.rows.dense.row_lookups import Atoms, Columns, Lookups, Place
+from lnnkit.rows.dense.row_lookups import AtomColumn, Columns, Lookups, NamedEntity
 from lnnkit.rows.needed_statements import Needed, sends
 
 Pair = tuple[float, float]
@@ -99,7 +99,7 @@ class DenseProgram:
     rules: tuple[DenseRule, ...]
     strata: tuple[tuple[frozenset[str], tuple[DenseRule, ...]], ...]
     queries: tuple[DenseQuery, ...]
-    lookups: Mapping[str, Atoms] = field(default_factory=dict)
+    lookups: Mapping[str, AtomColumn] = field(default_factory=dict)
 
     @property
     def statements(self) -> tuple[Formula, ...]:
@@ -132,11 +132,11 @@ class DenseProgram:
         return tuple(sorted(found))
 
 
-class _Linked(Exception):
+class _LinksRows(Exception):
     """Some instance is not about one row and the entities that it names."""
 
 
-Placed = tuple[Formula, Columns]  # a formula with the columns of its leaves
+PlacedFormula = tuple[Formula, Columns]  # a formula with the columns of its leaves
 
 
 def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups) -> DenseProgram | None:
@@ -144,15 +144,15 @@ def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups) -> D
     name; None if it has none."""
     try:
         return None if needs.observers else _compiled(needs, program, lookups)
-    except _Linked:
+    except _LinksRows:
         return None
 
 
 def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> DenseProgram:
-    def placed(formula: Formula, variables: Mapping[int, Place] | None = None) -> Placed:
+    def placed(formula: Formula, variables: Mapping[int, NamedEntity] | None = None) -> PlacedFormula:
         found = lookups.columns(needs, formula, variables)
         if found is None:
-            raise _Linked
+            raise _LinksRows
         return formula, found
 
     def is_about_rows(formula: Formula) -> bool:
@@ -167,23 +167,23 @@ def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> Dense
     ]
     every = [*asking, *(pair for own in (*statements.values(), *(own for _, own in strata)) for pair in own)]
     alone = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1} | needs.heard
-    statements |= _definitions(needs, placed, [*map(Atoms, sorted(alone)), *_atoms(every)])
+    statements |= _definitions(needs, placed, [*map(AtomColumn, sorted(alone)), *_atoms(every)])
     if not {id(formula) for formula in readings} <= statements.keys():
-        raise _Linked
+        raise _LinksRows
     defined = [pair for each in needs.shared.formulas for pair in statements.get(id(each), ())]
     every += defined
     told = [pair for formula in readings for pair in statements[id(formula)]]
     # Bounds that a row proposes for others would have to be kept
     if any(_tells_others(needs, *pair, lookups.exact) for pair in told):
-        raise _Linked
+        raise _LinksRows
     if any(formula.neurons[leaf].source in needs.shared.impossible for formula, _ in every for leaf in formula.leaves):
-        raise _Linked
+        raise _LinksRows
     queries = tuple(
         _query(needs, root, *pair, negated=negated, numeric=query.numeric)
         for (root, negated), pair, query in zip(asked, asking, program.queries, strict=True)
     )
     if any(_listens_elsewhere(query, columns) for query, (_, columns) in zip(queries, asking, strict=True)):
-        raise _Linked
+        raise _LinksRows
     defining = [_rule(needs, *pair) for pair in defined]
     rules = [_rule(needs, *pair) for pair in told]
     held = {atoms.name: atoms for atoms in _atoms(every)}
@@ -203,16 +203,18 @@ def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> Dense
     )
 
 
-def _atoms(formulas: Iterable[Placed]) -> Iterator[Atoms]:
+def _atoms(formulas: Iterable[PlacedFormula]) -> Iterator[AtomColumn]:
     for _, columns in formulas:
         yield from columns.atoms.values()
 
 
-def _definitions(needs: Needed, placed: Callable[..., Placed], wanted: list[Atoms]) -> dict[int, list[Placed]]:
+def _definitions(
+    needs: Needed, placed: Callable[..., PlacedFormula], wanted: list[AtomColumn]
+) -> dict[int, list[PlacedFormula]]:
     """The definitions of the shared neurons that are wanted, and of those that they read, by the formula's id: one for
     each of their columns."""
     shared = {str(formula.auxiliary): formula for formula in needs.shared.formulas}
-    found: dict[int, dict[str, Placed]] = {}
+    found: dict[int, dict[str, PlacedFormula]] = {}
     while wanted:
         atoms = wanted.pop()
         if atoms.table not in shared:

@@ -27,9 +27,9 @@ MOST = 60  # rounds: rows that still move then go to the engine, which detects s
 _NOISE = noise(DOUBLE)
 _WORTHWHILE = 2  # rows are selected only if fewer than one in this many is needed
 
-Where = tuple[str, int]  # a table, and its lower (0) or upper (1) end
+TableEnd = tuple[str, int]  # a table, and its lower (0) or upper (1) end
 # Adds the proposals of a rule, with its number, for rows that have moved (None: all)
-Look = Callable[[int, "DenseRule", Array | None, "_Inbox"], None]
+Look = Callable[[int, "DenseRule", Array | None, "_BestProposals"], None]
 
 
 class Unsettled(Exception):
@@ -40,9 +40,9 @@ class Unsettled(Exception):
 class _Moves:
     """The rows that moved in a round, by table and end."""
 
-    rows: dict[Where, Array] = field(default_factory=dict)
+    rows: dict[TableEnd, Array] = field(default_factory=dict)
 
-    def add(self, where: Where, rows: Array) -> None:
+    def add(self, where: TableEnd, rows: Array) -> None:
         known = self.rows.get(where)
         self.rows[where] = rows if known is None else known | rows
 
@@ -59,16 +59,16 @@ class _Moves:
         return bool(self.rows)
 
 
-class _Inbox:
+class _BestProposals:
     """The best proposal for each end so far, and the rows that it moves. In completions all ends are ``rising``."""
 
-    def __init__(self, strip: Strip, setters: dict[Where, Array] | None, *, rising: bool) -> None:
+    def __init__(self, strip: Strip, setters: dict[TableEnd, Array] | None, *, rising: bool) -> None:
         self.strip = strip
-        self.found: dict[Where, tuple[Array, Array]] = {}
+        self.found: dict[TableEnd, tuple[Array, Array]] = {}
         self._setters = setters
         self._rising = rising
 
-    def add(self, where: Where, heard: Array, value: Array, setter: int) -> None:
+    def add(self, where: TableEnd, heard: Array, value: Array, setter: int) -> None:
         """Add bounds for one end of a table, (n,), in the rows that they move. Of equal ones the first sets the end."""
         known = self.found.get(where)
         column = self.strip.column(where[0])
@@ -108,7 +108,7 @@ class DenseRun:
         self.program = program
         self.strip = strip
         # By end: the number of the statement that set it
-        self.setters: dict[Where, Array] | None = {} if why else None
+        self.setters: dict[TableEnd, Array] | None = {} if why else None
         self._silent: dict[int, Array] = {}  # by rule: the rows whose instance is arrested
         # The truth of each comparison, from its numbers as facts give them
         self._truths: dict[str, Coded | Bounds] = {}
@@ -203,7 +203,7 @@ class DenseRun:
         """Rounds until one changes nothing; the number of those that did. Rules are numbered from ``first`` on. The
         first round evaluates all rows, unless only some have moved. Raises `Unsettled`."""
         for count in range(MOST + 1):
-            inbox = _Inbox(self.strip, self.setters, rising=rising)
+            inbox = _BestProposals(self.strip, self.setters, rising=rising)
             for number, rule in enumerate(rules, first):
                 rows = None if moves is None else moves.of(rule)
                 if moves is None or rows is not None:
@@ -213,7 +213,7 @@ class DenseRun:
                 return count
         raise Unsettled
 
-    def _look(self, number: int, rule: DenseRule, moved: Array | None, inbox: _Inbox) -> None:
+    def _look(self, number: int, rule: DenseRule, moved: Array | None, inbox: _BestProposals) -> None:
         """Add a rule's proposals for some rows to the inbox. Each group of rows takes the fastest path that suits
         it."""
         silent = self._silent.get(number)
@@ -251,7 +251,7 @@ class DenseRun:
                 inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
 
     def _forward(
-        self, number: int, rule: DenseRule, clause: Clause, moved: Array | None, inbox: _Inbox
+        self, number: int, rule: DenseRule, clause: Clause, moved: Array | None, inbox: _BestProposals
     ) -> Array | None:
         """Evaluate the rows whose consequent is unknown by a clause. Returns the other rows."""
         target, side = clause.target
@@ -369,7 +369,7 @@ class DenseRun:
                         moves.add((column.table.name, side), changed)
         return moves
 
-    def _define(self, number: int, rule: DenseRule, moved: Array | None, inbox: _Inbox) -> None:
+    def _define(self, number: int, rule: DenseRule, moved: Array | None, inbox: _BestProposals) -> None:
         """Add what a defining statement requires of its heads in some rows to the inbox."""
         rows = self._picked(moved)
         found = completing(rule.shape, self._reader(rule, rows), (None,))

@@ -17,7 +17,7 @@ from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import same
 from lnnkit.rows.dense.dense_program import DenseTable
 from lnnkit.rows.dense.dense_state import Coded, Column, Numbers, at_default
-from lnnkit.rows.dense.row_lookups import Atoms, Named, Place
+from lnnkit.rows.dense.row_lookups import AtomColumn, Named, NamedEntity
 
 _KEPT = 1 << 20  # entities whose inferred bounds are cached
 _CODES = 256
@@ -27,7 +27,7 @@ Infer = Callable[[str, Sequence[str]], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Referents:
     """The entity that each row's fact about a predicate names: ``codes`` (n,) index ``names``, -1 for none."""
 
     codes: np.ndarray
@@ -74,7 +74,12 @@ class ReferenceTables:
     _known: dict[str, _Known] = field(default_factory=dict)
 
     def column(
-        self, name: str, atoms: Atoms, links: Mapping[str, Link], columns: Mapping[str, Column], length: int
+        self,
+        name: str,
+        atoms: AtomColumn,
+        links: Mapping[str, Referents],
+        columns: Mapping[str, Column],
+        length: int,
     ) -> Column:
         """The column of some atoms; rows that have none have the default."""
         table = self.tables[name]
@@ -85,7 +90,7 @@ class ReferenceTables:
         places = known.of(keys)
         return _gathered(table, np.where(codes < 0, len(keys), codes), known.lower[places], known.upper[places])
 
-    def _own(self, table: DenseTable, atoms: Atoms, links: Mapping[str, Link], column: Column) -> Column:
+    def _own(self, table: DenseTable, atoms: AtomColumn, links: Mapping[str, Referents], column: Column) -> Column:
         """The row's own fact, if it names the entity at the place."""
         mine, place = links[atoms.table], atoms.places[0]
         if isinstance(place, Named):
@@ -109,7 +114,9 @@ class ReferenceTables:
         return self._known[name]
 
 
-def _keys(places: Sequence[Place], links: Mapping[str, Link], length: int) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+def _keys(
+    places: Sequence[NamedEntity], links: Mapping[str, Referents], length: int
+) -> tuple[np.ndarray, list[tuple[str, ...]]]:
     """The key of each row's atom as an index (n,) into the distinct keys, -1 if one of its entities is missing."""
     named = [links[place.predicate] for place in places if isinstance(place, Named)]
     if not named:

@@ -29,17 +29,17 @@ class Named:
     predicate: str
 
 
-Place = Named | str  # an entity that a row names, or that the program's text names
+NamedEntity = Named | str  # an entity that a row names, or that the program's text names
 
 
 @dataclass(frozen=True, slots=True)
-class Atoms:
+class AtomColumn:
     """A column: the atoms of a ``table`` with these ``places`` as arguments; without any, the atom of the row alone.
     With ``own``, the table is a predicate of the row and one other entity: the bounds of the row's fact if that names
     the entity at the place, the default otherwise."""
 
     table: str
-    places: tuple[Place, ...] = ()
+    places: tuple[NamedEntity, ...] = ()
     own: bool = False
 
     @property
@@ -75,7 +75,9 @@ class Lookups:
         read = {formula.neurons[leaf].source for leaf in formula.leaves}
         return not read or any({self.sort, ENTITY} & {*needs.lifted.graph.nodes[name]["sorts"]} for name in read)
 
-    def columns(self, needs: Needed, formula: Formula, variables: Mapping[int, Place] | None = None) -> Columns | None:
+    def columns(
+        self, needs: Needed, formula: Formula, variables: Mapping[int, NamedEntity] | None = None
+    ) -> Columns | None:
         """The column of each leaf of a statement or a query, or of the definition of a shared neuron, whose
         ``variables`` other than the row are given; None if some instance is not about entities that the row names."""
         if len(formula.blocks) != 1 or any(neuron.kind == "same" for neuron in formula.neurons):
@@ -87,7 +89,7 @@ class Lookups:
             variables = self._linked(needs, formula, rows[0])
         if variables is None or {*variables, rows[0]} != {*range(len(formula.sorts))}:
             return None
-        found: dict[int, Atoms] = {}
+        found: dict[int, AtomColumn] = {}
         for leaf in formula.leaves:
             atoms = self._atoms(needs, formula, leaf, rows[0], variables)
             if atoms is None:
@@ -96,12 +98,12 @@ class Lookups:
         if formula.auxiliary is not None:
             if rows[0] != 0:
                 return None
-            found[AUXILIARY] = Atoms(formula.auxiliary, tuple(variables[each] for each in sorted(variables)))
+            found[AUXILIARY] = AtomColumn(formula.auxiliary, tuple(variables[each] for each in sorted(variables)))
         return Columns(found, rows[0])
 
     def _atoms(
-        self, needs: Needed, formula: Formula, leaf: int, row: int, variables: Mapping[int, Place]
-    ) -> Atoms | None:
+        self, needs: Needed, formula: Formula, leaf: int, row: int, variables: Mapping[int, NamedEntity]
+    ) -> AtomColumn | None:
         neuron = formula.neurons[leaf]
         places = [
             argument if isinstance(argument, str) else None if argument == row else variables[argument]
@@ -112,17 +114,21 @@ class Lookups:
         if own is not None:
             if len(others) != 1 or places[own] is not None:
                 return None
-            return Atoms(neuron.source) if others[0] == Named(neuron.source) else Atoms(neuron.source, others, own=True)
+            return (
+                AtomColumn(neuron.source)
+                if others[0] == Named(neuron.source)
+                else AtomColumn(neuron.source, others, own=True)
+            )
         if len(others) == len(places):
-            return Atoms(neuron.source, others) if neuron.source in self.references and others else None
+            return AtomColumn(neuron.source, others) if neuron.source in self.references and others else None
         if others and (neuron.source not in needs.shared.untold or places[0] is not None):
             return None
-        return Atoms(neuron.source, others)
+        return AtomColumn(neuron.source, others)
 
-    def _linked(self, needs: Needed, formula: Formula, row: int) -> dict[int, Place] | None:
+    def _linked(self, needs: Needed, formula: Formula, row: int) -> dict[int, NamedEntity] | None:
         """The place of each variable other than the row; None if an instance may propose something for entities that
         the row does not name."""
-        found: dict[int, Place] = {}
+        found: dict[int, NamedEntity] = {}
         for variable in range(len(formula.sorts)):
             if variable == row:
                 continue
@@ -148,7 +154,7 @@ class Lookups:
 class Columns:
     """The column of each leaf of a formula, including AUXILIARY; ``row`` is the variable of the row."""
 
-    atoms: Mapping[int, Atoms]
+    atoms: Mapping[int, AtomColumn]
     row: int
 
     @property

@@ -13,7 +13,7 @@ import lnnkit
 from lnnkit.cli import main
 from lnnkit.explain.conflict.repair_sets import cost, smallest
 from lnnkit.explain.conflict.repairs import StatedFact
-from lnnkit.explain.proof.proof import Given
+from lnnkit.explain.proof.proof import GivenFact
 from tests.blocks import at_length
 
 ONCE = "predicate Born(p, y)\naxiom once: Born(X, Y) & Born(X, Z) -> Y = Z\n"
@@ -96,7 +96,8 @@ def test_no_smaller_set_meets_all(seed: int) -> None:
     """By trying all subsets of eight members."""
     rng = random.Random(seed)
     members = [
-        StatedFact("P", (f"e{n}",), Given(1.0, 1.0, "f", n, f"P(e{n})", rng.choice([0.2, 0.5, 1.0]))) for n in range(8)
+        StatedFact("P", (f"e{n}",), GivenFact(1.0, 1.0, "f", n, f"P(e{n})", rng.choice([0.2, 0.5, 1.0])))
+        for n in range(8)
     ]
     sets = [rng.sample(members, rng.choice([1, 2, 2, 3])) for _ in range(rng.choice([3, 5, 8]))]
     best = min(

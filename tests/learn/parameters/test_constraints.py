@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lnnkit.learn.parameters.constraints import Constraints, LearnedNeuron
-from lnnkit.learn.parameters.rule_parameters import Parameter
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.logic import logic_named
 from lnnkit.syntax.span import Source, Span
 from tests.learn.replaying import learning
@@ -65,8 +65,8 @@ def test_conditions_are_those_of_truth_tables(kind: str, logic: str) -> None:
     assert min(seen.values()) > 2
 
 
-def parameter(place: int, kind: str) -> Parameter:
-    return Parameter(f"rule/{kind}{place}", kind, ("rule",), 1.0, False, NOWHERE)  # type: ignore[arg-type]  # a kind
+def parameter(place: int, kind: str) -> LearnedParameter:
+    return LearnedParameter(f"rule/{kind}{place}", kind, ("rule",), 1.0, False, NOWHERE)  # type: ignore[arg-type]  # a kind
 
 
 @pytest.mark.parametrize("logic", LOGICS)
