@@ -7,24 +7,24 @@ individuals is a fact, every other premise an axiom, whatever is asked a query.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.first_order import Expression, Liberties
-from lnnkit.interchange.function_relations import relations_for, with_attributes
+from lnnkit.interchange.function_relations import with_attributes, with_relations
 from lnnkit.interchange.naming_apart import Symbol, names_for, note_unique_names, with_one_name
 from lnnkit.interchange.reading.fol_text import read_fol
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name, normalise
 from lnnkit.syntax.printer import format_statement, one_line
-from lnnkit.syntax.span import Source, Span, as_source
+from lnnkit.syntax.span import as_source
 
 DEEPEST = 140
-_NOWHERE = Span(Source("<import>", ""), 0, 0)
 _MADE = {"not": ast.Not, "implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}
 
 
@@ -52,37 +52,29 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
     for each in errors:
         liberties.add(replace(each, message=f"left out: {each.message}", severity="warning"))
     _require_shallow(stated)
-    stated = with_one_name(with_attributes(stated), liberties)
-    stated, relations = relations_for(stated)
+    stated = with_relations(with_one_name(with_attributes(stated), liberties), liberties)
     _require_shallow(stated)
-    for (name, arity), (relation, span) in relations.items():
-        given = "".join(f"x{i + 1}, " for i in range(arity))
-        message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
-        liberties.note_at("function-as-relation", message, "", span)
     note_unique_names(stated, liberties)
     stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
     stated = [each for each in stated if each.role == "query" or each.formula != fol.TRUE]
     names, constants = names_for(stated, liberties)
-    writer = _Writer(names, constants, frozenset(_facts_entities(stated)))
-    body = [line for each in stated for line in writer.lines(each, liberties.found)]
-    head = [f"# From {path}, first-order logic.", *_declarations(names, glosses)]
     notes = tuple(liberties.found)
-    general = [note for note in notes if not any(_within(note, each) for each in stated)]
+    writer = _Writer(names, constants, {*_facts_entities(stated)})
+    head = [f"# From {path}, first-order logic."]
     if notes:
         several = f"{len(notes)} liberties were taken; each stands as `note` above what it is about."
-        head[1:1] = [f"# {several}" if len(notes) > 1 else "# One liberty was taken; it stands below as `note`."]
-        head[2:2] = [f"# note: {_told(each)}" for each in general]
-    return ImportedProgram("\n".join([*head, "", *body]) + "\n", notes)
+        head.append(f"# {several}" if len(notes) > 1 else "# One liberty was taken; it stands below as `note`.")
+        head += [f"# note: {_shown(note)}" for note in notes if not any(_within(note, each) for each in stated)]
+    body = [line for each in stated for line in writer.lines(each, notes)]
+    return ImportedProgram("\n".join([*head, *_declarations(names, glosses), "", *body]) + "\n", notes)
 
 
 def _require_shallow(stated: Sequence[fol.Stated]) -> None:
     """Raises `ProgramError` for formulas that nest deeper than the language allows."""
-    deep = [each for each in stated if fol.depth(each.formula) > DEEPEST]
+    message, hint = f"this formula nests more than {DEEPEST} operators", "split it into several formulas"
+    deep = [Diagnostic("too-deep", message, hint, each.span) for each in stated if fol.depth(each.formula) > DEEPEST]
     if deep:
-        message = f"this formula nests more than {DEEPEST} operators"
-        raise ProgramError(
-            [Diagnostic("too-deep", message, "split it into several formulas", each.span) for each in deep]
-        )
+        raise ProgramError(deep)
 
 
 def _evaluated(formula: Expression) -> Expression:
@@ -120,8 +112,7 @@ def _fact(formula: Expression) -> tuple[Expression, float | int | None] | None:
     if literal.kind == "atom":
         return literal, None
     if formula.kind == "=":
-        left, right = formula.parts
-        of, value = (left, right) if right.kind == "number" else (right, left)
+        of, value = sorted(formula.parts, key=lambda side: side.kind == "number")
         if (of.kind, value.kind) == ("attribute", "number"):
             return of, value.value
     return None
@@ -130,9 +121,22 @@ def _fact(formula: Expression) -> tuple[Expression, float | int | None] | None:
 def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
     """The entities that facts name."""
     for each in stated:
-        for formula in conjuncts(each.formula) if each.role != "query" else ():
+        for formula in _conjuncts(each.formula) if each.role != "query" else ():
             if (found := _fact(formula)) is not None:
                 yield from map(_text, found[0].parts)
+
+
+def _conjuncts(formula: Expression) -> Iterator[Expression]:
+    """The conjuncts of a formula, each under the universal quantifiers around it."""
+    if formula.kind == "and":
+        for each in formula.parts:
+            yield from _conjuncts(each)
+    elif formula.kind == "forall":
+        for each in _conjuncts(formula.parts[0]):
+            kept = formula.name in fol.free_variables(each)
+            yield replace(formula, parts=(each,)) if kept else each
+    else:
+        yield formula
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -142,66 +146,57 @@ def _declarations(names: Mapping[Symbol, str], glosses: Mapping[str, str]) -> It
     yield ""
     yield "sort entity open"
     for (kind, name, arity), own in names.items():
-        sorts = ("entity",) * arity
-        made = ast.PredicateStatement if kind == "predicate" else ast.NumberStatement
-        text = format_statement(made(span=_NOWHERE, name=own, sorts=sorts))
-        gloss = one_line(glosses.get(name, ""))
+        made = ast.PredicateStatement if kind == "atom" else ast.NumberStatement
+        text, gloss = format_statement(made(own, ("entity",) * arity)), one_line(glosses.get(name, ""))
         yield f"{text}  # {gloss}" if gloss else text
 
 
 def _within(note: Diagnostic, stated: fol.Stated) -> bool:
     """Whether a note is about something in the text of a formula."""
-    return bool(stated.span and note.span and stated.span.start <= note.span.start < stated.span.end)
+    return bool(note.span and stated.span.start <= note.span.start < stated.span.end)
 
 
-def _told(note: Diagnostic) -> str:
+def _shown(note: Diagnostic) -> str:
     return one_line(f"{note.message}; {note.hint}" if note.hint else note.message)
 
 
 class _Writer:
-    """Formulas to statements, under the names that were chosen."""
+    """Formulas to statements, under the names that were chosen. Entities that are not ``known`` from facts are quoted,
+    so that `check` takes them for new ones."""
 
-    def __init__(self, names: Mapping[Symbol, str], constants: Sequence[str], known: frozenset[str]) -> None:
+    def __init__(self, names: Mapping[Symbol, str], constants: Sequence[str], known: Collection[str]) -> None:
         self.names = names
-        self.known = known  # entities that facts name; others are quoted, so that `check` takes them for new ones
-        self.taken: Counter[str] = Counter()
+        self.known = known
+        self.titles: Counter[str] = Counter()
         self.entities = {name.casefold() for name in constants}
 
     def lines(self, stated: fol.Stated, notes: Sequence[Diagnostic]) -> Iterator[str]:
         """A statement for each conjunct, comments above the first."""
-        if stated.gloss:
-            yield f"# {one_line(stated.gloss)}"
-        if stated.shown:
-            yield f"# {one_line(stated.shown)}"
-        for note in notes:
-            if _within(note, stated):
-                yield f"# note: {_told(note)}"
+        yield from (f"# {text}" for text in (one_line(stated.gloss), stated.span.on_one_line) if text)
+        yield from (f"# note: {_shown(note)}" for note in notes if _within(note, stated))
         if stated.role == "query":
-            formula = self.expression(stated.formula, {}, set())
-            yield format_statement(ast.QueryStatement(span=_NOWHERE, formula=formula), as_written=True)
-            return
-        for number, formula in enumerate(conjuncts(stated.formula)):
-            yield format_statement(self._statement(formula, stated.name if not number else None), as_written=True)
+            statements: list[ast.Statement] = [ast.QueryStatement(self.expression(stated.formula, {}, set()))]
+        else:
+            first, *rest = _conjuncts(stated.formula)
+            statements = [self._statement(first, stated.name), *(self._statement(each, None) for each in rest)]
+        yield from (format_statement(each, as_written=True) for each in statements)
 
     def _statement(self, formula: Expression, name: str | None) -> ast.Statement:
         if (found := _fact(formula)) is not None:
             of, number = found
-            atom, bounds = self._atom(of, {}), None
-            if number is not None:
-                value = ast.Number(span=_NOWHERE, value=number)
-                bounds = ast.Bounds(span=_NOWHERE, lower=value, upper=value, exact=True)
-            return ast.FactStatement(span=_NOWHERE, atom=atom, negated=formula.kind == "not", bounds=bounds)
+            value = None if number is None else ast.Number(number)
+            return ast.FactStatement(
+                self._atom(of, {}), formula.kind == "not", value and ast.Bounds(value, value, exact=True)
+            )
         names: dict[str, str] = {}
         used: set[str] = set()
-        while formula.kind == "forall" and _occurrences(formula) > 1:
+        while formula.kind == "forall" and _occurs_twice(formula):
             names[formula.name] = self._variable(formula.name, used)
             (formula,) = formula.parts
-        title = None
         if name is not None:
-            self.taken[name] += 1
-            title = name if self.taken[name] == 1 else f"{name}-{self.taken[name]}"
-            title = title if is_name(title) else None
-        return ast.AxiomStatement(span=_NOWHERE, name=title, formula=self.expression(formula, names, used))
+            self.titles[name] += 1
+            name = name if self.titles[name] == 1 else f"{name}-{self.titles[name]}"
+        return ast.AxiomStatement(name if name and is_name(name) else None, self.expression(formula, names, used))
 
     def _variable(self, name: str, used: set[str]) -> str:
         """A variable name that is distinct from the others of its statement, and differs from every entity by more than
@@ -210,91 +205,65 @@ class _Writer:
         stem = stem[:1].upper() + stem[1:]
         if not is_name(stem) or not stem[0].isupper():
             stem = "X"
-        number, found = 1, stem
-        while found in used or found.casefold() in self.entities:
-            number += 1
-            found = f"{stem}{number}"
+        tries = itertools.chain((stem,), fol.numbered(stem, 2))
+        found = next(each for each in tries if each not in used and each.casefold() not in self.entities)
         used.add(found)
         return found
 
-    # --- expressions --------------------------------------------------------------------------------------------
-
     def expression(self, formula: Expression, names: Mapping[str, str], used: set[str]) -> ast.Expression:
+        """A formula or a number."""
         match formula.kind:
             case "true" | "false" as kind:
-                return ast.Truth(span=_NOWHERE, value=kind == "true")
-            case "atom":
+                return ast.Truth(kind == "true")
+            case "atom" | "attribute":
                 return self._atom(formula, names)
+            case "number":
+                return ast.Number(formula.value)
             case "equal":
-                return self._compared("=", formula, self._individual, names)
-            case "<" | "<=" | ">" | ">=" | "=" as operator:
-                return self._compared(operator, formula, self._term, names)
+                return self._equation("=", formula, names)
             case "not" if formula.parts[0].kind == "equal":
-                return self._compared("!=", formula.parts[0], self._individual, names)
+                return self._equation("!=", formula.parts[0], names)
             case "forall" | "exists" as kind:
                 variables: list[ast.Variable] = []
                 names = dict(names)
                 while formula.kind == kind:
                     names[formula.name] = self._variable(formula.name, used)
-                    variables.append(ast.Variable(span=_NOWHERE, name=names[formula.name]))
+                    variables.append(ast.Variable(names[formula.name]))
                     (formula,) = formula.parts
-                made = ast.Forall if kind == "forall" else ast.Exists
-                return made(span=_NOWHERE, variables=tuple(variables), body=self.expression(formula, names, used))
+                body = self.expression(formula, names, used)
+                return (ast.Forall if kind == "forall" else ast.Exists)(tuple(variables), body)
+        parts = tuple([self.expression(part, names, used) for part in formula.parts])
+        match formula.kind:
             case "and" | "or" as kind:
-                operands = tuple([self.expression(part, names, used) for part in formula.parts])
-                return (ast.And if kind == "and" else ast.Or)(operands, span=_NOWHERE)
-            case sign:
-                return _MADE[sign](*[self.expression(part, names, used) for part in formula.parts], span=_NOWHERE)
+                return (ast.And if kind == "and" else ast.Or)(parts)
+            case "<" | "<=" | ">" | ">=" | "=" as operator:
+                return ast.Comparison(parts, (operator,))
+            case "+" | "-" | "*" | "/" as operator:
+                return ast.Arithmetic(operator, *parts)
+            case connective:
+                return _MADE[connective](*parts)
 
-    def _compared(
-        self,
-        operator: ast.ComparisonOperator,
-        sides: Expression,
-        operand: Callable[[Expression, Mapping[str, str]], ast.Expression],
-        names: Mapping[str, str],
+    def _equation(
+        self, operator: ast.ComparisonOperator, equation: Expression, names: Mapping[str, str]
     ) -> ast.Comparison:
-        operands = tuple([operand(side, names) for side in sides.parts])
-        return ast.Comparison(span=_NOWHERE, operands=operands, operators=(operator,))
+        """An equation between individuals."""
+        sides = [
+            ast.Atom(names[side.name]) if side.kind == "variable" else ast.Entity(_text(side))
+            for side in equation.parts
+        ]
+        return ast.Comparison(tuple(sides), (operator,))
 
     def _atom(self, atom: Expression, names: Mapping[str, str]) -> ast.Atom:
-        kind = "predicate" if atom.kind == "atom" else "number"
-        own = self.names[kind, normalise(atom.name), len(atom.parts)]
-        return ast.Atom(span=_NOWHERE, name=own, arguments=tuple([self._argument(each, names) for each in atom.parts]))
+        arguments = tuple([self._argument(each, names) for each in atom.parts])
+        return ast.Atom(self.names[atom.kind, normalise(atom.name), len(arguments)], arguments)
 
     def _argument(self, term: Expression, names: Mapping[str, str]) -> ast.Argument:
         if term.kind == "variable":
-            return ast.Variable(span=_NOWHERE, name=names[term.name])
+            return ast.Variable(names[term.name])
         text = _text(term)
-        return ast.Constant(span=_NOWHERE, text=text, quoted=text not in self.known or len(text) == 1)
-
-    def _individual(self, term: Expression, names: Mapping[str, str]) -> ast.Expression:
-        if term.kind == "variable":
-            return ast.Atom(span=_NOWHERE, name=names[term.name])
-        return ast.Entity(span=_NOWHERE, text=_text(term))
-
-    def _term(self, term: Expression, names: Mapping[str, str]) -> ast.Expression:
-        match term.kind:
-            case "number":
-                return ast.Number(span=_NOWHERE, value=term.value)
-            case "+" | "-" | "*" | "/" as operator:
-                left, right = (self._term(part, names) for part in term.parts)
-                return ast.Arithmetic(span=_NOWHERE, operator=operator, left=left, right=right)
-        return self._atom(term, names)
+        return ast.Constant(text, quoted=text not in self.known or len(text) == 1)
 
 
-def conjuncts(formula: Expression) -> Iterator[Expression]:
-    """The conjuncts of a formula, each under the universal quantifiers around it."""
-    if formula.kind == "and":
-        for each in formula.parts:
-            yield from conjuncts(each)
-    elif formula.kind == "forall":
-        for each in conjuncts(formula.parts[0]):
-            kept = formula.name in fol.free_variables(each)
-            yield replace(formula, parts=(each,)) if kept else each
-    else:
-        yield formula
-
-
-def _occurrences(formula: Expression) -> int:
-    """The number of occurrences of a quantifier's variable in its scope."""
-    return sum(each.name == formula.name for each in fol.free_occurrences(formula.parts[0]))
+def _occurs_twice(quantified: Expression) -> bool:
+    """Whether a quantifier's variable occurs more than once in its scope."""
+    return sum(each.name == quantified.name for each in fol.free_occurrences(quantified.parts[0])) > 1

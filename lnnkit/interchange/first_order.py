@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from lark import Token
+from lark.tree import Meta
+
+from lnnkit.errors import ProgramError
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Source, Span
 
@@ -48,16 +53,20 @@ TRUE, FALSE = Expression("true"), Expression("false")
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """A formula of a text: ``role`` is axiom or query. ``shown`` is how it was written, ``gloss`` what it says in
-    words, both for a comment."""
+class Line:
+    """A line that holds a formula: ``role`` is axiom, query or predicate, ``gloss`` what it says in words."""
 
-    formula: Expression
+    span: Span
     role: str = "axiom"
     name: str | None = None
-    shown: str = ""
     gloss: str = ""
-    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated(Line):
+    """A line with its formula; one that is made for a function has no place."""
+
+    formula: Expression = TRUE
 
 
 def joined(kind: str, *parts: Expression) -> Expression:
@@ -72,9 +81,9 @@ def quantified(kind: str, variables: Iterable[str], body: Expression) -> Express
     return body
 
 
-def nodes(expression: Expression) -> Iterator[Expression]:
-    """The expression and all within it, outer before inner, left before right."""
-    waiting = [expression]
+def nodes(*expressions: Expression) -> Iterator[Expression]:
+    """The expressions and all within them, outer before inner, left before right."""
+    waiting = [*reversed(expressions)]
     while waiting:
         yield (node := waiting.pop())
         waiting.extend(reversed(node.parts))
@@ -115,24 +124,28 @@ def variables(expression: Expression) -> set[str]:
     return {node.name for node in nodes(expression) if node.kind in ("variable", *QUANTIFIERS)}
 
 
-def substituted(expression: Expression, terms: Mapping[str, Expression]) -> Expression:
-    """The expression with terms in place of free variables; the caller ensures that no quantifier captures them."""
-    if expression.kind == "variable":
-        return terms.get(expression.name, expression)
-    if expression.kind in QUANTIFIERS:
-        terms = {name: term for name, term in terms.items() if name != expression.name}
-    return changed(expression, lambda part: substituted(part, terms))
+def renamed(expression: Expression, name: str, other: str) -> Expression:
+    """The expression with another name, which does not occur in it, for a free variable."""
+    if expression.kind == "variable" and expression.name == name:
+        return Expression("variable", other)
+    if expression.kind in QUANTIFIERS and expression.name == name:
+        return expression
+    return changed(expression, lambda part: renamed(part, name, other))
 
 
-# --- findings ---------------------------------------------------------------------------------------------------------
+def fresh(names: Iterable[str], taken: Container[str]) -> str:
+    """The first of these names that is not taken."""
+    return next(name for name in names if name not in taken)
 
 
-class UnreadableFormula(Exception):
-    """A statement that cannot be read."""
+def numbered(stem: str, first: int = 1) -> Iterator[str]:
+    """The stem with each number from the first one on behind it."""
+    return (f"{stem}{number}" for number in itertools.count(first))
 
-    def __init__(self, code: str, message: str, hint: str, span: Span) -> None:
-        self.diagnostic = Diagnostic(code, message, hint, span)
-        super().__init__(message)
+
+def unreadable(code: str, message: str, hint: str, span: Span | None) -> ProgramError:
+    """The error for a line that cannot be read."""
+    return ProgramError([Diagnostic(code, message, hint, span)])
 
 
 @dataclass
@@ -143,12 +156,12 @@ class Liberties:
     source: Source
     found: list[Diagnostic] = field(default_factory=list)
 
-    def note(self, code: str, message: str, hint: str, start: int, end: int) -> None:
-        """A liberty taken with a stretch of the source."""
-        self.note_at(code, message, hint, Span(self.source, start, end))
+    def span(self, *tokens: Token | Meta) -> Span:
+        """Where tokens stand, from the first to the last."""
+        return Span(self.source, tokens[0].start_pos or 0, tokens[-1].end_pos or 0)
 
-    def note_at(self, code: str, message: str, hint: str, span: Span | None) -> None:
-        """The same, at the first occurrence of a symbol."""
+    def note(self, code: str, message: str, hint: str, span: Span | None) -> None:
+        """A liberty taken with a stretch of the source, or at the first occurrence of a symbol."""
         self.add(Diagnostic(code, message, hint, span, "warning", None if span else self.source.path))
 
     def add(self, diagnostic: Diagnostic) -> None:

@@ -8,14 +8,12 @@ f(x, y) & P(y)`` and ``forall y: f(x, y) -> P(y)``. Which is written depends on 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.first_order import Expression
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Span
+from lnnkit.interchange.first_order import Expression, Liberties, unreadable
+from lnnkit.syntax.span import NOWHERE
 
 _NameAndArity = tuple[str, int]  # a name and its arity
 
@@ -35,15 +33,14 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
     before = -1
     while len(found) > before:
         before = len(found)
-        for leaf in (node for each in stated for node in fol.nodes(each.formula)):
+        for leaf in fol.nodes(*(each.formula for each in stated)):
             if leaf.kind in fol.COMPARISONS or (leaf.kind == "equal" and _numeric(leaf, found)):
-                found |= {*_symbols(leaf.parts[0]), *_symbols(leaf.parts[1])}
+                found |= {*_symbols(leaf)}
 
     def rewritten(node: Expression) -> Expression:
-        if node.kind == "equal" and _numeric(node, found):
-            node = replace(node, kind="=")
-        if node.kind in fol.COMPARISONS:
-            return fol.changed(node, lambda term: _number(term, found))
+        if node.kind in fol.COMPARISONS or (node.kind == "equal" and _numeric(node, found)):
+            kind = "=" if node.kind == "equal" else node.kind
+            return replace(node, kind=kind, parts=tuple([_number(term, found) for term in node.parts]))
         return fol.changed(node, rewritten)
 
     return [replace(each, formula=rewritten(each.formula)) for each in stated]
@@ -52,19 +49,19 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
 def _numeric(equation: Expression, found: set[_NameAndArity]) -> bool:
     """Whether an equation is between numbers: it has a literal beside a function, a sum, or a term that is known to be
     a number."""
-    sides = equation.parts
-    if any(side.kind in fol.ARITHMETIC or (side.kind == "function" and _symbol(side) in found) for side in sides):
+    functions = [side for side in equation.parts if side.kind == "function"]
+    kinds = {side.kind for side in equation.parts}
+    if any(_symbol(side) in found for side in functions) or not kinds.isdisjoint(fol.ARITHMETIC):
         return True
-    return any(side.kind == "number" for side in sides) and any(
-        side.kind == "function" and not side.quoted for side in sides
-    )
+    return "number" in kinds and any(not side.quoted for side in functions)
 
 
-def _symbols(term: Expression) -> set[_NameAndArity]:
-    """The functions that give the numbers of a term."""
-    if term.kind in fol.ARITHMETIC:
-        return _symbols(term.parts[0]) | _symbols(term.parts[1])
-    return {_symbol(term)} if term.kind == "function" else set()
+def _symbols(term: Expression) -> Iterator[_NameAndArity]:
+    """The functions that give the numbers of a term or a comparison."""
+    if term.kind == "function":
+        yield _symbol(term)
+    elif term.kind in (*fol.ARITHMETIC, *fol.COMPARISONS, "equal"):
+        yield from (each for part in term.parts for each in _symbols(part))
 
 
 def _number(term: Expression, found: set[_NameAndArity]) -> Expression:
@@ -75,48 +72,48 @@ def _number(term: Expression, found: set[_NameAndArity]) -> Expression:
     if term.kind not in ("number", "attribute"):
         message = f"`{term.name}` is an individual, but a number is expected here"
         hint = "name a number that it has, as in `age(x) > 5`"
-        raise ProgramError([Diagnostic("individual-as-number", message, hint, term.span)])
+        raise unreadable("individual-as-number", message, hint, term.span)
     return term
 
 
 # --- relations --------------------------------------------------------------------------------------------------------
 
-Relations = dict[_NameAndArity, tuple[str, Span | None]]
-"""The relation of each function, and the span of the function's first use."""
 
-
-def relations_for(stated: Sequence[fol.Stated]) -> tuple[list[fol.Stated], Relations]:
-    """The formulas with functions replaced by relations, and these relations."""
-    nodes = [node for each in stated for node in fol.nodes(each.formula)]
+def with_relations(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fol.Stated]:
+    """The formulas with functions replaced by relations, and the axioms of these."""
+    nodes = [*fol.nodes(*(each.formula for each in stated))]
     taken = {node.name for node in nodes if node.kind == "atom"}
-    relations: Relations = {}
+    relations: dict[_NameAndArity, str] = {}
+    laws: list[fol.Stated] = []
     for term in filter(_is_function, nodes):
         if _symbol(term) not in relations:
-            ends = itertools.chain(("", "_value"), (f"_value{number}" for number in itertools.count(2)))
-            relation = next(name for end in ends if (name := term.name + end) not in taken)
-            relations[_symbol(term)] = relation, term.span
+            name, arity = _symbol(term)
+            tries = itertools.chain((name, f"{name}_value"), fol.numbered(f"{name}_value", 2))
+            relation = relations[name, arity] = fol.fresh(tries, taken)
             taken.add(relation)
+            laws += _laws(name, relation, arity)
+            given = "".join(f"x{i + 1}, " for i in range(arity))
+            message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
+            liberties.note("function-as-relation", message, "", term.span)
     if not relations:
-        return list(stated), relations
-    rewritten = [replace(each, formula=_Rewriting(relations, each).formula()) for each in stated]
-    return [*_laws(relations), *rewritten], relations
+        return list(stated)
+    return [*laws, *(replace(each, formula=_Rewriting(relations, each).formula()) for each in stated)]
 
 
-def _laws(relations: Relations) -> Iterator[fol.Stated]:
-    for (name, arity), (relation, _) in relations.items():
-        *given, one, two = (Expression("variable", each) for each in (*(f"x{i + 1}" for i in range(arity)), "y", "z"))
-        images = [Expression("atom", relation, (*given, value)) for value in (one, two)]
-        some = fol.quantified("exists", "y", images[0])
-        same = fol.joined("implies", fol.joined("and", *images), Expression("equal", parts=(one, two)))
-        for law, told in ((some, "a value"), (fol.quantified("forall", "yz", same), "one value at most")):
-            law = fol.quantified("forall", [variable.name for variable in given], law)
-            yield fol.Stated(law, gloss=f"`{name}` has {told}")
+def _laws(name: str, relation: str, arity: int) -> Iterator[fol.Stated]:
+    given = [f"x{i + 1}" for i in range(arity)]
+    *arguments, one, two = (Expression("variable", each) for each in (*given, "y", "z"))
+    images = [Expression("atom", relation, (*arguments, value)) for value in (one, two)]
+    some = fol.quantified("exists", "y", images[0])
+    same = fol.joined("implies", fol.joined("and", *images), Expression("equal", parts=(one, two)))
+    for law, gloss in ((some, "a value"), (fol.quantified("forall", "yz", same), "one value at most")):
+        yield fol.Stated(NOWHERE, gloss=f"`{name}` has {gloss}", formula=fol.quantified("forall", given, law))
 
 
 class _Rewriting:
     """A formula on its way to one without functions."""
 
-    def __init__(self, relations: Relations, stated: fol.Stated) -> None:
+    def __init__(self, relations: Mapping[_NameAndArity, str], stated: fol.Stated) -> None:
         self.relations = relations
         self.stated = stated
         self.taken = fol.variables(stated.formula)
@@ -135,29 +132,31 @@ class _Rewriting:
 
     def _leaf(self, leaf: Expression, positive: bool) -> Expression:
         """The leaf with variables in place of its functions, under the definitions of these."""
-        given: list[tuple[str, Expression]] = []
+        given: list[Expression] = []
         function = next(filter(_is_function, leaf.parts), None) if leaf.kind == "equal" else None
         if function is not None:
             left, right = leaf.parts
-            arguments = (*function.parts, right if function is left else left)
-            leaf = Expression("atom", self.relations[_symbol(function)][0], arguments, leaf.span)
-        if function is not None or leaf.kind != "equal":
+            leaf = self._image(function, right if function is left else left, leaf)
+        if leaf.kind != "equal":
             leaf = fol.changed(leaf, lambda term: self._term(term, given))
-        for variable, atom in reversed(given):
+        for atom in reversed(given):
             inner = fol.joined("implies" if positive else "and", atom, leaf)
-            leaf = Expression("forall" if positive else "exists", variable, (inner,))
+            leaf = Expression("forall" if positive else "exists", atom.parts[-1].name, (inner,))
         return leaf
 
-    def _term(self, term: Expression, given: list[tuple[str, Expression]]) -> Expression:
+    def _image(self, function: Expression, value: Expression, place: Expression) -> Expression:
+        """That a function has a value."""
+        return Expression("atom", self.relations[_symbol(function)], (*function.parts, value), place.span)
+
+    def _term(self, term: Expression, given: list[Expression]) -> Expression:
         """The term with variables in place of its functions. Their definitions are added to ``given``, inner ones
         first."""
         term = fol.changed(term, lambda each: self._term(each, given))
         if not _is_function(term):
             return term
-        name = next(n for i in itertools.count(1) if (n := f"v{i}") not in self.taken)
-        self.taken.add(name)
-        variable = Expression("variable", name)
-        given.append((name, Expression("atom", self.relations[_symbol(term)][0], (*term.parts, variable), term.span)))
+        variable = Expression("variable", fol.fresh(fol.numbered("v"), self.taken))
+        self.taken.add(variable.name)
+        given.append(self._image(term, variable, term))
         return variable
 
 

@@ -13,17 +13,20 @@ from lnnkit.interchange.first_order import Expression, Liberties
 from lnnkit.syntax.identifiers import normalise
 from lnnkit.syntax.span import Span
 
-Symbol = tuple[str, str, int]  # "predicate" or "number", the name, and the arity
+Symbol = tuple[str, str, int]  # "atom" or "attribute", the name, and the arity
 
 
 def with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fol.Stated]:
     """Eliminate equations between two names: the first name replaces the other."""
     name_of: dict[str, str] = {}
 
-    def representative(name: str) -> str:
+    def renamed(node: Expression) -> Expression:
+        if not node.constant:
+            return fol.changed(node, renamed)
+        name = node.name
         while name in name_of:
             name = name_of[name]
-        return name
+        return replace(node, name=name)
 
     kept = []
     for each in stated:
@@ -31,68 +34,58 @@ def with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fo
         if each.role != "axiom" or formula.kind != "equal" or not all(term.constant for term in formula.parts):
             kept.append(each)
             continue
-        one, other = (representative(term.name) for term in formula.parts)
+        one, other = (renamed(term).name for term in formula.parts)
         if one != other:
             name_of[other] = one
             message = f"`{other}` is another name of `{one}`, which is written in its place"
-            liberties.note_at(
-                "another-name", message, "in a program different names are different entities", formula.span
-            )
-
-    def renamed(node: Expression) -> Expression:
-        if node.constant:
-            return replace(node, name=representative(node.name))
-        return fol.changed(node, renamed)
-
-    return [replace(each, formula=renamed(each.formula)) for each in kept] if name_of else kept
+            hint = "in a program different names are different entities"
+            liberties.note("another-name", message, hint, formula.span)
+    return [replace(each, formula=renamed(each.formula)) for each in kept]
 
 
 def note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
     """Note the unique names assumption where it matters. Without equations it changes nothing: any model has a copy in
     which distinct names denote distinct entities."""
-    nodes = [node for each in stated for node in fol.nodes(each.formula)]
+    nodes = [*fol.nodes(*(each.formula for each in stated))]
     equations = [node for node in nodes if node.kind == "equal"]
-    constants = {node.name for node in nodes if node.kind == "function" and not node.parts}
-    if equations and len(constants) > 1:
-        place = next((each for each in equations if each.span is not None), equations[0])
+    if equations and len({node.name for node in nodes if node.kind == "function" and not node.parts}) > 1:
+        place = next((each.span for each in equations if each.span is not None), None)
         message = "different names are taken to denote different individuals"
-        liberties.note_at("unique-names", message, "where two may be one, use one name for both", place.span)
+        liberties.note("unique-names", message, "where two may be one, use one name for both", place)
 
 
 def names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> tuple[dict[Symbol, str], list[str]]:
     """Names for all predicates and numbers, in the order of their first use, and the constants. A symbol keeps its name
     unless a symbol of another kind or arity has the same one."""
-    first: dict[Symbol, Span | None] = {}
+    symbols: dict[Symbol, Span | None] = {}
     constants: dict[str, Span | None] = {}
-    for node in (node for each in stated for node in fol.nodes(each.formula)):
+    for node in fol.nodes(*(each.formula for each in stated)):
         name = normalise(node.name)
         if node.kind in ("atom", "attribute"):
-            kind = "predicate" if node.kind == "atom" else "number"
-            first.setdefault((kind, name, len(node.parts)), node.span)
+            symbols.setdefault((node.kind, name, len(node.parts)), node.span)
         elif node.kind == "function" and not node.parts:
             constants.setdefault(name, node.span)
-    names = dict(_apart(first, liberties))
-    _note_case({symbol[1]: span for symbol, span in first.items()}, "predicate", liberties)
+    names = dict(_apart(symbols, liberties))
+    _note_case({name: span for (_, name, _), span in symbols.items()}, "predicate", liberties)
     _note_case(constants, "name", liberties)
     return names, list(constants)
 
 
-def _apart(first: Mapping[Symbol, Span | None], liberties: Liberties) -> Iterator[tuple[Symbol, str]]:
-    taken = {name for _, name, _ in first}
+def _apart(symbols: Mapping[Symbol, Span | None], liberties: Liberties) -> Iterator[tuple[Symbol, str]]:
+    taken = {name for _, name, _ in symbols}
     used: set[str] = set()
-    for symbol, span in first.items():
+    for symbol, span in symbols.items():
         kind, name, arity = symbol
         if name not in used:
             used.add(name)
             yield symbol, name
             continue
-        stem = f"{name}_{arity}" if kind == "predicate" else f"{name}_number"
-        found = next(n for i in itertools.count(1) if (n := stem if i == 1 else f"{stem}_{i}") not in taken)
+        stem = f"{name}_{arity}" if kind == "atom" else f"{name}_number"
+        found = fol.fresh(itertools.chain((stem,), fol.numbered(f"{stem}_", 2)), taken)
         taken.add(found)
-        count = f"{arity} argument{'' if arity == 1 else 's'}"
-        told = f"with {count}" if kind == "predicate" else "as a number"
-        message = f"`{name}` is used here {told}, and otherwise before: the two are kept apart, this one as `{found}`"
-        liberties.note_at("kept-apart", message, "check whether they are meant to be the same", span)
+        use = f"with {arity} argument{'' if arity == 1 else 's'}" if kind == "atom" else "as a number"
+        message = f"`{name}` is used here {use}, and otherwise before: the two are kept apart, this one as `{found}`"
+        liberties.note("kept-apart", message, "check whether they are meant to be the same", span)
         yield symbol, found
 
 
@@ -106,4 +99,4 @@ def _note_case(names: Mapping[str, Span | None], kind: str, liberties: Liberties
             listed = " and ".join([f"`{name}`" for name in group])
             message = f"{listed} are two {kind}s, though they are spelled nearly the same"
             hint = "spell them alike if they are meant to be one"
-            liberties.note_at("nearly-same-names", message, hint, names[group[1]])
+            liberties.note("nearly-same-names", message, hint, names[group[1]])

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.walk import children, nodes
 from lnnkit.errors import ProgramError
-from lnnkit.interchange.first_order import UnreadableFormula
+from lnnkit.interchange.first_order import unreadable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import one_line
@@ -58,6 +58,8 @@ def smtlib(program: CheckedProgram, questions: Sequence[Query], alpha: float) ->
 
 
 class _Reading:
+    """A program on its way to S-expressions."""
+
     def __init__(self, program: CheckedProgram, alpha: float) -> None:
         self.program = program
         self.alpha = alpha
@@ -68,24 +70,31 @@ class _Reading:
         self.errors: list[Diagnostic] = []
         self.members: defaultdict[str, dict[str, None]] = defaultdict(dict)  # the entities of each sort
         self.guarding: dict[str, None] = {}  # sorts that a quantifier ranges over
-        self.numbering = itertools.count(1)
-        self.asked: dict[str, None] = {}  # entities of questions: these join no sort
-        self.asking = False
+        self.variables = (_SmtName("variable", f"V{number}") for number in itertools.count(1))
+        self.asked: defaultdict[str, dict[str, None]] = defaultdict(dict)  # entities of questions: these join no sort
+        self.seen = self.members  # where entities are added
         self.spelled: dict[_SmtName, str] = {}
 
     def read(self, questions: Sequence[Query]) -> None:
-        derived = {name for stratum in self.program.strata for name in stratum}
+        derived = frozenset[str]().union(*self.program.strata)
         for name in sorted(derived):
             message = f"`{name}` is closed and has rules: its completion is not a first-order formula"
             hint = "take `closed` away, or write its definition as an axiom with `<->`"
-            span = self.program.predicates[name].span
-            self.errors.append(Diagnostic("closed-derived", message, hint, span))
-        listed = self._facts()
+            self.errors.append(Diagnostic("closed-derived", message, hint, self.program.predicates[name].span))
+        listed: defaultdict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
+        for name, row, lower, upper, shown in self._facts():
+            self._fact(self.program.predicates[name], row, lower, upper, shown)
+            listed[name][row] = None
+        for label in self.program.labels:  # they name entities, and say nothing
+            self._see(self.program.predicates[label.predicate], label.arguments)
+        for table in self.program.label_tables:
+            for row in zip(*table.columns, strict=True):
+                self._see(self.program.predicates[table.predicate], row)
         for each in (*self.program.assertions, *questions):
             try:
                 self._question(each) if isinstance(each, Query) else self._assertion(each)
-            except UnreadableFormula as problem:
-                self.errors.append(problem.diagnostic)
+            except ProgramError as problem:
+                self.errors += problem.diagnostics
         for name, predicate in self.program.predicates.items():
             if predicate.closed and not predicate.numeric and name not in derived:
                 self._close(predicate, list(listed[name]))
@@ -94,27 +103,16 @@ class _Reading:
 
     # --- facts --------------------------------------------------------------------------------------------------
 
-    def _facts(self) -> defaultdict[str, dict[tuple[str, ...], None]]:
-        """The rows that facts name of each predicate; what they say goes to the axioms."""
-        listed: defaultdict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
+    def _facts(self) -> Iterator[tuple[str, tuple[str, ...], float, float, str]]:
+        """The predicate, the entities and the bounds of each fact, and its text or its place."""
         for fact in self.program.facts:
-            self._fact(fact.predicate, fact.arguments, fact.lower, fact.upper, fact.span.text)
-            listed[fact.predicate][fact.arguments] = None
+            yield fact.predicate, fact.arguments, fact.lower, fact.upper, fact.span.text
         for table in self.program.tables:
             rows = zip(*table.columns, strict=True) if table.columns else iter([()] * len(table))
-            ends = zip(table.lower.tolist(), table.upper.tolist(), table.rows.tolist(), strict=True)
-            for row, (lower, upper, number) in zip(rows, ends, strict=True):
-                self._fact(table.predicate, row, lower, upper, f"{table.source}:{number}")
-                listed[table.predicate][row] = None
-        for label in self.program.labels:  # they name entities, and say nothing
-            self._see(self.program.predicates[label.predicate], label.arguments)
-        for table in self.program.label_tables:
-            for row in zip(*table.columns, strict=True):
-                self._see(self.program.predicates[table.predicate], row)
-        return listed
+            for row, *ends, line in zip(rows, table.lower.tolist(), table.upper.tolist(), table.rows, strict=True):
+                yield table.predicate, row, *ends, f"{table.source}:{line}"
 
-    def _fact(self, name: str, arguments: Sequence[str], lower: float, upper: float, shown: str) -> None:
-        predicate = self.program.predicates[name]
+    def _fact(self, predicate: Predicate, arguments: Sequence[str], lower: float, upper: float, shown: str) -> None:
         self._see(predicate, arguments)
         atom = self._applied(predicate, [_SmtName("entity", each) for each in arguments])
         if not predicate.numeric:
@@ -144,7 +142,7 @@ class _Reading:
         low, high, span = _value(assertion.lower), _value(assertion.upper), assertion.span
         if low is None or high is None:
             message = "this statement has no truth before it is trained"
-            raise UnreadableFormula("untrained", message, "train the program first", span)
+            raise unreadable("untrained", message, "train the program first", span)
         if low < self.alpha and high > 1 - self.alpha:
             self._leave_out(assertion, "this statement is neither true nor false at alpha: it is left out")
             return
@@ -152,13 +150,13 @@ class _Reading:
         self.axioms += [(span.on_one_line, each) for each in said]
 
     def _question(self, query: Query) -> None:
-        self.asking = True
+        self.seen = self.asked
         if query.numeric:
-            raise UnreadableFormula("number-as-formula", "a number is neither true nor false", "compare it", query.span)
+            raise unreadable("number-as-formula", "a number is neither true nor false", "compare it", query.span)
         if free := self._free(query.formula):
             message = f"`{free[0]}` is a free variable, and only formulas without free variables can be exported"
             hint = "name an entity in place of each variable, or bind it with a quantifier"
-            raise UnreadableFormula("free-variable", message, hint, query.span)
+            raise unreadable("free-variable", message, hint, query.span)
         self.questions.append((query.text, self._closed(query.formula)))
 
     def _closed(self, formula: ast.Node) -> _SExpression:
@@ -169,18 +167,15 @@ class _Reading:
         self, sign: str, names: Sequence[str], body: ast.Node, around: Mapping[str, _SmtName]
     ) -> _SExpression:
         """A quantifier for each variable, over its sort."""
-        own = {name: self._variable() for name in names}
-        found = self._formula(body, {**around, **own})
+        own = {name: next(self.variables) for name in names}
+        found, sorts = self._formula(body, {**around, **own}), self._sorts(body)
         for name in reversed(names):
-            sort, binder = self._sort(body, name), ((own[name], _UNIVERSE),)
+            sort = min(sorts.get(name, {ENTITY}) - {ENTITY}, default=ENTITY)  # its places do not contradict each other
             if sort != ENTITY or not self._is_open(ENTITY):
                 self.guarding[sort] = None
                 found = ("=>" if sign == "forall" else "and", (_guard(sort), own[name]), found)
-            found = (sign, binder, found)
+            found = (sign, ((own[name], _UNIVERSE),), found)
         return found
-
-    def _variable(self) -> _SmtName:
-        return _SmtName("variable", f"V{next(self.numbering)}")
 
     def _is_open(self, sort: str) -> bool:
         return sort in self.program.sorts and self.program.sorts[sort].open
@@ -188,7 +183,7 @@ class _Reading:
     def _formula(self, node: ast.Node, names: Mapping[str, _SmtName]) -> _SExpression:
         match node:
             case SameEntity(left=left, right=right):
-                return ("=", self._argument(left, names), self._argument(right, names))
+                return ("=", *(self._argument(each, ENTITY, names) for each in (left, right)))
             case ast.Truth(value=value):
                 return "true" if value else "false"
             case ast.Atom():
@@ -233,15 +228,13 @@ class _Reading:
 
     def _atom(self, atom: ast.Atom, names: Mapping[str, _SmtName]) -> _SExpression:
         predicate = self.program.predicates[atom.name]
-        for sort, each in zip(predicate.sorts, atom.arguments, strict=True):
-            if isinstance(each, ast.Constant) and not self.asking:
-                self.members[sort][each.text] = None
-        return self._applied(predicate, [self._argument(each, names) for each in atom.arguments])
+        places = zip(atom.arguments, predicate.sorts, strict=True)
+        return self._applied(predicate, [self._argument(each, sort, names) for each, sort in places])
 
-    def _argument(self, argument: ast.Argument, names: Mapping[str, _SmtName]) -> _SmtName:
+    def _argument(self, argument: ast.Argument, sort: str, names: Mapping[str, _SmtName]) -> _SmtName:
         if isinstance(argument, ast.Variable):
             return names[argument.name]
-        (self.asked if self.asking else self.members[ENTITY])[argument.text] = None
+        self.seen[sort][argument.text] = self.seen[ENTITY][argument.text] = None
         return _SmtName("entity", argument.text)
 
     def _applied(self, predicate: Predicate, arguments: Sequence[_SmtName]) -> _SExpression:
@@ -249,32 +242,30 @@ class _Reading:
         self.arities[symbol] = predicate.arity
         return (symbol, *arguments) if arguments else symbol
 
-    # --- variables ----------------------------------------------------------------------------------------------
-
-    def _places(self, formula: ast.Node) -> Iterator[tuple[str, str]]:
-        """Each occurrence of a variable, with the sort of its place."""
+    def _sorts(self, formula: ast.Node) -> Mapping[str, set[str]]:
+        """The variables of a formula, in their order, with the sorts of their places."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
         for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
+            places: Iterator[tuple[object, str]] = iter(())
             if isinstance(node, ast.Atom):
                 places = zip(node.arguments, self.program.predicates[node.name].sorts, strict=True)
-            else:
-                places = ((each, ENTITY) for each in (node.left, node.right)) if isinstance(node, SameEntity) else ()
-            yield from ((each.name, sort) for each, sort in places if isinstance(each, ast.Variable))
+            elif isinstance(node, SameEntity):
+                places = iter([(node.left, ENTITY), (node.right, ENTITY)])
+            for each, sort in places:
+                if isinstance(each, ast.Variable):
+                    found[each.name].add(sort)
+        return found
 
     def _free(self, formula: ast.Node) -> list[str]:
         """The free variables, in their order. No variable is both free and bound in one statement."""
         quantifiers = (node for node in nodes(formula) if isinstance(node, ast.Forall | ast.Exists))  # type: ignore[arg-type]  # as above
         bound = {each.name for node in quantifiers for each in node.variables}
-        return list(dict.fromkeys(name for name, _ in self._places(formula) if name not in bound))
-
-    def _sort(self, formula: ast.Node, variable: str) -> str:
-        """The sort of a variable: that of its places, of which none contradict each other."""
-        found = {sort for name, sort in self._places(formula) if name == variable}
-        return min(found - {ENTITY}, default=ENTITY)
+        return [name for name in self._sorts(formula) if name not in bound]
 
     # --- what lists and sorts leave out --------------------------------------------------------------------------
 
     def _close(self, predicate: Predicate, rows: Sequence[tuple[str, ...]]) -> None:
-        variables = [self._variable() for _ in range(predicate.arity)]
+        variables = [next(self.variables) for _ in range(predicate.arity)]
         atom = self._applied(predicate, variables)
         listed = [
             _combined(
@@ -295,7 +286,7 @@ class _Reading:
         if self._is_open(sort):
             self.axioms += [(f"the sort {sort}", (guard, each)) for each in members]
             return
-        variable = self._variable()
+        variable = next(self.variables)
         same = _combined("or", [("=", variable, each) for each in members])
         closed = ("forall", ((variable, _UNIVERSE),), ("=", (guard, variable), same))
         self.axioms.append((f"the sort {sort}, closed", closed))
@@ -310,7 +301,7 @@ class _Reading:
             for symbol, arity in self.arities.items():
                 if symbol.kind == kind:
                     yield f"(declare-fun {self.text(symbol)} ({' '.join([_UNIVERSE] * arity)}) {result})"
-        entities = [self.text(_SmtName("entity", name)) for name in {**self.members[ENTITY], **self.asked}]
+        entities = [self.text(_SmtName("entity", name)) for name in {**self.members[ENTITY], **self.asked[ENTITY]}]
         yield from (f"(declare-fun {each} () {_UNIVERSE})" for each in entities)
         if len(entities) > 1:
             yield f"(assert (distinct {' '.join(entities)}))"
@@ -356,9 +347,9 @@ def _value(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _unsayable(node: ast.Node) -> UnreadableFormula:
+def _unsayable(node: ast.Node) -> ProgramError:
     message = f"`{node.span.text}` cannot be written in first-order logic with `+ - * /`"
-    return UnreadableFormula("not-first-order", message, "", node.span)
+    return unreadable("not-first-order", message, "", node.span)
 
 
 def _spelled(name: str) -> str:

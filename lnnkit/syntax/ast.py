@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.span import NOWHERE, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """The base class of all nodes; each has a span."""
+    """The base class of all nodes. ``span`` is the place of one that was parsed."""
 
-    span: Span = field(compare=False, repr=False)
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 # --- arguments of an atom -------------------------------------------------------------------------------------------

@@ -53,3 +53,6 @@ class Span:
         begin = self.source.text.rfind("\n", 0, self.start) + 1
         end = self.source.text.find("\n", self.start)
         return self.source.text[begin : end if end >= 0 else len(self.source.text)]
+
+
+NOWHERE = Span(Source("", ""), 0, 0)  # where what no text has stands
