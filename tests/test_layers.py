@@ -131,24 +131,8 @@ def test_arrows_point_one_way(own: str) -> None:
 
 
 KNOWLEDGE_BASE = (
-    *("theory", "querying", "telling", "module_binding", "saving", "rested", "session"),
-    "row_scoring",
-    *(
-        "asking",
-        "assuming",
-        "trying",
-        "explaining",
-        "exporting",
-        "timed_inference",
-        "proving",
-        "drawing",
-        "constant_findings",
-        "finding_functions",
-        "training",
-        "knowledge_base",
-        "loading",
-        "__init__",
-    ),
+    *("theory", "querying", "telling", "module_binding", "saving", "rested", "session", "row_scoring", "asking"),
+    *("assuming", "explaining", "proving", "drawing", "finding_functions", "training", "knowledge_base", "__init__"),
 )
 
 

@@ -76,9 +76,6 @@ def _is_name(column: SurveyedColumn) -> bool:
     return column.kind == "text" or is_id(column.title)
 
 
-ColumnPlace = tuple[int, int]  # a table and a column of it
-
-
 class Sorts:
     """The sort of each column that names entities."""
 

@@ -75,7 +75,7 @@ def _box(lifted: LiftedGraph, statements: dict[str, Root], name: str) -> Box:
         sorts = f"({', '.join(data['sorts'])})" if data["sorts"] else ""
         lines = (name, "closed") if data.get("closed") else (name,)
         return Box(name, "predicate", lines, note=f"{name}{sorts}")
-    written = " ".join(data["span"].text.split())
+    written = data["span"].on_one_line
     kind = str(data["kind"])
     symbol = _SYMBOLS.get(kind, kind)
     if kind in (COMPARISON, *TERMS) and len(written) <= _SHOWN:
@@ -86,7 +86,7 @@ def _box(lifted: LiftedGraph, statements: dict[str, Root], name: str) -> Box:
         symbol = " = ".join(f"X{a}" if isinstance(a, int) else a for a in data["arguments"])
     bias = data.get("bias", 1.0)
     lines = (symbol, f"bias {bias:g}") if bias != 1.0 else (symbol,)
-    return Box(name, "connective", lines, note=" ".join(data["span"].text.split()))
+    return Box(name, "connective", lines, note=data["span"].on_one_line)
 
 
 def _statement(name: str, root: Root) -> Box:

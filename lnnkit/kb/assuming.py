@@ -1,20 +1,32 @@
-"""What-if questions: a session in which some atoms have other facts. It continues from another session's fixpoints
-where it can."""
+"""Hypothetical sessions: some atoms have other facts, or some premises are added. They continue from another session's
+fixpoints where they can."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
+from itertools import islice
 from numbers import Real
 
-from lnnkit.check.program import Fact
-from lnnkit.explain.conflict.program_variants import assumption, tightens
+from lnnkit.answers.query_rows import answer
+from lnnkit.check.program import Assertion, Fact, Query
+from lnnkit.check.walk import nodes, with_entities
+from lnnkit.engine.inference import Budget
+from lnnkit.errors import BudgetError
+from lnnkit.explain.conflict.program_variants import ASSUMED, assumption, tightens
+from lnnkit.explain.missing.verified_ways import Added, Came
+from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.querying import asked, no_atom
+from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Continuation, Session
 from lnnkit.kb.theory import Theory
 from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source as Text
+from lnnkit.syntax.span import Span
 
 _OPENED = 8  # sets of atoms for which a base session is cached
 
@@ -75,3 +87,145 @@ def _source_without(session: Session, facts: Sequence[Fact], origins: FactSource
         opened = _saying(session, bare, origins, frozenset(fact.predicate for fact in facts))
         session.opened[atoms] = opened
     return Continuation(opened, opened.theory.checked, facts)
+
+
+_NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
+_OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+_MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
+_KNOWN = 2  # entities tried for a free variable if a new one fails; the way must succeed with each
+_COMPARED = 1000  # contradictions compared with those before
+
+
+def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
+    """A function from a way (a set of missing premises) to the bound that the atom of a query would get on one
+    ``side``; ``before`` is the fixpoint without the premises."""
+
+    arguments = query.formula.arguments if isinstance(query.formula, ast.Atom) else ()
+    own = {each.text for each in arguments if isinstance(each, ast.Constant)}
+
+    def tried(way: Way, free: dict[str, str]) -> Came | None:
+        came: Came | None = None
+        for pinned in (False, True) if any(each.numbers for each in way.lacking) else (False,):
+            facts, axioms = _stated(before, way.lacking, free, pinned=pinned)
+            came = _came(session, query, before, facts, axioms)
+            if came is None or came.reaches(way, side):
+                break
+        return came
+
+    def added(way: Way) -> Came | None:
+        came = tried(way, dict.fromkeys(way.unbound, _fresh(before, way.unbound)))
+        if came is None or not way.unbound or came.reaches(way, side):
+            return came
+        others = [tried(way, free) for free in _known(before, way, own)]
+        if None in others:
+            return None
+        all_reach = bool(others) and all(each is not None and each.reaches(way, side) for each in others)
+        return others[0] if all_reach else came
+
+    return added
+
+
+def _fresh(before: Rested, free: Sequence[str]) -> str:
+    """An entity that nothing else mentions."""
+    fresh = "some " + " ".join(free)
+    while free and fresh in before.fixpoint.prepared.grounding.domain.index:
+        fresh += "'"
+    return fresh
+
+
+def _known(before: Rested, way: Way, own: Collection[str]) -> Iterator[dict[str, str]]:
+    """Existing entities in place of free variables, each of its variable's sort. They may succeed where a new entity
+    fails because a `forall` ranges over it too. None is among ``own``, the atom's entities, for which the bound may
+    follow in other ways."""
+    predicates, sorts = before.program.predicates, before.fixpoint.prepared.grounding.domain.sorts
+    members: dict[str, list[str]] = {}
+    for each in way.lacking:
+        for atom in nodes(each.formula) if each.formula is not None else ():
+            if not isinstance(atom, ast.Atom):
+                continue
+            for argument, sort in zip(atom.arguments, predicates[atom.name].sorts, strict=True):
+                if isinstance(argument, ast.Variable) and argument.name in way.unbound:
+                    named = (before.names[number] for number in sorts[sort].tolist())
+                    members[argument.name] = list(islice((name for name in named if name not in own), _KNOWN))
+    for place in range(min(map(len, members.values()), default=0)):
+        yield {name: found[place] for name, found in members.items()}
+
+
+def _came(
+    session: Session, query: Query, before: Rested, facts: Sequence[Fact], axioms: Sequence[Assertion]
+) -> Came | None:
+    theory = session.theory
+    if axioms:
+        program = theory.bound(theory.settled())
+        stated = replace(program, facts=(*program.facts, *facts), assertions=(*program.assertions, *axioms))
+        found = session.about(theory.about(stated))
+    else:
+        said = copy(theory)
+        said.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
+        found = session.about(said, session.graph())
+        found.source = Continuation(session, theory.checked, facts)
+    try:
+        rested = covering_widely(found, query)
+    except BudgetError:
+        return None
+    lifted, root = rested.explainer.root(query)
+    rows = answer(rested.fixpoint, lifted, root, budget=Budget(instances=2**62))
+    return Came(float(rows.lower[0]), float(rows.upper[0]), _new_contradiction(before, rested))
+
+
+def _stated(
+    before: Rested, missing: Sequence[Missing], free: dict[str, str], *, pinned: bool
+) -> tuple[list[Fact], list[Assertion]]:
+    """The premises as facts; those that are not atoms as axioms. A comparison of several unknown numbers says nothing
+    about any one of them, so all but one are ``pinned`` to a value that they may have."""
+    facts: list[Fact] = []
+    axioms: list[Assertion] = []
+    for each in missing:
+        assert each.formula is not None
+        formula = with_entities(each.formula, free)
+        lower, upper = (each.needed, 1.0) if each.side == "lower" else (0.0, each.needed)
+        atom = formula if isinstance(formula, ast.Atom) else None
+        arguments = tuple(each.text for each in atom.arguments if isinstance(each, ast.Constant)) if atom else ()
+        if atom and len(arguments) == len(atom.arguments):  # else it is about unnamed individuals
+            facts.append(Fact(atom.name, arguments, lower, upper, _NOWHERE))
+        else:
+            axioms.append(Assertion("axiom", None, formula, lower, upper, before.program.logic, _NOWHERE))
+            if pinned:
+                facts += _pinned(before, formula)
+            apart = _apart(formula, true=each.side == "lower")
+            if apart is not None and lower == upper:
+                axioms.append(Assertion("axiom", None, apart, 1.0, 1.0, before.program.logic, _NOWHERE))
+    return facts, axioms
+
+
+def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
+    """A value for each number of a comparison except the first."""
+    numbers = dict.fromkeys(node for node in nodes(formula) if isinstance(node, ast.Atom))
+    for atom in list(numbers)[1:]:
+        low, high = before.explainer.bounds(atom) or (-math.inf, math.inf)
+        value = min(max(1.0, low), high)
+        arguments = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
+        yield Fact(atom.name, arguments, value, value, _NOWHERE)
+
+
+def _apart(formula: ast.Expression, *, true: bool) -> ast.Expression | None:
+    """A formula that separates the sides of an order comparison by a margin, so that it is true (or false) for every
+    remaining value: intervals have no open ends."""
+    if not isinstance(formula, ast.Comparison) or len(formula.operators) != 1 or formula.attributes:
+        return None
+    operator = formula.operators[0] if true else _OPPOSITE.get(formula.operators[0], "=")
+    margin = _MARGIN.get(operator)
+    if margin is None:
+        return None
+    left, right = formula.operands
+    if margin:
+        right = ast.Arithmetic("+", right, ast.Number(margin, span=_NOWHERE), span=_NOWHERE)
+    return ast.Comparison((left, right), (">=" if operator[0] == ">" else "<=",), span=_NOWHERE)
+
+
+def _new_contradiction(before: Rested, after: Rested) -> str | None:
+    old, new = before.outcome.contradictions, after.outcome.contradictions
+    if not len(new) or len(new) == len(old):
+        return None
+    known = {each.atom for each in old[:_COMPARED]}
+    return next((each.atom for each in new[:_COMPARED] if each.atom not in known), None)

@@ -16,9 +16,9 @@ from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.asking import covering_widely
+from lnnkit.kb.assuming import adding
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
-from lnnkit.kb.trying import adding
 from lnnkit.markup.html_table import Listing
 
 _COUNTED = 100_000  # contradictions whose kinds are looked for

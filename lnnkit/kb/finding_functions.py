@@ -29,7 +29,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
-_EXACT = 1e-9  # relative: the greatest width of a known number
+_EXACT = 1e-9  # relative: the greatest width of a known number, and an error within rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,6 @@ LEAST = 8
 
 _PLENTY = 32  # rows without missing terms
 _WEAK = 0.5  # relative to the error of the best constant
-_EXACT = 1e-9  # relative to the target: an error within rounding
 
 Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, by its name
 
@@ -210,8 +209,7 @@ def find_functions(
             learner.functions = kept | {name: _function(*each) for name, each in made.items()}
         found = learner.functions
         learner.functions = kept  # stated rows are computed without the formulas found
-        warnings = _inexact(session, sought, made)
-        warnings += tuple(_weak(sought, made))
+        warnings = (*_inexact(session, sought, made), *_weak(sought, made))
         learner.functions = found
     except BaseException:
         learner.functions = before
@@ -234,29 +232,23 @@ def _function(found: Discovered, rows: Rows) -> FoundFunction:
 
 
 def _described(learner: Learner, name: str, own: Sequence[Unknown], found: Discovered, rows: Rows) -> FoundFormula:
-    terms = [format_expression(each) for each in own[0].operands]
-    terms = [
-        text if isinstance(each, ast.Atom) else f"({text})" for each, text in zip(own[0].operands, terms, strict=True)
-    ]
+    terms = [_term(each) for each in own[0].operands]
     pareto = tuple((each.size, each.error, formula_text(each.formula, terms)) for each in found.pareto)
     _, error, text = pareto[found.chosen]
-    return FoundFormula(" ".join(own[0].span.text.split()), learner.rules_with(name), text, error, len(rows), pareto)
+    return FoundFormula(own[0].span.on_one_line, learner.rules_with(name), text, error, len(rows), pareto)
 
 
-def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> tuple[Diagnostic, ...]:
+def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
     """Warnings about stated numbers that contradict the formula found: noisy values should be labels."""
     some = {name: own for name, own in sought.items() if _off(made[name][0], made[name][1])}
-    if not some:
-        return ()
-    stated = rows_of(session, taught(session.theory, 0.0, 0, labelled=False), some)
-    found: list[Diagnostic] = []
+    stated = rows_of(session, taught(session.theory, 0.0, 0, labelled=False), some) if some else {}
     for name, own in some.items():
         count = _off(made[name][0], stated[name])
         if count:
-            message = f"{count:,} stated rows differ from the formula of `{_text(own[0])}` and will contradict it"
+            told = own[0].span.on_one_line
+            message = f"{count:,} stated rows differ from the formula of `{told}` and will contradict it"
             hint = "give numbers that are measured with an error as labels, or as facts with both ends"
-            found.append(Diagnostic("inexact-formula", message, hint, own[0].span, severity="warning"))
-    return tuple(found)
+            yield Diagnostic("inexact-formula", message, hint, own[0].span, severity="warning")
 
 
 def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
@@ -265,7 +257,7 @@ def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterat
         found, rows = made[name]
         error = found.pareto[found.chosen].error
         if error > _WEAK and _off(found, rows):
-            message = f"the formula of `{_text(own[0])}` has {error:.2g} times the error of a constant"
+            message = f"the formula of `{own[0].span.on_one_line}` has {error:.2g} times the error of a constant"
             hint = "give it the terms that matter, or more rows; none is found if noise exceeds what they explain"
             yield Diagnostic("weak-formula", message, hint, own[0].span, severity="warning")
 
@@ -280,7 +272,7 @@ def _off(found: Discovered, rows: Rows) -> int:
 
 def _too_few(unknown: Unknown, rows: int) -> Diagnostic:
     counted = "no row tells" if not rows else f"{rows} row{' tells' if rows == 1 else 's tell'}"
-    message = f"{counted} of `{_text(unknown)}`, and a formula needs {LEAST}"
+    message = f"{counted} of `{unknown.span.on_one_line}`, and a formula needs {LEAST}"
     hint = (
         "a row counts if the other side is stated or labelled, a term is known and all conditions are true; "
         "labels of truths do not count"
@@ -291,7 +283,3 @@ def _too_few(unknown: Unknown, rows: int) -> Diagnostic:
 def _term(operand: ast.Expression) -> str:
     text = format_expression(operand)
     return text if isinstance(operand, ast.Atom) else f"({text})"
-
-
-def _text(unknown: Unknown) -> str:
-    return " ".join(unknown.span.text.split())

@@ -8,7 +8,7 @@ torch is imported when a method first needs it: for training, bound modules and 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -238,16 +238,10 @@ class KnowledgeBase:
         fixpoint = rested.fixpoint
         return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome)
 
-    @contextmanager
-    def watched(self, watch: Watch) -> Iterator[None]:
+    def watched(self, watch: Watch) -> AbstractContextManager[None]:
         """A context in which ``watch`` is called after every round that an answer or an explanation needs, and may stop
         inference."""
-        session = self._session
-        before, session.watch = session.watch, watch
-        try:
-            yield
-        finally:
-            session.watch = before
+        return self._session.watched(watch)
 
     def ask(self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0) -> Answers:
         """The answers to a query; infers first when facts or queries have changed what must be known.
@@ -317,7 +311,7 @@ class KnowledgeBase:
     def exported(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> tuple[str, list[Diagnostic]]:
         """The text of `export`, and what was left out of it."""
         check_alpha(alpha)
-        from lnnkit.kb.exporting import exported
+        from lnnkit.kb.saving import exported
 
         return exported(self._theory, [formulas] if isinstance(formulas, str) else formulas, alpha)
 
@@ -358,9 +352,9 @@ class KnowledgeBase:
         """
         check_alpha(alpha)
         found, _ = asked(self._theory, formula)
-        from lnnkit.kb.proving import proved, single
+        from lnnkit.kb.proving import each_single, proved
 
-        return single(found, proved(self._session, [found], reading, alpha, timeout, tell))
+        return each_single([found], proved(self._session, [found], reading, alpha, timeout, tell))[0]
 
     @collection_paused()
     def tighten(self, atoms: Sequence[str], *, timeout: float | None = 60.0) -> dict[str, Proved]:

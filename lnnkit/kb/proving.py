@@ -23,7 +23,6 @@ from lnnkit.kb.asking import answers, covering, covering_widely
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
-from lnnkit.kb.timed_inference import Raising, Timed
 from lnnkit.prove.decision.classical_answer import prove_classically
 from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
@@ -41,7 +40,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 if TYPE_CHECKING:
-    from lnnkit.engine.termination import Watch
+    from lnnkit.engine.termination import RoundReport, Watch
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb.rested import Rested
 
@@ -91,7 +90,7 @@ def proved(
             notes = (*notes, f"{dropped:,} statements hold to less than {alpha:g} and are left out")
     with _late_forgotten(part, timed):
         try:
-            with collection_paused(), _watched(part, timed), limited_to(timed):
+            with collection_paused(), part.watched(timed), limited_to(timed):
                 rested = _covering(part, asked)
         except TimedOut:
             yield from (replace(unknown(query.text, reading, BEFORE), alpha=alpha) for query in queries)
@@ -126,15 +125,6 @@ def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[st
     if found is None:
         return session, ()
     return session.part((found.kept, found.own), lambda: theory.about(found.program)), (found.note,)
-
-
-@contextmanager
-def _watched(session: Session, watch: Watch) -> Iterator[None]:
-    before, session.watch = session.watch, watch
-    try:
-        yield
-    finally:
-        session.watch = before
 
 
 @contextmanager
@@ -186,11 +176,6 @@ def _grounded(
     index = StatementIndex(lifted, world)
     conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
     return Ground(world, lifted, GroundReading(known), index, explainer.prove, whole, conflict, tell=tell)
-
-
-def single(query: Query, found: Iterator[Proved]) -> Proved:
-    """The only answer. Raises `ProgramError` if the question has free variables."""
-    return each_single([query], found)[0]
 
 
 def each_single(queries: Sequence[Query], found: Iterator[Proved]) -> list[Proved]:
@@ -364,3 +349,45 @@ def _too_many(query: Query, count: int) -> Diagnostic:
     return Diagnostic(
         "too-many-bindings", message, "name entities, or bind variables with `exists` or `forall`", query.span
     )
+
+
+class Timed:
+    """A watch that continues until a deadline, and as long as another ``watch`` does. It has been ``late`` if the
+    deadline came first. As a limit it passes once: what comes after inference is quick."""
+
+    def __init__(self, watch: Watch | None, deadline: Deadline) -> None:
+        self.late = False
+        self._watch = watch
+        self.deadline = deadline
+        self._rounds = 0
+
+    @property
+    def note(self) -> str:
+        """What is to be said where it was late."""
+        return f"inference took all the time and was stopped after {self._rounds:,} rounds; these are its bounds"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the deadline has passed, for the first time that this is found."""
+        first = not self.late and self.deadline.passed
+        self.late = self.late or first
+        return first
+
+    def after_round(self, report: RoundReport, /) -> bool:
+        if self._watch is not None and not self._watch.after_round(report):
+            return False
+        self._rounds = report.rounds
+        self.late = self.late or self.deadline.passed
+        return not self.late
+
+
+class Raising:
+    """A watch that raises `TimedOut` once the time of another is over."""
+
+    def __init__(self, timed: Timed) -> None:
+        self._timed = timed
+
+    def after_round(self, _report: RoundReport, /) -> bool:
+        if self._timed.deadline.passed:
+            raise TimedOut
+        return True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -126,6 +126,15 @@ class Session:
             except BudgetError:
                 self.most = None
                 raise
+
+    @contextmanager
+    def watched(self, watch: Watch) -> Iterator[None]:
+        """A context in which ``watch`` is called after every round, and may stop inference."""
+        before, self.watch = self.watch, watch
+        try:
+            yield
+        finally:
+            self.watch = before
 
     def own(self) -> Rested:
         """The fixpoint of the program's own queries."""

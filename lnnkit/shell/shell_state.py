@@ -60,7 +60,7 @@ def with_statements(state: ShellState, statements: Sequence[ast.Statement]) -> t
     """The state with these statements added, and the warnings that are new. Raises `Error`."""
     stated = _stating(state, statements)
     warnings = [finding for finding in stated.warnings if finding not in state.stated.warnings]
-    change = "; ".join(" ".join(statement.span.text.split()) for statement in statements)
+    change = "; ".join(statement.span.on_one_line for statement in statements)
     added = (*state.added, *statements)
     return _assuming(replace(state, stated=stated, added=added, before=_kept(state), change=change)), warnings
 
