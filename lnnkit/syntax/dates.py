@@ -33,19 +33,11 @@ _TIME = rf"(?P<clock>{_CLOCK})(?:\s?(?P<zone>Z|UTC|[+-]\d{{2}}(?::?\d{{2}})?))?"
 DATE = re.compile(rf"(?<![\w.])(?P<day>{_DAY})(?:{_TIME})?(?![\w.])")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_DAY_FORMATS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
-_DAY_FORMATS += (
-    "%d-%m-%y",
-    "%m-%d-%y",
-    "%y-%m-%d",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%d-%b-%Y",
-    "%d-%b-%y",
-    "%b %d, %Y",
-    "%B %d, %Y",
+_DAY_FORMATS = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
+    *("%d-%m-%y", "%m-%d-%y", "%y-%m-%d", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y"),
+    *("%B %d, %Y", "%b %d %Y", "%b %Y", "%B %Y", "%Y%m%d"),
 )
-_DAY_FORMATS += ("%b %d %Y", "%b %Y", "%B %Y", "%Y%m%d")
 _CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
 
 
@@ -82,10 +74,10 @@ def _instant(match: re.Match[str], order: tuple[str, str, str]) -> Instant | Non
 def formats(texts: Sequence[str]) -> list[str]:
     """The formats, as ``strptime`` takes them, in which all ``texts`` are dates: none if they are not dates or begin
     with the year, two where nothing tells the day from the month."""
+    if not re.search(r"\d", "".join(texts)):
+        return []
     forms = (day + clock for clock in _CLOCK_FORMATS for day in _DAY_FORMATS)
-    return (
-        [form for form in forms if all(_fits(text, form) for text in texts)] if re.search(r"\d", "".join(texts)) else []
-    )
+    return [form for form in forms if all(_fits(text, form) for text in texts)]
 
 
 def _fits(text: str, form: str) -> bool:

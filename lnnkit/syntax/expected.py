@@ -8,62 +8,34 @@ from lnnkit.syntax.fault import END, Fault
 _FORMULA = frozenset(("QUANTIFIER", "NAME", "LPAR"))
 _CONNECTIVES = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
 # Terminals summarised in one word when a formula or a connective is expected.
-_IN_FORMULA = frozenset(
-    "NAME LPAR NOT QUANTIFIER TRUTH NUMBER FUNCTION UNIT LEARNABLE STRING MINUS".split()  # noqa: SIM905
-)
 _IN_TERM = frozenset(["NAME", "LPAR", "NUMBER", "FUNCTION", "UNIT", "LEARNABLE", "STRING", "MINUS", "TRUTH"])
+_IN_FORMULA = _IN_TERM | {"NOT", "QUANTIFIER"}
 _AFTER_OPERAND = _CONNECTIVES | {"AT", "COMPARE", "EQUALS", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "LBRACE"}
 
 _OF_TABLES = frozenset(("FROM", "WHERE", "NO_HEADER", "HEADER", "MISSING", "DELIMITER", "DECIMAL", "ENCODING", "TRIM"))
 _CLOSERS = {"(": "RPAR", "[": "RSQB", "{": "RBRACE"}
 
-_WORDS = {
-    "NAME": "a name",
-    "ENTITY": "an argument",
-    "STRING": "a text in double quotes",
-    "NUMBER": "a number",
-    "LEARNABLE": "`?`",
-    "COMMA": "`,`",
-    "COLON": "`:`",
-    "LPAR": "`(`",
-    "RPAR": "`)`",
-    "LSQB": "`[`",
-    "RSQB": "`]`",
-    "LBRACE": "`{`",
-    "RBRACE": "`}`",
-    "EQUALS": "`=`",
-    "AND": "`and`",
-    "IN": "`in [l, u]`",
-    "IN_LIST": "`in (...)`",
-    "FROM": "`from`",
-    "WHERE": "`where`",
-    "OPEN": "`open`",
-    "CLOSED": "`closed`",
-    "NO_HEADER": "`no header`",
-    "HEADER": "`header`",
-    "MISSING": "`missing`",
-    "DELIMITER": "`delimiter`",
-    "DECIMAL": "`decimal`",
-    "ENCODING": "`encoding`",
-    "TRIM": "`trim`",
-    "TRUST": "`trust`",
-    "IS": "`is null`",
-    "NULL": "`null`",
-    "NOT": "`~`",
-    END: "the end of the statement",
-}
+_WORDS = {"NAME": "a name", "ENTITY": "an argument", "STRING": "a text in double quotes", "NUMBER": "a number"}
+_TEXTS = {
+    "LEARNABLE": "?", "COMMA": ",", "COLON": ":", "LPAR": "(", "RPAR": ")", "LSQB": "[", "RSQB": "]", "LBRACE": "{",
+    "RBRACE": "}", "EQUALS": "=", "IN": "in [l, u]", "IN_LIST": "in (...)", "IS": "is null", "NOT": "~",
+}  # fmt: skip
+_ORDER = (
+    *_WORDS,
+    *("LEARNABLE", "COMMA", "COLON", "LPAR", "RPAR", "LSQB", "RSQB", "LBRACE", "RBRACE", "EQUALS", "AND", "IN"),
+    *("IN_LIST", "FROM", "WHERE", "OPEN", "CLOSED", "NO_HEADER", "HEADER", "MISSING", "DELIMITER", "DECIMAL"),
+    *("ENCODING", "TRIM", "TRUST", "IS", "NULL", "NOT", END),
+)
 
 
 def plain(fault: Fault) -> Diagnostic:
     """The diagnostic for a fault that no named mistake explains."""
     wanted = _listed(_expected(_possible(fault)))
     after = f" after `{fault.previous.text}`" if fault.previous and fault.previous.text not in (")", "]", "}") else ""
-    if fault.token == END:
-        message = f"the statement ends too early{after}: expected {wanted}" if wanted else "the statement is unfinished"
-    else:
-        message = f"unexpected `{fault.shown}`"
-        if wanted:
-            message = f"unexpected `{fault.shown}`{after}: expected {wanted}"
+    message = "the statement is unfinished" if fault.token == END else f"unexpected `{fault.shown}`"
+    if wanted:
+        begun = "the statement ends too early" if fault.token == END else message
+        message = f"{begun}{after}: expected {wanted}"
     return fault.report("syntax", message, "")
 
 
@@ -104,7 +76,14 @@ def _expected(terminals: frozenset[str]) -> list[str]:
         left -= {"MINUS", "LEARNABLE"}
     if left & {"NAME", "ENTITY"}:
         left -= {"STRING"}
-    return words + [word for terminal, word in _WORDS.items() if terminal in left]
+    return words + [_worded(terminal) for terminal in _ORDER if terminal in left]
+
+
+def _worded(terminal: str) -> str:
+    """A terminal in words, or as it is written: that of a word has the word's name."""
+    if terminal == END:
+        return "the end of the statement"
+    return _WORDS.get(terminal) or f"`{_TEXTS.get(terminal) or terminal.lower().replace('_', ' ')}`"
 
 
 def _listed(words: list[str]) -> str:

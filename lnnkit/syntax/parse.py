@@ -93,7 +93,7 @@ class _Reader:
         if not _SUSPECT.search(self.source.text, piece.start, piece.end):
             return None
         # Imported here for the same reason as below.
-        from lnnkit.syntax.mistakes.misread import misread
+        from lnnkit.syntax.mistakes.recognisers import misread
 
         return misread(self.source, piece)
 
@@ -101,7 +101,7 @@ class _Reader:
         # Imported here because only a program with errors needs them, and `lnnkit check` starts often.
         from lnnkit.syntax.fault import Fault
         from lnnkit.syntax.mistakes import diagnose
-        from lnnkit.syntax.strays import stray
+        from lnnkit.syntax.mistakes.stray_lines import stray
 
         if piece.keyword is None:
             return stray(self.source, self.shadow, piece)

@@ -7,7 +7,7 @@ and entities in quotes unless they are safe without (the language page has the d
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_bare_entity, is_name, starts_upper
@@ -15,6 +15,17 @@ from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_
 # Binding strength of a node: one value for each level of the grammar, loosest first.
 (_IFF, _IMPLIES, _XOR, _OR, _AND, _WEIGHTED, _NOT, _COMPARISON, _SUM, _PRODUCT, _NEGATE, _POWER, _PRIMARY) = range(13)
 _ARITHMETIC = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER}
+_LEVELS: Mapping[type, int] = {
+    ast.Iff: _IFF, ast.Implies: _IMPLIES, ast.Xor: _XOR, ast.Or: _OR, ast.And: _AND, ast.Weighted: _WEIGHTED,
+    ast.Not: _NOT, ast.Forall: _NOT, ast.Exists: _NOT, ast.Comparison: _COMPARISON, ast.Negate: _NEGATE,
+}  # fmt: skip
+_CONNECTIVES: Mapping[type, tuple[str, int, int]] = {  # with the least strength of its operands, and of the last one
+    ast.And: ("&", _WEIGHTED, _WEIGHTED),
+    ast.Or: ("|", _AND, _AND),
+    ast.Xor: ("xor", _OR, _OR),
+    ast.Implies: ("->", _XOR, _IMPLIES),
+    ast.Iff: ("<->", _IMPLIES, _IMPLIES),
+}
 
 _LEARNABLE_END = re.compile(r"\?(?:[^\W\d_][\w-]*)?$")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
@@ -86,14 +97,13 @@ class _Printer:
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
             case ast.LoadStatement(name=name, table=table, negated=negated):
-                return f"load {'~' if negated else ''}{format_predicate(name)} from {_table(table)}"
+                return f"load {_denial(negated)}{format_predicate(name)} from {_table(table)}"
             case ast.LabelTableStatement(name=name, table=table, negated=negated):
-                return f"label {'~' if negated else ''}{format_predicate(name)} from {_table(table)}"
+                return f"label {_denial(negated)}{format_predicate(name)} from {_table(table)}"
             case ast.FactStatement(atom=atom, negated=negated, bounds=bounds, trust=trust):
-                literal = f"{'~' if negated else ''}{self.atom(atom, frozenset())}"
-                return f"fact {literal}{_bounds(bounds)}{_trust(trust)}"
+                return f"fact {_denial(negated)}{self.atom(atom, frozenset())}{_bounds(bounds)}{_trust(trust)}"
             case ast.LabelStatement(atom=atom, negated=negated, bounds=bounds):
-                return f"label {'~' if negated else ''}{self.atom(atom, frozenset())}{_bounds(bounds)}"
+                return f"label {_denial(negated)}{self.atom(atom, frozenset())}{_bounds(bounds)}"
             case ast.RuleStatement(name=name, formula=formula, bounds=bounds):
                 return f"rule {_title(name)}{self.expression(formula)}{_bounds(bounds)}"
             case ast.AxiomStatement(name=name, formula=formula, bounds=bounds):
@@ -133,10 +143,10 @@ class _Printer:
                 return "~" + self.expression(operand, _NOT, last, scope)
             case ast.Weighted(operand=operand, weight=weight):
                 return f"{self.expression(operand, _NOT, False, scope)}@{_value(weight)}"
-            case ast.Forall(variables=variables, body=body):
-                return self._quantified("forall", variables, body, scope)
-            case ast.Exists(variables=variables, body=body):
-                return self._quantified("exists", variables, body, scope)
+            case ast.Forall(variables=variables, body=body) | ast.Exists(variables=variables, body=body):
+                names = [variable.name for variable in variables]
+                word = "forall" if isinstance(node, ast.Forall) else "exists"
+                return f"{word} {', '.join(names)}: {self.expression(body, _IFF, True, scope.union(names))}"
             case ast.Negate(operand=operand):
                 return "-" + self._term(operand, _NEGATE, scope)
             case ast.Arithmetic():
@@ -144,13 +154,17 @@ class _Printer:
             case ast.Function(name=name, operand=operand):
                 return f"{name}({self.expression(operand, _SUM, True, scope)})"
             case ast.Unit(name=name, operands=operands, attributes=attributes):
-                terms = ", ".join([self.expression(operand, _SUM, True, scope) for operand in operands])
-                return f"{name}({terms}){_attributes(attributes)}"
+                return f"{name}({self._terms(operands, scope)}){_attributes(attributes)}"
             case ast.UnknownFunction(name=name, operands=operands):
-                terms = ", ".join([self.expression(operand, _SUM, True, scope) for operand in operands])
-                return f"?{name or ''}({terms})"
+                return f"?{name or ''}({self._terms(operands, scope)})"
+            case ast.Comparison(operands=operands, operators=operators):
+                text = _chain([self.expression(operand, _SUM, False, scope) for operand in operands], operators)
             case _:
-                return self._connective(node, last, scope)
+                text = self._connective(node, last or bool(node.attributes), scope)
+        return f"({text}){_attributes(node.attributes)}" if node.attributes else text
+
+    def _terms(self, operands: Sequence[ast.Expression], scope: frozenset[str]) -> str:
+        return ", ".join([self.expression(operand, _SUM, True, scope) for operand in operands])
 
     def _arithmetic(self, node: ast.Arithmetic, scope: frozenset[str]) -> str:
         """Sums and products, without recursion to the left: units expand to hundreds of operands."""
@@ -165,43 +179,23 @@ class _Printer:
         return self._term(first, level, scope) + "".join(terms)
 
     def _connective(
-        self,
-        node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison,
-        last: bool,
-        scope: frozenset[str],
+        self, node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor, last: bool, scope: frozenset[str]
     ) -> str:
-        last = last or bool(node.attributes)
         match node:
-            case ast.And(operands=operands):
-                text = " & ".join(self._operands(operands, _WEIGHTED, _WEIGHTED, last, scope))
-            case ast.Or(operands=operands):
-                text = " | ".join(self._operands(operands, _AND, _AND, last, scope))
-            case ast.Xor(left=left, right=right):
-                text = " xor ".join(self._operands((left, right), _OR, _OR, last, scope))
-            case ast.Implies(antecedent=left, consequent=right):
-                text = " -> ".join(self._operands((left, right), _XOR, _IMPLIES, last, scope))
+            case ast.And(operands=operands) | ast.Or(operands=operands):
+                pass
+            case ast.Implies(antecedent=left, consequent=right) | ast.Xor(left=left, right=right):
+                operands = left, right
             case ast.Iff(left=left, right=right):
-                text = " <-> ".join(self._operands((left, right), _IMPLIES, _IMPLIES, last, scope))
-            case ast.Comparison(operands=operands, operators=operators):
-                text = _chain([self.expression(operand, _SUM, False, scope) for operand in operands], operators)
-        return f"({text}){_attributes(node.attributes)}" if node.attributes else text
-
-    def _operands(
-        self, operands: Sequence[ast.Expression], level: int, last_level: int, last: bool, scope: frozenset[str]
-    ) -> list[str]:
+                operands = left, right
+        sign, level, last_level = _CONNECTIVES[type(node)]
         texts = [self.expression(operand, level, False, scope) for operand in operands[:-1]]
-        return [*texts, self.expression(operands[-1], last_level, last, scope)]
+        return f" {sign} ".join([*texts, self.expression(operands[-1], last_level, last, scope)])
 
     def _term(self, node: ast.Expression, level: int, scope: frozenset[str]) -> str:
         """An operand of arithmetic; `?a=5` is put in parentheses there, since it would be ambiguous."""
         text = self.expression(node, level, False, scope)
         return f"({text})" if isinstance(node, ast.Learnable) and "=" in text else text
-
-    def _quantified(
-        self, word: str, variables: tuple[ast.Variable, ...], body: ast.Expression, scope: frozenset[str]
-    ) -> str:
-        names = [variable.name for variable in variables]
-        return f"{word} {', '.join(names)}: {self.expression(body, _IFF, True, scope.union(names))}"
 
     # --- atoms --------------------------------------------------------------------------------------------------
 
@@ -222,30 +216,11 @@ class _Printer:
 
 def _level(node: ast.Expression) -> int:
     match node:
-        case ast.And(attributes=()):
-            return _AND
-        case ast.Or(attributes=()):
-            return _OR
-        case ast.Implies(attributes=()):
-            return _IMPLIES
-        case ast.Iff(attributes=()):
-            return _IFF
-        case ast.Xor(attributes=()):
-            return _XOR
-        case ast.Comparison(attributes=()):
-            return _COMPARISON
-        case ast.Weighted():
-            return _WEIGHTED
-        case ast.Not() | ast.Forall() | ast.Exists():
-            return _NOT
         case ast.Arithmetic(operator=operator):
             return _ARITHMETIC[operator]
-        case ast.Negate():
-            return _NEGATE
         case ast.Number(value=value):
             return _NEGATE if format_number(value).startswith("-") else _PRIMARY
-        case _:
-            return _PRIMARY
+    return _PRIMARY if getattr(node, "attributes", ()) else _LEVELS.get(type(node), _PRIMARY)
 
 
 def _chain(operands: list[str], operators: Sequence[str]) -> str:
@@ -261,6 +236,10 @@ def _chain(operands: list[str], operators: Sequence[str]) -> str:
 
 def _name(name: str) -> str:
     return name if is_name(name) else format_string(name)
+
+
+def _denial(negated: bool) -> str:
+    return "~" if negated else ""
 
 
 def _title(name: str | None) -> str:

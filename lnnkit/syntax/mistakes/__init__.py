@@ -9,7 +9,7 @@ from __future__ import annotations
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.expected import plain
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes import misread, places, recognisers, tokens, wordings
+from lnnkit.syntax.mistakes import places, recognisers, tokens, wordings
 from lnnkit.syntax.mistakes.clauses import CLAUSES, DECLARATIONS, EXPRESSIONS
 from lnnkit.syntax.mistakes.rows import Recogniser, rows
 from lnnkit.syntax.mistakes.statements import STATEMENTS
@@ -17,8 +17,8 @@ from lnnkit.syntax.mistakes.statements import STATEMENTS
 # Order matters where two recognisers match: the more certain or more specific one comes first.
 MISTAKES: tuple[Recogniser, ...] = (
     *rows(tokens.TEXTS),
-    misread.dash_comment,
-    misread.named_rule,
+    recognisers.dash_comment,
+    recognisers.named_rule,
     recognisers.date_literal,
     recognisers.time_of_day,
     recognisers.called_date,

@@ -1,4 +1,5 @@
-"""Mistakes whose explanation takes more than a pattern: brackets, quantifiers, arguments, dates, membership."""
+"""Mistakes whose explanation takes more than a pattern: brackets, quantifiers, arguments, dates, membership; and those
+of statements that parse, as something else: comments after `--`, names of rules before `=`."""
 
 from __future__ import annotations
 
@@ -10,8 +11,15 @@ from lnnkit.syntax.fault import END, Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.split import Slice
 
+_OPAQUE = r'"(?:[^"\\\n]|\\.)*"|#[^\n]*'
+_DASHES = re.compile(rf"{_OPAQUE}|(?<!\S)(?P<at>--+)(?=[ \t]+[^\W\d]|[ \t]*$)", re.MULTILINE)
+_NAMED = re.compile(
+    r"(?P<keyword>rule|axiom)\s+(?P<at>(?P<name>\"[^\"\n]*\"|[^\W\d][\w-]*)\s*:?=)\s*[~¬(]*[^\W\d][\w-]*\([^()]*\)"
+)
+_IMPORT = re.compile(r"^\s*import\b", re.MULTILINE)
 _FORMULAS = ("rule", "axiom", "query", None)
 
 _CALLED = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)(?P<date>[^\"'()]*)\1(?:\s*\))?")
@@ -154,3 +162,50 @@ def chained(fault: Fault) -> Diagnostic | None:
     return fault.report(
         "chained-connective", f"`{fault.text}` does not chain", "use parentheses to show which comes first"
     )
+
+
+# --- statements of other languages that parse, as something else ------------------------------------------------------
+
+
+def misread(source: Source, piece: Slice) -> Diagnostic | None:
+    """The mistake in a statement that parses."""
+    return _comment(source, piece, piece.end) or _rule_name(source, piece)
+
+
+def dash_comment(fault: Fault) -> Diagnostic | None:
+    """`fact P(a) -- why`, which ends before the comment's words."""
+    return _comment(fault.source, fault.piece, fault.start + 1)
+
+
+def _comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
+    """A comment of SQL or Haskell that starts before ``end``."""
+    if source.text.find("--", piece.start, piece.end) < 0:
+        return None
+    for match in _DASHES.finditer(source.text, piece.start, piece.end):
+        if match["at"] and match.start("at") < end:
+            span = Span(source, *match.span("at"))
+            hint = "a comment starts with `#`; less a negative number is `- -`"
+            return Diagnostic("foreign-comment", f"`{match['at']}` does not start a comment", hint, span)
+    return None
+
+
+def _rule_name(source: Source, piece: Slice) -> Diagnostic | None:
+    """`rule r1 = P(X) -> Q(X)`, which compares r1, unless that may be a number."""
+    match = _NAMED.match(source.text, piece.start, piece.end) if piece.keyword in ("rule", "axiom") else None
+    if match is None:
+        return None
+    name = match["name"]
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source.text[match.end("at") : piece.end]):
+        return None  # a variable, or an entity that the statement mentions
+    if not name.startswith('"') and (
+        re.search(rf"^\s*number\s+{re.escape(name)}\b", source.text, re.MULTILINE) or _IMPORT.search(source.text)
+    ):
+        return None
+    span = Span(source, *match.span("at"))
+    short = re.sub(r"\W+", "-", name.strip('"')).strip("-") or "r1"
+    return Diagnostic("rule-name", "a rule's name has a colon", f"write `{short}:`", span)
+
+
+def named_rule(fault: Fault) -> Diagnostic | None:
+    """`rule r1 := P(X) -> Q(X)`, which does not parse."""
+    return _rule_name(fault.source, fault.piece)
