@@ -49,7 +49,9 @@ def parse_parts(source: Source) -> tuple[list[tuple[Slice, ast.Statement | int]]
             elif index == 0:
                 parts.append((piece, builder.version(tree)))
             else:
-                reader.diagnostics.append(_late_version(builder.span(tree)))
+                span = builder.span(tree)
+                message = f"`{span.text}` is allowed only in the first line of a file"
+                reader.diagnostics.append(Diagnostic("late-version", message, "move it to the top", span))
         except Rejected as rejected:
             reader.diagnostics.append(rejected.diagnostic)
     return parts, reader.diagnostics
@@ -111,9 +113,3 @@ class _Reader:
             line = Slice(fault.start, piece.end, None)
             return stray(self.source, self.shadow, line)
         return diagnostic
-
-
-def _late_version(span: Span) -> Diagnostic:
-    return Diagnostic(
-        "late-version", f"`{span.text}` is allowed only in the first line of a file", "move it to the top", span
-    )

@@ -184,9 +184,11 @@ class _Printer:
         match node:
             case ast.And(operands=operands) | ast.Or(operands=operands):
                 pass
-            case ast.Implies(antecedent=left, consequent=right) | ast.Xor(left=left, right=right):
-                operands = left, right
-            case ast.Iff(left=left, right=right):
+            case (
+                ast.Implies(antecedent=left, consequent=right)
+                | ast.Iff(left=left, right=right)
+                | ast.Xor(left=left, right=right)
+            ):
                 operands = left, right
         sign, level, last_level = _CONNECTIVES[type(node)]
         texts = [self.expression(operand, level, False, scope) for operand in operands[:-1]]

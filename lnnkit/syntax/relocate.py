@@ -58,15 +58,11 @@ def _path(statement: Naming) -> str:
 
 
 def _moved(path: str, old: Path, new: Path) -> str:
-    if Path(path).is_absolute() or _same(old, new):
+    if Path(path).is_absolute() or old.resolve() == new.resolve():
         return path
     whole = old.resolve() / path
     # `..` after a symbolic link leads elsewhere than its text says
     return relative(whole.parent.resolve() / whole.name, new)
-
-
-def _same(old: Path, new: Path) -> bool:
-    return old.resolve() == new.resolve()
 
 
 def _literal(statement: Naming) -> Lexeme:

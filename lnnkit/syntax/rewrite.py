@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.identifiers import is_name
+from lnnkit.syntax.printer import format_string
 
 _ARROW = re.compile(r"->|→|=>|⇒|:-|<-")
 _LED = re.compile(r"(?P<truth>\d*\.?\d+)\s*(?P<colon>:{0,2})\s*(?=[~¬∀∃(\w])")
@@ -26,8 +28,7 @@ def balanced(text: str) -> bool:
 
 def as_rule(fault: Fault) -> str | None:
     """`h(X) :- a(X), b(X).` rewritten as `rule a(X) & b(X) -> h(X)`; None if that is too long to show."""
-    start = fault.piece.start
-    words = fault.before
+    text, words = fault.source.text, fault.before
     if fault.keyword is not None:
         words = words[1:]
     name = ""
@@ -35,23 +36,14 @@ def as_rule(fault: Fault) -> str | None:
         name, words = f"{words[0].text}: ", words[2:]
     if not words:
         return None
-    head = fault.source.text[words[0].start : fault.start].strip()
-    body = fault.source.text[fault.start + 2 : fault.piece.end].strip().removesuffix(".").strip()
-    keyword = "axiom" if fault.keyword == "axiom" else "rule"
-    text = fault.source.text[start : fault.piece.end]
-    if (
-        "\n" in text
-        or '"' in text
-        or len(text) > 100
-        or not head
-        or not body
-        or not balanced(body)
-        or not balanced(head)
-    ):
+    head = text[words[0].start : fault.start].strip()
+    body = text[fault.start + 2 : fault.piece.end].strip().removesuffix(".").strip()
+    whole = text[fault.piece.start : fault.piece.end]
+    if not (head and body and balanced(head) and balanced(body)) or _ARROW.search(head + body):
         return None
-    if _ARROW.search(head + body):
+    if "\n" in whole or '"' in whole or len(whole) > 100:
         return None
-    return f"{keyword} {name}{_conjoined(body)} -> {head}"
+    return f"{'axiom' if fault.keyword == 'axiom' else 'rule'} {name}{_conjoined(body)} -> {head}"
 
 
 def _conjoined(body: str) -> str:
@@ -105,6 +97,11 @@ def between(fault: Fault, place: int) -> str | None:
         if depth == 0 and text != "(":
             return None
     return None
+
+
+def as_entity(item: str) -> str:
+    """An item of a list, in quotes unless it has them or needs none."""
+    return item if item.startswith('"') or is_name(item) else format_string(item)
 
 
 def truth_before(text: str) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -114,27 +114,12 @@ def _break(line: str) -> int | None:
 def _joined(lines: list[_TidiedLine]) -> str:
     """The text of the lines: repeated blank lines removed, trailing comments of neighbouring lines aligned."""
     texts: list[str] = []
-    for block in _blocks(lines):
-        widths = [len(line.code) for line in block if line.comment and len(line.code) <= ALIGNED]
-        column = max(widths, default=0)
+    for _, neighbours in groupby(lines, lambda line: bool(line.code)):
+        block = list(neighbours)
+        column = max((len(line.code) for line in block if line.comment and len(line.code) <= ALIGNED), default=0)
         texts += [
             f"{line.code:<{column}}  {line.comment}" if line.comment and line.code else line.code or line.comment
             for line in block
         ]
     folded = [text for index, text in enumerate(texts) if text or (index > 0 and texts[index - 1])]
     return "\n".join(folded).strip("\n") + "\n" if any(folded) else ""
-
-
-def _blocks(lines: list[_TidiedLine]) -> Iterator[list[_TidiedLine]]:
-    """Runs of consecutive code lines; every other line by itself."""
-    block: list[_TidiedLine] = []
-    for line in lines:
-        if line.code:
-            block.append(line)
-            continue
-        if block:
-            yield block
-            block = []
-        yield [line]
-    if block:
-        yield block

@@ -6,10 +6,8 @@ import re
 
 from lnnkit.syntax.dates import days
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.mistakes.rows import ITEM, Table
-from lnnkit.syntax.printer import format_string
-from lnnkit.syntax.rewrite import balanced, between, by_cases
+from lnnkit.syntax.rewrite import as_entity, balanced, between, by_cases
 
 _BOUNDS = "bounds are written `in [l, u]`"
 _ELSE = "end the statement before it, and write a second one: `~P -> Q` for else Q"
@@ -74,9 +72,8 @@ def _one_of(found: dict[str, str], fault: Fault) -> str | None:
     place = len(fault.before) if fault.token == "IN" else len(fault.before) - 1 - (fault.before[-1].text != "in")
     if fault.quantified(place - 1) or any(re.fullmatch(r"\d[\d.]*(?:[eE]-?\d+)?|inf", item) for item in items):
         return None
-    entities = [item if item.startswith('"') or is_name(item) else format_string(item) for item in items]
     atom = held.endswith(")")
-    cases = [f"{held[:-1]}, {entity})" if atom else f"{held} = {entity}" for entity in entities]
+    cases = [f"{held[:-1]}, {entity})" if atom else f"{held} = {entity}" for entity in map(as_entity, items)]
     return f"write `({' | '.join(cases)})`" if len(cases) > 1 else f"write `{cases[0]}`"
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED, is_name
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
 from lnnkit.syntax.mistakes.rows import ITEM, Table
-from lnnkit.syntax.printer import format_string
-from lnnkit.syntax.rewrite import balanced, between
+from lnnkit.syntax.rewrite import as_entity, balanced, between
 
 _BOUNDS = "bounds are written `in [l, u]`"
 _SORTED = "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown"
@@ -54,10 +53,8 @@ def _margin(found: dict[str, str], _: Fault) -> str:
 
 
 def _unequal(found: dict[str, str], _: Fault) -> str:
-    items = re.findall(ITEM, found["list"])
-    entities = [item if item.startswith('"') or is_name(item) else format_string(item) for item in items]
-    unequal = " & ".join(f"{found['name']} != {entity}" for entity in entities)
-    return f"write `{unequal}`"
+    entities = map(as_entity, re.findall(ITEM, found["list"]))
+    return "write `" + " & ".join([f"{found['name']} != {entity}" for entity in entities]) + "`"
 
 
 def _variable(found: dict[str, str], _: Fault) -> str | None:
