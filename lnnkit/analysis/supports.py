@@ -241,16 +241,24 @@ class Analysis:
         antecedent = self.formula.neurons[self.formula.top].operands[0]
         upward = self.unequal
         loose, moves = upward.loosened
+        if self._possible(upward.bases[antecedent][1]):
+            return ALWAYS
+        return moves[antecedent][1] if self._possible(loose[antecedent][1]) else NEVER
+
+    def reached(self, unnamed: int) -> set[int]:
+        """The heads that a defining statement may make possible where a variable is an ``unnamed`` individual, whatever
+        is known of others."""
+        bounds = {leaf: self._unnamed.get(leaf, default) for leaf, default in self.defaults.items()}
+        known = dict.fromkeys(bounds, (0.0, 1.0)), bounds, self.vacant, self.upward.doubtful, self.polarity
+        upward = Upward(self.formula, *known, individuals=frozenset({unnamed}))
+        return self._possible(upward.bases[self.formula.neurons[self.formula.top].operands[0]][1])
+
+    def _possible(self, truth: float) -> set[int]:
+        """The heads that a defining statement makes true to some degree if its antecedent is so true."""
         # A part without atoms is no truer than necessary: an equality beside a head may fail.
         values = [point((lower, lower)) for lower, _ in self.upward.bases]
-
-        def possible(truth: float) -> bool:
-            heads = least_heads(self.formula, np.array([truth], dtype=np.float64), values, 1.0)
-            return any(any_set(value > _EPS) for value in heads.values())
-
-        if possible(upward.bases[antecedent][1]):
-            return ALWAYS
-        return moves[antecedent][1] if possible(loose[antecedent][1]) else NEVER
+        heads = least_heads(self.formula, np.array([truth], dtype=np.float64), values, 1.0)
+        return {head for head, value in heads.items() if any_set(value > _EPS)}
 
 
 Bounds = tuple[float, float]
@@ -279,12 +287,12 @@ class Analyses:
         self.defaults: dict[str, Bounds] = dict(defaults)
         self.unnamed = dict(unnamed)
         self._empty = empty
-        self._open = open_
+        self.open_sorts = open_
         self.known = known
 
     def over(self, defaults: Mapping[str, Bounds]) -> Analyses:
         """The same analyses for tables with other defaults."""
-        return Analyses(defaults, self.unnamed, self._empty, self._open, self.known)
+        return Analyses(defaults, self.unnamed, self._empty, self.open_sorts, self.known)
 
     def of(self, formula: Formula, *, stated: bool = True) -> Analysis:
         """The analysis of a formula, shared by formulas of one shape over tables of the same defaults. Unless
@@ -319,11 +327,11 @@ class Analyses:
         with the variables that may be such; and the bounds of leaves that differ."""
         differ: dict[int, Bounds] = {}
         leaves = [leaf for leaf in formula.leaves if formula.neurons[leaf].source in self.unnamed]
-        stated = stated and not too_many_unnamed(formula, leaves, self._open)
+        stated = stated and not too_many_unnamed(formula, leaves, self.open_sorts)
         for leaf in leaves:
             neuron = formula.neurons[leaf]
             bounds, sorts = self.unnamed[neuron.source]
-            told = stated and of_their_sorts(formula, neuron.arguments, sorts, self._open)
+            told = stated and of_their_sorts(formula, neuron.arguments, sorts, self.open_sorts)
             unnamed = bounds if told else (0.0, 1.0)
             if unnamed != self.defaults[neuron.source]:
                 differ[leaf] = unnamed
@@ -332,9 +340,9 @@ class Analyses:
         for index, neuron in enumerate(formula.neurons):
             bound = () if neuron.inner < 0 else formula.blocks[neuron.inner].bound
             sorts = {formula.sorts[variable] for variable in bound}
-            own = {variable for variable in bound if formula.sorts[variable] in self._open}
+            own = {variable for variable in bound if formula.sorts[variable] in self.open_sorts}
             if not sorts & self._empty:
                 own &= about
-            if own and not sorts & self._empty - self._open:
+            if own and not sorts & self._empty - self.open_sorts:
                 found[index] = frozenset(own)
         return found, differ

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
-from lnnkit.graph.lifted import COMPARISON, LEAST, NUMBER, QUANTIFIERS, TERMS, LiftedGraph, Root
+from lnnkit.graph.lifted import COMPARISON, GREATEST, LEAST, NUMBER, QUANTIFIERS, TERMS, LiftedGraph, Root
 from lnnkit.logic import logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
@@ -63,12 +63,14 @@ class Neuron(NamedTuple):
 class Block:
     """The rows of one quantifier's operand; block 0 has no parent. ``grouped``: the quantifier does not depend on all
     variables of the enclosing block, so several enclosing rows share one group of rows. That is so in completions and
-    queries, which are evaluated upward alone; in rounds such quantifiers are shared neurons."""
+    queries, which are evaluated upward alone; in rounds such quantifiers are shared neurons. ``unnamed``: it has rows
+    about unnamed individuals alone."""
 
     parent: int
     variables: tuple[int, ...]
     bound: tuple[int, ...]
     grouped: bool = False
+    unnamed: bool = False
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -176,11 +178,13 @@ def unfold(
     through_comparisons: bool | None = None,
     world: World | None = None,
     kept: Collection[str] = (),
+    unnamed: Sequence[int] = (),
 ) -> Formula:
     """The tree below ``root``. The root itself is always unfolded; shared neurons below it are leaves unless
     ``through_shared``, shared comparisons unless ``through_comparisons`` (default: the same). In a query over a
     ``world``, shared neurons about entities that do not belong to their sorts are unfolded too: no statement applies to
-    them. Shared neurons that are ``kept`` are leaves in any case."""
+    them. Shared neurons that are ``kept`` are leaves in any case. The antecedent of a defining statement is read as
+    an ``exists`` over those of its variables that are ``unnamed`` individuals, which its consequent keeps."""
     check_time()
     through = {True: through_shared if through_comparisons is None else through_comparisons, False: through_shared}
     graph = lifted.graph
@@ -195,6 +199,10 @@ def unfold(
     opened = False  # The root is unfolded even if it is shared.
     while stack:
         node, arguments, block, inner, ready = stack.pop()
+        if not node:  # the quantifier of an antecedent
+            neurons.append(Neuron(GREATEST, (done.pop(),), block, node, arguments, inner=inner))
+            done.append(len(neurons) - 1)
+            continue
         first, opened = not opened, True
         data = graph.nodes[node]
         kind = data["kind"]
@@ -233,6 +241,18 @@ def unfold(
             for operand, edge in reversed(edges):
                 passed = tuple(visible[a] if isinstance(a, int) else a for a in edge["arguments"])
                 stack.append((operand, passed, inner if inner >= 0 else block, -1, False))
+            if first and unnamed:
+                operand, passed, *_ = stack.pop()
+                fresh = {variable: len(sorts) + place for place, variable in enumerate(unnamed)}
+                sorts.extend(root.sorts[variable] for variable in fresh)
+                written.update((new, root.variables[variable]) for variable, new in fresh.items())
+                outer = tuple(v for v in blocks[0].variables if v not in fresh)
+                free = tuple(v for v in outer if v in passed)
+                bound = tuple(fresh.values())
+                blocks = [Block(-1, outer, ()), Block(0, free + bound, bound, len(free) < len(outer), unnamed=True)]
+                stack.append(("", (), 0, 1, True))
+                renamed = tuple(fresh.get(a, a) if isinstance(a, int) else a for a in passed)
+                stack.append((operand, renamed, 1, -1, False))
             continue
         count = len(edges)
         operands = tuple(done[len(done) - count :])
@@ -271,19 +291,6 @@ def in_rounds(lifted: LiftedGraph, shared: Iterable[Formula]) -> list[Formula]:
     return sorted((*statements, *shared), key=lambda formula: formula.key)
 
 
-def of_strata(lifted: LiftedGraph) -> list[list[Formula]]:
-    """The defining statements of each stratum, unfolded as their completion reads them: through shared neurons."""
-    strata = lifted.program.strata
-    places = {name: place for place, stratum in enumerate(strata) for name in stratum}
-    found: list[list[Formula]] = [[] for _ in strata]
-    for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
-        for place in {places[name] for name in root.defines if name in places}:
-            formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
-            heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
-            found[place].append(replace(formula, heads=heads, key=root.origin.span.text))
-    return found
-
-
 def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:
     """The leaves in the consequent conjunction of a defining statement."""
     stack, heads = [neurons[-1].operands[1]], set()
@@ -307,7 +314,7 @@ def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
             (n.kind, n.operands, n.block, n.weights, n.bias, n.logic.name if n.logic else None, n.inner, n.arithmetic)
             for n in formula.neurons
         ),
-        tuple((b.parent, len(b.bound), b.grouped) for b in formula.blocks),
+        tuple((b.parent, len(b.bound), b.grouped, b.unnamed) for b in formula.blocks),
         tuple(n.arguments[0] == n.arguments[1] for n in formula.neurons if n.kind == "same"),
         (formula.lower, formula.upper) if formula.auxiliary is None else None,
         formula.heads,

@@ -120,7 +120,8 @@ def operands_about(graph: NeuronGraph, node: str, arguments: Arguments) -> list[
 
 COMPARISON = "compare"
 LEAST = "forall"  # the least of the rows of its body
-QUANTIFIERS = (LEAST, "exists")
+GREATEST = "exists"
+QUANTIFIERS = (LEAST, GREATEST)
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", *QUANTIFIERS, COMPARISON})
 NUMBER = "number"
 OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"})

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
 from lnnkit.analysis.supports import Analyses, Known
+from lnnkit.analysis.unnamed_individuals import of_strata
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.start.asked import comparing, consequents, informed_sides, positive_queries, reading, speaking
 from lnnkit.engine.start.first_bounds import add_observer_tables, add_shared_tables
 from lnnkit.engine.start.prepared import SharedNeurons
-from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, of_strata, unfold
+from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, unfold
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.join.instances.grounding import Grounding, Use
@@ -79,7 +80,7 @@ def needed(
     stated, given = informed_sides(lifted, atoms)
     stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     heads = {side for each in readings for side in consequents(each.formula)} if every else ()
-    defining = dict(zip(lifted.program.strata, of_strata(lifted), strict=True))
+    defining = dict(zip(lifted.program.strata, of_strata(lifted, analyses), strict=True))
     while True:
         relevance = decide(readings, stated, given, supplied, supplied if every else (), asked, heads)
         own = [each for each in readings if _is_needed(each, relevance)]

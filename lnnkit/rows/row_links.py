@@ -183,7 +183,7 @@ class _Links:
     def _of_quantifiers(self, statement: RowStatement, formula: Formula) -> Iterator[Diagnostic]:
         """The first quantifier of a formula over all rows, or over what rows name."""
         for block in formula.blocks[1:]:
-            for variable in block.bound:
+            for variable in () if block.unnamed else block.bound:
                 if formula.sorts[variable] in self.sorts:
                     yield self._ranging(statement, formula, variable)
                     return

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .network import Ground, Network, Place
+from .network import GENERIC, Ground, Network, Node, Place, Rule, is_leaf
 from .neurons import TOL, Empty, downward, upward
 from .passes import go_up
-from .program import UNKNOWN, Box
+from .program import ENTITY, QUANTIFIERS, UNKNOWN, Box, Formula, leaf_arguments, weights
 
 STEP = 1e-12  # what counts as a change
 CAP = 10_000
@@ -20,6 +21,7 @@ class Clause:
 
     root: Ground
     truth: float  # the statement's lower truth
+    unnamed: bool = False  # whether it is about unnamed individuals too, whom there need not be
 
     def __post_init__(self) -> None:
         self.heads = list(dict.fromkeys(_heads(self.root.operands[1])))
@@ -72,12 +74,68 @@ class Completion:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.clauses = [
-            Clause(network.ground(rule.root, dict(zip(rule.free, row, strict=True)), sharing=False), rule.truth[0])
-            for rule in network.rules
-            if rule.heads
-            for row in network.assignments(rule.free, rule.root.sorts)
+        before = None
+        while before != network.of_unnamed:
+            before = set(network.of_unnamed)
+            network.of_unnamed |= {
+                head[1] for rule in network.rules for head in rule.heads if self._reaches(rule, head)
+            }
+        self.clauses = [clause for rule in network.rules if rule.heads for clause in self._clauses(rule)]
+
+    def _clauses(self, rule: Rule) -> Iterator[Clause]:
+        """The instances of a defining statement, with unnamed individuals too: for variables that are not in a head, as
+        if ``exists`` over them stood before the antecedent."""
+        network, root = self.network, rule.root
+        members = [
+            [*network.sorts.domains[sort], *[GENERIC] * (sort in network.sorts.open)] for sort in self._sorts(rule)
         ]
+        for row in itertools.product(*members):
+            env = dict(zip(rule.free, row, strict=True))
+            named = {name: "" if text == GENERIC else text for name, text in env.items()}
+            whole = network.ground(root, named, sharing=False)
+            whole.operands[0] = network.ground(root.operands[0], env, sharing=False, top=False)
+            clause = Clause(whole, rule.truth[0], GENERIC in row)
+            clause.heads = [place for place in clause.heads if "" not in place[1]]
+            yield clause
+
+    def _sorts(self, rule: Rule) -> list[str]:
+        return [rule.root.sorts[name] for name in rule.free]
+
+    def _reaches(self, rule: Rule, head: Formula) -> bool:
+        """Whether a defining statement may make a head true to some degree of an unnamed individual, whatever is known
+        of others. Whether ``entity`` has the unnamed individuals of other sorts is not said."""
+        network = self.network
+        clause = Clause(network.ground(rule.root, {name: name for name in rule.free}, sharing=False), rule.truth[0])
+        for kind, name in head[2]:
+            sort = rule.root.sorts[name] if kind == "var" else ""
+            if sort in network.sorts.open or (sort == ENTITY and network.sorts.open):
+                values = clause.head_values(self._about(rule.root.operands[0], frozenset({name}))[1])
+                if values is None or values[head[1], tuple(text for _, text in head[2])] > TOL:
+                    return True
+        return False
+
+    def _about(self, node: Node, unnamed: frozenset[str]) -> Box:
+        """The bounds of a formula about unnamed individuals: all that is about others alone is unknown."""
+        formula, sorts = node.formula, self.network.sorts
+        if is_leaf(formula):
+            if node.kind != "atom" or not unnamed & {text for _, text in leaf_arguments(formula)}:
+                return UNKNOWN
+            env = {text: GENERIC if text in unnamed else text for _, text in leaf_arguments(formula)}
+            return self.network.ground(node, env).box
+        if node.kind in ("true", "false"):
+            return (1.0, 1.0) if node.kind == "true" else (0.0, 0.0)
+        if node.kind in QUANTIFIERS:
+            empty = {name for name in formula[1] if not sorts.domains[node.sorts[name]]}
+            low, high = self._about(node.operands[0], unnamed | empty)
+            if not empty:
+                return low, high
+            vacuous = 1.0 if node.kind == "forall" else 0.0
+            there = all(node.sorts[name] in sorts.open for name in empty)
+            return (min(low, vacuous), max(high, vacuous)) if there else (vacuous, vacuous)
+        parts = [self._about(part, unnamed) for part in node.operands]
+        if node.kind == "not":
+            return 1 - parts[0][1], 1 - parts[0][0]
+        return upward(node.kind, formula[-1] or self.network.program.logic, weights(formula), formula[-2], parts)
 
     def stratum(self, names: set[str], read: Callable[[Place], Box], arrested: set[Place]) -> dict[Place, Box] | None:
         """Bounds of the unlisted atoms that get any, from ``[0, 0]`` up; None if that does not settle.
@@ -102,7 +160,7 @@ class Completion:
                     if place[0] in names and place not in self.network.listed:
                         # Where no truth suffices, the lower end sends nothing, and the upper end rules nothing out:
                         # the antecedent may be less true than that.
-                        low = lows[place] if lows is not None else 0.0
+                        low = lows[place] if lows is not None and not clause.unnamed else 0.0
                         high = highs[place] if highs is not None else 1.0
                         old = new.get(place, (0.0, 0.0))
                         new[place] = max(old[0], low), max(old[1], high)

@@ -115,6 +115,7 @@ class Network:
         self.query_free = [free_variables(query) for query in queries]
         self.derived = {atom[1] for rule in self.rules for atom in rule.heads}  # closed derived predicates
         self.strata = self._strata()
+        self.of_unnamed: set[str] = set()  # the derived ones that may be true of unnamed individuals: `Completion`
         self.neurons: dict[Key, Node] = {}  # every neuron of the rules, merged
         for rule in self.rules:
             self._register(rule.root)
@@ -393,8 +394,8 @@ class Network:
             case "atom":
                 arguments = _values(formula[2], env)
                 if GENERIC in arguments:
-                    # What completion would say of another entity is not known, so derived predicates are unknown of it.
-                    false = formula[1] in self.closed and formula[1] not in self.derived
+                    # How true completion makes a derived predicate of another entity is not known.
+                    false = formula[1] in self.closed and formula[1] not in self.of_unnamed
                     stated = UNKNOWN
                     if all(  # of the sort of its place, and not of another that this one includes
                         node.sorts[text] == self.sorts.positions[formula[1], place]

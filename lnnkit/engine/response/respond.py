@@ -164,7 +164,8 @@ def completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None
     formula = batch.formula
     values = upward(formula, entering(read, formula), groupings)
     proposed: dict[Target, tuple[Array, Array]] = {}
-    for side in (0, 1):
+    maybe = any(block.unnamed for block in formula.blocks)  # there need not be any unnamed individual
+    for side in (1,) if maybe else (0, 1):
         for head, value in _asked_of_heads(formula, values, side).items():
             proposed[head, side] = value > noise(value.dtype), value
     antecedent = _antecedent(formula, values)

@@ -10,6 +10,7 @@ from lnnkit.analysis.needs import Needs
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, sides
 from lnnkit.analysis.shared_demand import restricted, wanted
 from lnnkit.analysis.supports import Analyses, Known
+from lnnkit.analysis.unnamed_individuals import of_strata
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.asked import (
@@ -32,7 +33,7 @@ from lnnkit.engine.start.first_bounds import (
 )
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.prenex import prenexed
-from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, of_strata, unfold
+from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
@@ -86,7 +87,7 @@ def prepare(
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant)
     moving = relevant.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
     readings = [_by_rows(prepared, each, moving) for each in readings]
-    strata = [[_completing(prepared, formula) for formula in own] for own in of_strata(lifted)]
+    strata = [[_completing(prepared, formula) for formula in own] for own in of_strata(lifted, analyses)]
     completing = [each for own in strata for each in own]
     for each, needs in zip(readings, _needs(prepared, readings, completing), strict=True):
         prepared.inference.append(_enter(prepared, each, needs))

@@ -260,9 +260,7 @@ def _assignments(
         own = [(entity, False) for entity in members if entity in named]
         if len(own) < len(members):
             own.append((f"{OTHER}{depth} {place}", False))
-        sort = world.program.sorts.get(name)
-        if sort is not None and sort.open:
-            own.append((f"{OTHER}?{depth} {place}", True))
+        own += [(entity, True) for entity in world.unnamed(name, f"{depth} {place}")]
         choices.append(own)
     for row in itertools.product(*choices):
         yield tuple(entity for entity, _ in row), any(may for _, may in row)
@@ -293,7 +291,7 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
     for rule in world.rules(atom.name):
         sorts = free_sorts(rule.whole, world.program.predicates)
         more = sorts.keys() - {term.name for term in rule.conjunct.terms if isinstance(term, Free)}
-        is_open = [each for name in more if (each := world.program.sorts.get(sorts[name])) and each.open]
+        is_open = any(world.unnamed(sorts[name], name) for name in more)
         demand(not is_open, f"individuals without names may make {atom.name} true")
         lower = truth_of(rule.statement, world.starts)[0]
         statements.append(rule.statement)

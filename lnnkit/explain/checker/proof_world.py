@@ -9,6 +9,7 @@ from functools import cached_property
 
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, statement_form
+from lnnkit.explain.checker.instance_evaluation import OTHER
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.syntax import ast
 
@@ -34,7 +35,7 @@ class RuleConjunct:
     conjunct: Form
 
     def unified(self, form: Form, world: ProofWorld) -> Iterator[dict[str, str]]:
-        """The assignments of its free variables that unify its conjunct with an atom."""
+        """The assignments of its free variables, of unnamed individuals too, that unify its conjunct with an atom."""
         bound: dict[str, str] = {}
         for own, term in zip(self.conjunct.terms, form.terms, strict=True):
             if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
@@ -43,7 +44,8 @@ class RuleConjunct:
         if any(entity not in world.sorts[sorts[name]] for name, entity in bound.items()):
             return
         free = sorted(name for name in sorts if name not in bound)
-        for count, row in enumerate(itertools.product(*(world.sorts[sorts[name]] for name in free))):
+        members = [[*world.sorts[sorts[name]], *world.unnamed(sorts[name], name)] for name in free]
+        for count, row in enumerate(itertools.product(*members)):
             demand(count < _MOST, "too many instances to try")
             yield bound | dict(zip(free, row, strict=True))
 
@@ -69,6 +71,11 @@ class ProofWorld:
     def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
         """The instance of a statement."""
         return statement_form(statement, bindings, self.starts, self._numbers)
+
+    def unnamed(self, sort: str, place: str) -> list[str]:
+        """An unnamed individual at some place, if there may be any in the sort."""
+        found = self.program.sorts.get(sort)
+        return [f"{OTHER}?{place}"] if found is not None and found.open else []
 
     def states(self, statement: Assertion) -> bool:
         """Whether a statement is one of the program's; laws of comparisons hold in any program."""

@@ -145,8 +145,9 @@ class _InstanceSearch:
                 if self._holds(view, [*reads, read]):
                     generators.append((self._matching(leaf, bindings), read))
         if not generators:
-            variable = free[0]
-            for entity in self._rules._grounding.domain.sorts[self._formula.sorts[variable]].tolist():
+            variable, domain = free[0], self._rules._grounding.domain
+            sort = self._formula.sorts[variable]
+            for entity in [*domain.sorts[sort].tolist(), *[domain.stranger] * (sort in domain.open_sorts)]:
                 self.run({**bindings, variable: entity})
             return
         matching, read = min(generators, key=lambda each: len(each[0]))
@@ -190,7 +191,8 @@ class _InstanceSearch:
         return self._rules._readings.unlisted(source, about, side, self._tick)
 
     def _named(self, bindings: Mapping[int, int]) -> dict[int, Argument]:
-        return {variable: self._rules._wording.names[entity] for variable, entity in bindings.items()}
+        generic = self._rules._grounding.domain.generic
+        return {variable: self._rules._wording.names[e] for variable, e in bindings.items() if e < generic}
 
     def _matching(self, leaf: int, bindings: Mapping[int, int]) -> list[dict[int, int]]:
         """The bindings from a leaf's materialised atoms, without those that its default covers."""

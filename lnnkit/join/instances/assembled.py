@@ -184,7 +184,7 @@ class Assembler:
             groups, length = dict(zip(block.free, known.columns, strict=True)), len(known)
         groups[self._group] = np.arange(length)
         named, counts = self._candidates(number, groups, length, whole)
-        parts, unnamed = [named], np.full(length, self.domain.stranger, np.int32)
+        parts, unnamed = [] if block.unnamed else [named], np.full(length, self.domain.stranger, np.int32)
         for some in self._unnamed(number):
             around = {**groups, **dict.fromkeys(some, unnamed)}
             parts.append(self._candidates(number, around, length, np.empty(0, np.int64))[0])
