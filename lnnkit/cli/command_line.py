@@ -1,5 +1,4 @@
-"""The commands and their options, and the script by which a shell completes them. Each command is a file beside this
-one, with its help above its code."""
+"""All commands, and the script by which a shell completes them. The code of a command is below its help."""
 
 from __future__ import annotations
 
@@ -10,26 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from lnnkit import __version__
-from lnnkit.cli import (
-    check,
-    discover,
-    draw,
-    evaluate,
-    explain,
-    export_program,
-    fmt,
-    import_program,
-    init,
-    lsp,
-    print_grammar,
-    prove,
-    run,
-    score,
-    shell,
-    show,
-    train,
-)
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli import draw, explain, from_tables, notations, program_text, prove, run, score, shell, train
+from lnnkit.cli.command_parser import CommandParser, Commands
 
 EXAMPLE = """\
 example:
@@ -46,23 +27,23 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 
 
 COMMANDS = {
-    "run": run,
-    "score": score,
-    "shell": shell,
-    "explain": explain,
-    "prove": prove,
-    "draw": draw,
-    "check": check,
-    "fmt": fmt,
-    "show": show,
-    "train": train,
-    "eval": evaluate,
-    "init": init,
-    "discover": discover,
-    "import": import_program,
-    "export": export_program,
-    "lsp": lsp,
-    "grammar": print_grammar,
+    "run": run.add_run,
+    "score": score.add_score,
+    "shell": shell.add_shell,
+    "explain": explain.add_explain,
+    "prove": prove.add_prove,
+    "draw": draw.add_draw,
+    "check": program_text.add_check,
+    "fmt": program_text.add_fmt,
+    "show": program_text.add_show,
+    "train": train.add_train,
+    "eval": train.add_eval,
+    "init": from_tables.add_init,
+    "discover": from_tables.add_discover,
+    "import": notations.add_import,
+    "export": notations.add_export,
+    "lsp": program_text.add_lsp,
+    "grammar": program_text.add_grammar,
 }
 SHELLS = ("bash", "zsh", "fish")
 HELP = "print the completion script of a shell; as in `source <(lnnkit --print-completion bash)`"
@@ -96,19 +77,10 @@ def _parsers(names: Iterable[str]) -> tuple[CommandParser, dict[str, CommandPars
     )
     parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
     parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    by_name: dict[str, CommandParser] = {}
+    commands = Commands(parser)
     for name in names:
-        module = COMMANDS[name]
-        command = commands.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION, epilog=module.EXAMPLE)
-        if module is shell:
-            command.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
-        elif module not in (init, discover, import_program, lsp, print_grammar):  # the first three take other files
-            command.add_argument("file", metavar="FILE", help="a .lnn program; - reads standard input")
-        module.options(command)
-        command.set_defaults(command=module.command, prog=command.prog)
-        by_name[name] = command
-    return parser, by_name
+        COMMANDS[name](commands)
+    return parser, commands.by_name
 
 
 class PrintCompletion(argparse.Action):

@@ -1,13 +1,76 @@
-"""The parser of a command's options, and the options that several commands have: alike in name, meaning and help."""
+"""The commands and their options. Options that several commands have are alike in name, meaning and help."""
 
 from __future__ import annotations
 
 import argparse
+import math
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from lnnkit.cli import option_values as values
+from lnnkit.answer_table import STATES
+from lnnkit.computing import is_device
+
+PROGRAM = "a .lnn program; - reads standard input"
+_THREADS = 1024
+N = TypeVar("N", int, float)
+
+
+def _number(kind: Callable[[str], N], what: str, holds: Callable[[N], bool]) -> Callable[[str], N]:
+    """A parser of the numbers of one kind that hold; any other text ``must be what``."""
+
+    def parsed(text: str) -> N:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not holds(value):
+            raise ArgumentTypeError(f"must be {what}; got {text!r}")
+        return value
+
+    return parsed
+
+
+threshold = _number(float, "above 0.5 and at most 1", lambda value: 0.5 < value <= 1)
+positive = _number(float, "a number above 0", lambda value: 0 < value < math.inf)
+share = _number(float, "from 0 to below 1", lambda value: 0 <= value < 1)
+count = _number(int, "a whole number of at least 1", lambda value: value >= 1)
+depth = _number(int, "a whole number of at least 0", lambda value: value >= 0)
+row_limit = _number(int, "a whole number of at least 0 (0 shows all)", lambda value: value >= 0)
+_whole = _number(int, "a whole number", lambda _: True)
+
+
+def threads(text: str) -> int:
+    """A number of threads."""
+    value = count(text)
+    if value > _THREADS:
+        raise ArgumentTypeError(f"must be at most {_THREADS:,}; got {text!r}")
+    return value
+
+
+def seed(text: str) -> int:
+    """A whole number that fits 64 bits."""
+    value = _whole(text)
+    if not -(2**63) <= value < 2**63:
+        raise ArgumentTypeError(f"must fit 64 bits; got {text!r}")
+    return value
+
+
+def device(text: str) -> str:
+    """Where to compute."""
+    if not is_device(text):
+        raise ArgumentTypeError(f"must be cpu, cuda or cuda:N; got {text!r}")
+    return text
+
+
+def states(text: str) -> tuple[str, ...]:
+    """States of answers, separated by commas, spelt as in JSON (``likely_true``) or as in tables (``likely true``)."""
+    named = [" ".join(part.split()).replace(" ", "_").replace("-", "_").lower() for part in text.split(",")]
+    for name in named:
+        if name not in STATES:
+            raise ArgumentTypeError(f"unknown state {name!r}; the states are {', '.join(STATES)}")
+    return tuple(named)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -24,9 +87,7 @@ class CommandParser(argparse.ArgumentParser):
         """An option with one of the ``known`` words as its value, by default the first."""
         self.add_argument(name, choices=known, default=default or known[0], help=said)
 
-    def value(
-        self, name: str, kind: Callable[[str], object], sign: str, said: str, default: float | None = None
-    ) -> None:
+    def value(self, name: str, kind: Callable[[str], object], sign: str, said: str, default: object = None) -> None:
         """An option with a value of some ``kind``, shown as ``sign`` in the help."""
         self.add_argument(name, type=kind, metavar=sign, default=default, help=said)
 
@@ -39,7 +100,7 @@ class CommandParser(argparse.ArgumentParser):
         self.add_argument("-q", "--query", action="append", metavar="QUERY", help=said)
 
     def alpha(self, said: str = "what counts as true (default: 1)") -> None:
-        self.value("--alpha", values.alpha, "A", said, 1.0)
+        self.value("--alpha", threshold, "A", said, 1.0)
 
     def bounds_alpha(self) -> None:
         self.alpha("a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)")
@@ -52,13 +113,32 @@ class CommandParser(argparse.ArgumentParser):
 
     def groundings(self) -> None:
         said = "refuse to make more than N instances of one rule or query (default: what half of the free memory holds)"
-        self.value("--max-groundings", values.count, "N", said)
+        self.value("--max-groundings", count, "N", said)
 
     def threads(self) -> None:
-        self.value("--threads", values.threads, "N", "threads to compute with (default: 1)", 1)
+        self.value("--threads", threads, "N", "threads to compute with (default: 1)", 1)
 
     def quiet(self) -> None:
         self.flag("--quiet", "show no progress; without a terminal there is none anyway")
+
+
+class Commands:
+    """The commands below a top-level parser; ``by_name`` has the parser of each."""
+
+    def __init__(self, parser: CommandParser) -> None:
+        self._parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+        self.by_name: dict[str, CommandParser] = {}
+
+    def add(self, name: str, run: Callable[[argparse.Namespace], int], text: str, file: str = PROGRAM) -> CommandParser:
+        """The parser of a command that ``run`` performs, with its exit code. The ``text`` of its help is a summary, a
+        description and examples, after empty lines. ``file`` is the help of its argument FILE; without, it has none."""
+        summary, description, example = text.split("\n\n")
+        parser = self._parsers.add_parser(name, help=summary, description=description, epilog=f"example:\n{example}")
+        if file:
+            parser.add_argument("file", metavar="FILE", help=file)
+        parser.set_defaults(command=run, prog=parser.prog)
+        self.by_name[name] = parser
+        return parser
 
 
 def require_output(arguments: argparse.Namespace, read: Iterable[str | Path]) -> None:

@@ -6,41 +6,43 @@ import argparse
 import sys
 from pathlib import Path
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.command_parser import Commands, count
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.output import require_apart, write_text
 
-SUMMARY = "draw a program's predicates and rules, or what an atom rests on"
-DESCRIPTION = """\
+FORMATS = ("svg", "png", "dot", "html")
+
+
+_HELP = """\
+draw a program's predicates and rules, or what an atom rests on
+
 Draws the predicates of a program and the rules and axioms that derive one from others; with --formulas, connectives and
 their operands instead. With an atom, infers, and draws what its bounds rest on: atoms coloured by their truth, and the
 instances of rules between them. A side of the bounds that says nothing is left out. Graphviz lays the picture out where
-it is installed. The colours of SVG and HTML follow the reader's light or dark scheme."""
-EXAMPLE = """\
-example:
+it is installed. The colours of SVG and HTML follow the reader's light or dark scheme.
+
   lnnkit draw triage.lnn -o triage.svg
   lnnkit draw triage.lnn --formulas -o formulas.png
   lnnkit draw triage.lnn 'AtRisk(dora)' -o why.html
   lnnkit draw triage.lnn Infected --format dot
 """
-FORMATS = ("svg", "png", "dot", "html")
 
 
-def options(parser: CommandParser) -> None:
+def add_draw(commands: Commands) -> None:
+    parser = commands.add("draw", _run, _HELP)
     said = "an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file; its ending names the format")
     said = "svg (default), png (needs lnnkit[report]), dot for Graphviz, or html: a page"
     parser.add_argument("--format", choices=FORMATS, help=said)
     parser.flag("--formulas", "draw connectives and operands instead of rules")
-    parser.value("--depth", values.count, "N", "go up to N instances away from the atom (default: 3)", 3)
-    parser.value("--most", values.count, "N", "draw at most N boxes (default: 60)", 60)
+    parser.value("--depth", count, "N", "go up to N instances away from the atom (default: 3)", 3)
+    parser.value("--most", count, "N", "draw at most N boxes (default: 60)", 60)
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     ending = _ending(arguments.output)
     form = arguments.format or ending
     if arguments.output and Path(arguments.output).suffix and ending not in (None, form):

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.command_parser import Commands, depth
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import Paint, paint_for
@@ -20,13 +19,16 @@ if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb import KnowledgeBase
 
-SUMMARY = "show why an atom has its bounds, or why there are contradictions"
-DESCRIPTION = """\
+STATES = ("true", "false")
+
+
+_HELP = """\
+show why an atom has its bounds, or why there are contradictions
+
 Infers what follows from a program and its data, and shows how an atom, or a formula without free variables, came to
 each of its bounds: the rules and their bindings, what each of them read, down to the rows of files. Without an atom,
-the contradictions are shown, with the facts and rules that meet in each."""
-EXAMPLE = """\
-example:
+the contradictions are shown, with the facts and rules that meet in each.
+
   lnnkit explain triage.lnn 'AtRisk(dora)'
   lnnkit explain triage.lnn 'AtRisk(dora)' --depth 2
   lnnkit explain triage.lnn 'AtRisk(dora)' --format html > why.html
@@ -34,16 +36,16 @@ example:
   lnnkit explain triage.lnn 'AtRisk(emil)' --exact
   lnnkit explain triage.lnn --minimal
 """
-STATES = ("true", "false")
 
 
-def options(parser: CommandParser) -> None:
+def add_explain(commands: Commands) -> None:
+    parser = commands.add("explain", _run, _HELP)
     said = "an atom, as 'AtRisk(dora)', or a formula without free variables"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
     said = "show instead what keeps the atom from being true (default), or false"
     parser.add_argument("--why-not", nargs="?", choices=STATES, const="true", metavar="STATE", help=said)
     parser.flag("--minimal", "reduce each contradiction to a minimal set, and rank its repairs")
-    parser.value("--depth", values.depth, "N", "show at most N nested steps")
+    parser.value("--depth", depth, "N", "show at most N nested steps")
     said = "a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz"
     parser.choice("--format", ("text", "json", "html", "dot"), said)
     said = "explain the tightest bounds that all statements leave together, as `lnnkit prove --exact` finds them"
@@ -51,7 +53,7 @@ def options(parser: CommandParser) -> None:
     parser.alpha()
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     asked = arguments.atom is None or arguments.why_not is not None
     if asked and arguments.format not in (("text", "json") if arguments.atom is None else ("text", "json", "html")):
         without = "" if arguments.atom is None else ", and no --why-not"

@@ -6,9 +6,8 @@ import argparse
 import itertools
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.command_parser import Commands, positive
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 
@@ -18,23 +17,26 @@ if TYPE_CHECKING:
     from lnnkit.kb import KnowledgeBase
     from lnnkit.prove.verdict import Proved
 
-SUMMARY = "decide whether formulas follow from all statements together"
-DESCRIPTION = """\
-Says of formulas whether all statements and facts together entail them, refute them, or neither, with the statements and
-facts that suffice, or with a world in which it holds and one in which it does not. Without FORMULA, the program's own
-queries are proved; one with free variables for each way to bind them. Needs the extra `prove`:
-pip install 'lnnkit[prove]'"""
-EXAMPLE = """\
-example:
-  lnnkit prove policy.lnn 'Refund(order7)'
-  lnnkit prove policy.lnn 'forall X: Paid(X) -> Refund(X)' 'Closed(order7)' --format json
-  lnnkit prove triage.lnn 'AtRisk(dora)' --exact
-"""
 STOPPING = "stopping; Ctrl-C again ends at once"
 _MANY = 10_000  # from this many instances on, their number is reported
 
 
-def options(parser: CommandParser) -> None:
+_HELP = """\
+decide whether formulas follow from all statements together
+
+Says of formulas whether all statements and facts together entail them, refute them, or neither, with the statements and
+facts that suffice, or with a world in which it holds and one in which it does not. Without FORMULA, the program's own
+queries are proved; one with free variables for each way to bind them. Needs the extra `prove`:
+pip install 'lnnkit[prove]'
+
+  lnnkit prove policy.lnn 'Refund(order7)'
+  lnnkit prove policy.lnn 'forall X: Paid(X) -> Refund(X)' 'Closed(order7)' --format json
+  lnnkit prove triage.lnn 'AtRisk(dora)' --exact
+"""
+
+
+def add_prove(commands: Commands) -> None:
+    parser = commands.add("prove", _run, _HELP)
     parser.add_argument("formula", metavar="FORMULA", nargs="*", help="what is to be proved, without free variables")
     said = (
         "read what holds to the degree of --alpha or more as first-order logic (default where every statement and fact "
@@ -46,11 +48,11 @@ def options(parser: CommandParser) -> None:
     reading.add_argument("--exact", dest="reading", action="store_const", const="exact", help=said)
     parser.alpha()
     said = "seconds that the solver may take for each formula (default: 60)"
-    parser.value("--timeout", values.positive, "SECONDS", said, 60.0)
+    parser.value("--timeout", positive, "SECONDS", said, 60.0)
     parser.choice("--format", ("text", "json", "html"), "text to read (default), one JSON object, or a page by itself")
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=True)
     # An axiom that passes no bounds on may take part in a proof
     streams.findings([each for each in kb.warnings if each.code != "never-false"])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import sys
 from collections.abc import Sequence
-from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import answer_report as report
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.command_parser import Commands, count, device, row_limit, states
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.cli.streams import UsageError, paint_for
@@ -25,17 +24,20 @@ from lnnkit.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lnnkit.cli.chosen_answers import Shown
+    from lnnkit.cli.answer_report import Shown
     from lnnkit.kb import KnowledgeBase
     from lnnkit.outcome import Outcome
 
+ON_TERMINAL = 100  # answers of a query
+_LONGEST = 60  # characters of a query in a file name
 
-SUMMARY = "infer, and answer the queries of a program"
-DESCRIPTION = """\
+
+_HELP = """\
+infer, and answer the queries of a program
+
 Infers what follows from a program and its data, and answers its queries: the bindings about which something
-is known, each with its truth bounds and their state."""
-EXAMPLE = """\
-example:
+is known, each with its truth bounds and their state.
+
   lnnkit run triage.lnn
   lnnkit run triage.lnn --only true,likely_true --sort lower --limit 10
   lnnkit run triage.lnn --plan
@@ -43,11 +45,8 @@ example:
 """
 
 
-ON_TERMINAL = 100  # answers of a query
-_LONGEST = 60  # characters of a query in a file name
-
-
-def options(parser: CommandParser) -> None:
+def add_run(commands: Commands) -> None:
+    parser = commands.add("run", _run, _HELP)
     parser.queries()
     said = "how to print the answers: a table to read (default), one JSON object, or CSV"
     parser.choice("--format", ("table", "json", "csv"), said)
@@ -55,7 +54,7 @@ def options(parser: CommandParser) -> None:
     parser.add_argument("-o", "--output", metavar="FOLDER", help=said)
     parser.bounds_alpha()
     said = f"show N answers of each query at most; 0 shows all (default: {ON_TERMINAL} on a terminal, all elsewhere)"
-    parser.value("--limit", values.limit, "N", said)
+    parser.value("--limit", row_limit, "N", said)
     said = (
         "lower or upper: the greatest such bound first; or a variable of the query: by its entities, whole numbers by "
         "value (default: by all variables, from the left)"
@@ -63,20 +62,20 @@ def options(parser: CommandParser) -> None:
     parser.value("--sort", str, "BY", said)
     parser.flag("--reverse", "reverse the order")
     said = "show the answers of these states alone, as in --only true,likely_true"
-    parser.add_argument("--only", type=values.states, default=(), metavar="STATES", help=said)
+    parser.add_argument("--only", type=states, default=(), metavar="STATES", help=said)
     parser.groundings()
-    parser.value("--max-rounds", values.count, "N", "stop after N rounds (default: 100,000)")
+    parser.value("--max-rounds", count, "N", "stop after N rounds (default: 100,000)")
     parser.threads()
     said = "precision of bounds: double (default), or single: to 1e-5, in half the memory"
     parser.choice("--precision", ("single", "double"), said, "double")
     said = "where to compute: cpu (default), cuda, or cuda:N"
-    parser.add_argument("--device", type=values.device, default="cpu", metavar="D", help=said)
+    parser.add_argument("--device", type=device, default="cpu", metavar="D", help=said)
     said = "print what was joined for each rule, in which order and with how many rows, instead of the answers"
     parser.flag("--plan", said)
     parser.quiet()
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     if arguments.plan and arguments.format == "csv":
         raise streams.UsageError("--plan does not support csv; use --format table or json")
     shown = not arguments.quiet
@@ -85,7 +84,7 @@ def command(arguments: argparse.Namespace) -> int:
         kb.replace_queries(arguments.query, complete=True)
     require_fitting(arguments.format, arguments.output, kb.queries)
     if arguments.sort is not None:
-        from lnnkit.cli.chosen_answers import require_sortable
+        from lnnkit.cli.answer_report import require_sortable
 
         require_sortable(arguments.sort, kb.queries)
     output = None if arguments.output is None else targets(Path(arguments.output), kb.queries, kb.files)
@@ -103,7 +102,7 @@ def command(arguments: argparse.Namespace) -> int:
         answers = kb.answers(alpha=arguments.alpha)
     if not answers:
         streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
-    from lnnkit.cli.chosen_answers import chosen
+    from lnnkit.cli.answer_report import chosen
 
     read, limit = arguments.format == "table", arguments.limit
     if limit is None:
@@ -168,7 +167,8 @@ def targets(folder: Path, queries: Sequence[str], read: Sequence[Path]) -> list[
     names: dict[str, Path] = {}  # by what a file system that ignores case makes of them
     for query in queries:
         words = "-".join(re.findall(r"\w+", query))[:_LONGEST]
-        name = next(each for each in chain([words], (f"{words}-{n}" for n in count(2))) if each.casefold() not in names)
+        several = itertools.chain([words], (f"{words}-{n}" for n in itertools.count(2)))
+        name = next(each for each in several if each.casefold() not in names)
         names[name.casefold()] = folder / f"{name}.csv"
     for path in names.values():
         require_writable(path)

@@ -9,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.command_parser import Commands, threads
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.markup.plain_text import counted
@@ -25,24 +24,25 @@ if TYPE_CHECKING:
     from lnnkit.scoring.scoring_run import Scored
     from lnnkit.syntax.ast import Table
 
-SUMMARY = "decide the rows of a table of any size, one by one"
-DESCRIPTION = """\
+_MANY = 100_000  # from this many rows on, the rate per second is reported
+
+
+_HELP = """\
+decide the rows of a table of any size, one by one
+
 Answers the queries of a program for each row of a stream, in the order of the rows: its key, and for each query the
 bounds and the state. The rows stand in for those of the table that the program loads about a sort; tables of other
 sorts are read whole. Memory does not grow with the stream. A run that was stopped continues from there when it is
-started again. FILE is a program, or a model file that `train` or `save` wrote."""
-EXAMPLE = """\
-example:
+started again. FILE is a program, or a model file that `train` or `save` wrote.
+
   lnnkit score loans.lnn --rows loan=loans.parquet -o decisions.parquet
   lnnkit score loans.lnn --rows loan=parts/ -o decisions.parquet --workers 8 --bad-rows left_out.csv
   cat loans.arrows | lnnkit score trained.safetensors --rows loan=- -o decisions.csv
 """
 
 
-_MANY = 100_000  # from this many rows on, the rate per second is reported
-
-
-def options(parser: CommandParser) -> None:
+def add_score(commands: Commands) -> None:
+    parser = commands.add("score", _run, _HELP)
     said = (
         "the sort whose entities are decided, and the stream: a Parquet, CSV or TSV file, a folder of them, or - for "
         "Arrow IPC on standard input"
@@ -57,13 +57,13 @@ def options(parser: CommandParser) -> None:
         "add the statement that set each end: its name, or its line in the program; and whether the row is "
         "contradicted",
     )
-    parser.value("--workers", values.threads, "N", "processes that decide rows (default: 1)", 1)
+    parser.value("--workers", threads, "N", "processes that decide rows (default: 1)", 1)
     said = "leave bad rows out and list them in this CSV, each with what is wrong (default: a bad row is an error)"
     parser.value("--bad-rows", str, "FILE", said)
     parser.quiet()
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     from lnnkit.scoring.workers import prepared
 
     if arguments.workers > 1:

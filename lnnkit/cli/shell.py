@@ -7,28 +7,29 @@ import sys
 
 from lnnkit import __version__
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.command_parser import Commands
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.run import ON_TERMINAL
 from lnnkit.markup.optional_libraries import installed
 
-SUMMARY = "ask, state facts and see why, at a prompt"
-DESCRIPTION = """\
+_HELP = """\
+ask, state facts and see why, at a prompt
+
 Reads a program, if one is named, and then one input after another: a formula to answer, a fact or any other statement,
 or a command (`help` lists them). Where standard input is no terminal, it is read line by line, and the exit code is 1
-where any line was wrong. Needs the extra `shell` at a terminal: pip install 'lnnkit[shell]'"""
-EXAMPLE = """\
-example:
+where any line was wrong. Needs the extra `shell` at a terminal: pip install 'lnnkit[shell]'
+
   lnnkit shell triage.lnn
   echo 'AtRisk(X)' | lnnkit shell triage.lnn
 """
 
 
-def options(_parser: CommandParser) -> None:
-    """Add nothing: FILE is the only argument."""
+def add_shell(commands: Commands) -> None:
+    parser = commands.add("shell", _run, _HELP, file="")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     if arguments.file == STANDARD_INPUT:
         raise streams.UsageError("inputs are read from standard input, so FILE cannot be -")
     at_terminal = sys.stdin is not None and sys.stdin.isatty()

@@ -1,4 +1,4 @@
-"""``lnnkit train``: fit a program's numbers to its labels."""
+"""Fits a program's numbers to its labels (``train``), and scores its answers against them (``eval``)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser
+from lnnkit.cli.command_parser import Commands, count, positive, seed, share
 from lnnkit.cli.program_file import load
-from lnnkit.cli.progress import interruptible
+from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.computing import use_threads
 from lnnkit.data.model_file import is_model
 from lnnkit.kb.saving import refuse_moved
@@ -30,29 +29,31 @@ _SETTINGS = (  # options that `fit` takes by the same names
 )
 _UNTRAINED = ("untrained", "untrained-relation", "untrained-function")  # findings that training resolves
 
-SUMMARY = "fit the numbers of a program's rules to its labels"
-DESCRIPTION = """\
+
+_TRAIN_HELP = """\
+fit the numbers of a program's rules to its labels
+
 Learns weights, biases, truths and the values marked `?` of the rules from the labels, and writes the program with what
 it has learned. An axiom learns nothing; a rule that holds a `?` learns only what is so marked. Of an unknown function,
-`?f(...)`, the formula is found from the rows in which its value is stated or labelled."""
-EXAMPLE = """\
-example:
+`?f(...)`, the formula is found from the rows in which its value is stated or labelled.
+
   lnnkit train loan.lnn -o trained.lnn
   lnnkit train loan.lnn -o trained.lnn --report training.html
   lnnkit train loan.lnn -o trained.lnn --only risk --seed 1 --format json
 """
 
 
-def options(parser: CommandParser) -> None:
+def add_train(commands: Commands) -> None:
+    parser = commands.add("train", _train, _TRAIN_HELP)
     said = "write the trained program here: .lnn, or .safetensors"
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
-    parser.value("--epochs", values.count, "N", "at most N epochs (default: 200)", 200)
-    parser.value("--rate", values.positive, "R", "Adam's step (default: 0.05)", 0.05)
-    parser.value("--batch", values.count, "N", "use N labels in each step (default: all)")
-    parser.value("--seed", values.seed, "S", "seed of all random draws (default: 0)", 0)
-    parser.value("--restarts", values.count, "N", "train N times, from different starts (default: once)", 1)
+    parser.value("--epochs", count, "N", "at most N epochs (default: 200)", 200)
+    parser.value("--rate", positive, "R", "Adam's step (default: 0.05)", 0.05)
+    parser.value("--batch", count, "N", "use N labels in each step (default: all)")
+    parser.value("--seed", seed, "S", "seed of all random draws (default: 0)", 0)
+    parser.value("--restarts", count, "N", "train N times, from different starts (default: once)", 1)
     said = "share of the labels held out to decide when to stop (default: 0.2)"
-    parser.value("--validation", values.share, "V", said, 0.2)
+    parser.value("--validation", share, "V", said, 0.2)
     parser.add_argument("--only", action="append", metavar="RULE", help="train this rule alone; may be repeated")
     said = "train all but this rule; may be repeated"
     parser.add_argument("--freeze", action="append", default=[], metavar="RULE", help=said)
@@ -62,9 +63,9 @@ def options(parser: CommandParser) -> None:
     said = "keep the neurons of this rule classical; may be repeated"
     parser.add_argument("--classical", action="append", default=[], metavar="RULE", help=said)
     parser.alpha("threshold of --classical")
-    parser.value("--slack", values.positive, "PRICE", "let classical neurons leave operands out, at this cost")
+    parser.value("--slack", positive, "PRICE", "let classical neurons leave operands out, at this cost")
     said = "of CPU time to search for the formula of each unknown function, at most (default: 30)"
-    parser.value("--seconds", values.positive, "S", said, 30.0)
+    parser.value("--seconds", positive, "S", said, 30.0)
     parser.value("--checkpoint", str, "FILE", "save the state here; a killed run continues from it")
     said = "write a page here: rules before and after, scores, charts; needs lnnkit[report]"
     parser.value("--report", str, "FILE", said)
@@ -72,7 +73,7 @@ def options(parser: CommandParser) -> None:
     parser.work()
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _train(arguments: argparse.Namespace) -> int:
     _require_outputs(arguments)
     for option, given in (("--alpha", arguments.alpha != 1.0), ("--slack", arguments.slack is not None)):
         if given and not arguments.classical:
@@ -132,3 +133,33 @@ def _table(found: Fit, output: str) -> Iterator[str]:
             yield f"\n{name}\n"
             yield f"{streams.printable(str(scores))}\n"
     yield f"\nwritten to {streams.printable(output, keep='')}\n"
+
+
+_EVAL_HELP = """\
+score a program's answers against its labels
+
+Infers, and says for each predicate that has labels how well its bounds agree with them: accuracy, areas under the ROC
+and the precision-recall curve, log loss, Brier score, calibration error, coverage and contradictions.
+
+  lnnkit eval loan.lnn
+  lnnkit eval loan.lnn --format json
+"""
+
+
+def add_eval(commands: Commands) -> None:
+    parser = commands.add("eval", _eval, _EVAL_HELP)
+    parser.choice("--format", ("table", "json"), "how to print the scores")
+    parser.work()
+
+
+def _eval(arguments: argparse.Namespace) -> int:
+    kb = load(arguments.file, shown=not arguments.quiet)
+    streams.findings(kb.warnings)
+    use_threads(arguments.threads)
+    with ProgressLine("inferring", shown=not arguments.quiet) as line, kb.watched(line):
+        scores = kb.evaluate(max_groundings=arguments.max_groundings)
+    if arguments.format == "json":
+        streams.write_json(scores.as_dict())
+    else:
+        streams.write([streams.printable(str(scores)), "\n"])
+    return 0

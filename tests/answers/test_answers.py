@@ -13,7 +13,7 @@ import pytest
 import lnnkit
 from lnnkit.answer_table import STATES, Answers, finite, format_range, shown_bounds, shown_state, truth_state
 from lnnkit.cli import answer_report as report
-from lnnkit.cli.chosen_answers import Shown
+from lnnkit.cli.answer_report import Shown
 from lnnkit.data.arrow import strings
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names

@@ -10,7 +10,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.cli.check import diagnostics
+from lnnkit.cli.program_text import diagnostics
 from lnnkit.draft.keys import is_id
 from lnnkit.draft.naming import subject
 

@@ -1,53 +1,167 @@
-"""``lnnkit discover``: formulas for a column of a table."""
+"""Commands on tables: ``init`` drafts a program for them, ``discover`` finds formulas for a column."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.cli import option_values as values
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser, require_output
+from lnnkit.cli.command_parser import Commands, positive, require_output, seed
 from lnnkit.errors import Error
-from lnnkit.markup.plain_text import aligned, listed
+from lnnkit.markup.plain_text import aligned, counted, listed
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.relocate import relative
 
 if TYPE_CHECKING:
     from lnnkit.discovery.formula_search import Discovered
+    from lnnkit.draft.drafting import Draft
     from lnnkit.draft.survey import Survey, SurveyedColumn
 
-SUMMARY = "find formulas for a column of numbers"
-DESCRIPTION = """\
+_INIT_HELP = """\
+draft a program for CSV, TSV, Parquet or JSON lines files
+
+Reads tables and writes a program that loads them: sorts, numbers, predicates for truths and categories,
+`load` statements with what stands for a missing cell and what separates columns, and a query or two. Columns
+of several files that name the same entities get one sort. What is left out stands there as a comment.
+
+  lnnkit init people.csv
+  lnnkit init people.csv visits.parquet -o visits.lnn
+  lnnkit init measurements.csv --ids -o measurements.lnn
+"""
+
+
+def add_init(commands: Commands) -> None:
+    parser = commands.add("init", _init, _INIT_HELP, file="")
+    said = "a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=said)
+    parser.output()
+    said = "give each row an id where no column does: writes a copy beside OUT, as data.ids.csv"
+    parser.flag("--ids", said)
+
+
+def _init(arguments: argparse.Namespace) -> int:
+    output = arguments.output
+    if arguments.ids and output is None:
+        raise streams.UsageError("--ids writes files, and needs -o OUT")
+    files = list(dict.fromkeys(Path(file) for file in arguments.files))
+    require_output(arguments, files)
+    base = Path(output).resolve().parent if output is not None else Path.cwd()
+    tables = surveyed(files, lenient=True)
+    found = _draft(tables, base)
+    if arguments.ids and found.keyless:
+        tables = [_copied(each, base, arguments.force) if each.path in found.keyless else each for each in tables]
+        found = _draft(tables, base)
+    _report([_keyless(path) for path in found.keyless], tables[len(found.keyless) :])
+    streams.findings(_lost(table) for table in tables if table.lost)
+    streams.deliver(found.text, output, f"lnnkit run {output}")
+    return 0
+
+
+def surveyed(files: Sequence[Path], *, lenient: bool = False) -> list[Survey]:
+    """What the files hold. Raises `Error` for a file that cannot be read or has no rows; if ``lenient``, only where no
+    other can be."""
+    from lnnkit.data.source import Unreadable
+    from lnnkit.draft.survey import survey
+
+    tables: list[Survey] = []
+    problems: list[Diagnostic] = []
+    for file in files:
+        try:
+            table = survey(file)
+            if table.rows:
+                tables.append(table)
+            else:
+                hint = "name a file with a header and rows below it"
+                problems.append(Diagnostic("no-rows", "there is no row that can be read", hint, file=str(file)))
+        except Unreadable as problem:
+            fault = problem.fault
+            hint = fault.hint.replace("paths are relative to the .lnn file", "paths are relative to the working folder")
+            problems.append(Diagnostic(fault.code, fault.message, hint, file=str(file)))
+    _report(problems, tables if lenient else [])
+    return tables
+
+
+def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
+    """Raise `Error` for tables that cannot be drafted; if there are ``others``, warn of them."""
+    if problems and not others:
+        raise Error(problems)
+    streams.findings(replace(each, severity="warning") for each in problems)
+
+
+def _draft(tables: Sequence[Survey], base: Path) -> Draft:
+    """The program for some tables; its paths start from ``base``."""
+    from lnnkit.draft.drafting import draft
+
+    return draft(tables, [relative(table.path.resolve(), base) for table in tables])
+
+
+def _keyless(path: Path) -> Diagnostic:
+    from lnnkit.draft.keys import stem_of
+
+    message = "no column identifies the rows: none has mostly distinct values"
+    hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"
+    return Diagnostic("no-key", message, hint, file=str(path))
+
+
+def _copied(table: Survey, base: Path, force: bool) -> Survey:
+    """The survey of a copy with ids, which is written beside the program."""
+    from lnnkit.data.source import Unreadable
+    from lnnkit.draft.row_ids import copy_name, with_ids
+    from lnnkit.draft.survey import survey
+    from lnnkit.output import write_text
+
+    target = base / copy_name(table.path)
+    if target.exists() and not force:
+        message = f'"{target}" exists already'
+        raise Error([Diagnostic("file-exists", message, "take it away, or replace it with --force")])
+    try:
+        write_text(target, with_ids(table))
+        streams.note(f"{target}: written, {table.path.name} with a column of ids")
+        return survey(target)
+    except Unreadable as problem:
+        raise Error([Diagnostic(problem.fault.code, problem.fault.message, file=str(table.path))]) from None
+
+
+def _lost(table: Survey) -> Diagnostic:
+    message = f"{counted(len(table.lost), 'row')} cannot be read: {listed(table.lost)}"
+    hint = "`lnnkit check` says what is wrong with each"
+    return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
+
+
+_DISCOVER_HELP = """\
+find formulas for a column of numbers
+
 Finds arithmetic of a table's other columns (+ - * / ^ sqrt abs, constants, and cases by comparisons) that
 gives the target. Prints the formulas that no smaller one beats, with their size and their error on rows held
 back: 0 is exact, 1 is as good as the best constant. The star marks the choice: the smallest whose errors chance
-cannot tell from the least. With -o writes it as a rule."""
-EXAMPLE = """\
-example:
+cannot tell from the least. With -o writes it as a rule.
+
   lnnkit discover orbits.csv --target period
   lnnkit discover orbits.csv --target period --columns axis,mass -o period.lnn
 """
 
 
-def options(parser: CommandParser) -> None:
+def add_discover(commands: Commands) -> None:
+    parser = commands.add("discover", _discover, _DISCOVER_HELP, file="")
     parser.add_argument("table", metavar="FILE", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="the column that a formula is wanted for")
     parser.value("--columns", str, "A,B", "use these columns only (default: all of numbers)")
     parser.output("write the chosen formula as a rule to this .lnn file")
     parser.choice("--format", ("table", "json"), "how to print the list")
-    parser.value("--seconds", values.positive, "S", "CPU seconds to search at most (default: 30)", 30.0)
-    parser.value("--seed", values.seed, "N", "seed of all random draws (default: 0)", 0)
+    parser.value("--seconds", positive, "S", "CPU seconds to search at most (default: 30)", 30.0)
+    parser.value("--seed", seed, "N", "seed of all random draws (default: 0)", 0)
 
 
-def command(arguments: argparse.Namespace) -> int:
+def _discover(arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from lnnkit.cli.init import surveyed
     from lnnkit.discovery.formula_search import FormulaSearch, discover
+    from lnnkit.discovery.formula_text import formula_text
     from lnnkit.output import write_text
 
     output = arguments.output
@@ -72,10 +186,18 @@ def command(arguments: argparse.Namespace) -> int:
     streams.in_utf8()
     shown = [format_predicate(columns[place].title) for place in places]
     title = columns[target].title
+    formulas = [(each.size, each.error, formula_text(each.formula, shown)) for each in found.pareto]
     if arguments.format == "json":
-        streams.write([_json(found, shown, title)])
+        listed_formulas = [dict(zip(("size", "error", "formula"), each, strict=True)) for each in formulas]
+        whole = {"target": title, "chosen": found.chosen, "formulas": listed_formulas}
+        whole |= {"far": found.far, "doubt": found.doubt}
+        streams.write([json.dumps(whole, indent=2, ensure_ascii=False), "\n"])
     else:
-        streams.write([_table(found, shown, title)])
+        lines = [("", "size", "error", format_predicate(title))]
+        for place, (size, error, text) in enumerate(formulas):
+            mark = "*" if place == found.chosen else ""
+            lines.append((mark, str(size), "0" if error < 1e-9 else f"{error:.3g}", text))
+        streams.write(f"{line}\n" for line in aligned(lines, right={1}))
         left_out = "" if arguments.columns is not None else _left_out(table, columns)
         far = _far(found.far, int((cells[:, target] == cells[:, target]).sum())) if found.far else ""
         for text in filter(None, (left_out, far, found.doubt)):
@@ -107,16 +229,6 @@ def _missing(table: Survey, name: str, numbers: Sequence[str]) -> Diagnostic:
     return Diagnostic("unknown-column", f'there is no column "{name}"', hint, file=str(table.path))
 
 
-def _table(found: Discovered, names: Sequence[str], target: str) -> str:
-    from lnnkit.discovery.formula_text import formula_text
-
-    lines = [("", "size", "error", format_predicate(target))]
-    for place, each in enumerate(found.pareto):
-        mark, error = "*" if place == found.chosen else "", "0" if each.error < 1e-9 else f"{each.error:.3g}"
-        lines.append((mark, str(each.size), error, formula_text(each.formula, names)))
-    return "".join(f"{line}\n" for line in aligned(lines, right={1}))
-
-
 def _far(rows: Sequence[int], count: int) -> str:
     """``2 of 40 rows are far from the chosen formula (data rows 3, 17): see whether they are errors``"""
     from lnnkit.discovery.outlying_rows import MOST
@@ -138,16 +250,6 @@ def _left_out(table: Survey, columns: Sequence[SurveyedColumn]) -> str:
     return f"left out, without numbers: {listed(names)}" if names else ""
 
 
-def _json(found: Discovered, names: Sequence[str], target: str) -> str:
-    from lnnkit.discovery.formula_text import formula_text
-
-    formulas = [
-        {"size": each.size, "error": each.error, "formula": formula_text(each.formula, names)} for each in found.pareto
-    ]
-    whole = {"target": target, "chosen": found.chosen, "formulas": formulas, "far": found.far, "doubt": found.doubt}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-
-
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
 
@@ -160,7 +262,6 @@ def _program(
     from lnnkit.discovery.formula_text import program_text
     from lnnkit.draft.drafting import load_text
     from lnnkit.draft.keys import keys_of
-    from lnnkit.syntax.relocate import relative
 
     formula = found.formula
     read = [inputs[place] for place in sorted(columns_of(formula))]

@@ -1,0 +1,235 @@
+"""Commands on a program's text: ``check``, ``fmt``, ``show``, ``grammar``, and ``lsp`` for editors. They import neither
+torch nor networkx."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lnnkit.cli import streams
+from lnnkit.cli.command_parser import Commands
+from lnnkit.cli.program_file import STANDARD_INPUT, base_of, read
+from lnnkit.data.model_file import is_model
+from lnnkit.errors import Error, ProgramError
+from lnnkit.markup.plain_text import counted
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lnnkit.syntax import ast
+
+_CHECK_HELP = """\
+say what is wrong with a program and its data
+
+Reads a program, all that it imports and its tables, and says everything that is wrong with them.
+Nothing is inferred. Warnings alone leave the exit code at 0.
+
+  lnnkit check triage.lnn
+  lnnkit check triage.lnn --rows person    can each person be decided alone, as `lnnkit score` does?
+  lnnkit check triage.lnn --format json | jq '.diagnostics[].message'
+"""
+
+
+def add_check(commands: Commands) -> None:
+    parser = commands.add("check", _check, _CHECK_HELP)
+    parser.choice(
+        "--format", ("text", "json"), "text on standard error (default), or one JSON object on standard output"
+    )
+    said = (
+        "also say whether the entities of a sort can be decided one by one, or what links two of them; the tables "
+        "about them are not read"
+    )
+    parser.value("--rows", str, "SORT", said)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    found = diagnostics(arguments.file, arguments.rows)
+    if arguments.format == "json":
+        streams.write_json({"diagnostics": [finding.as_dict() for finding in found]})
+    else:
+        streams.findings(found)
+        alone = f"; each {arguments.rows} can be decided alone" if arguments.rows and not _count(found, "error") else ""
+        streams.write([f"{streams.printable(arguments.file)}: {_summary(found)}{alone}\n"])
+    return 1 if _count(found, "error") else 0
+
+
+def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
+    """All findings about a program, in the order of the text; with a sort of ``rows``, what links two of them too."""
+    try:
+        source = read(file)
+    except Error as problem:
+        return list(problem.diagnostics)
+    from lnnkit.check.checker import check, ordered
+    from lnnkit.syntax.parse import parse
+
+    program, found = parse(source.text, source.path)
+    checked, more = check(program, base_of(source), streamed=rows)
+    found = [*found, *more]
+    if rows is not None and checked is not None and not _count(found, "error"):
+        found += _links(program, base_of(source), rows)
+    return ordered(found, [source.path])
+
+
+def _links(program: ast.Program, base: Path, rows: str) -> list[Diagnostic]:
+    """What links two rows of a sort, in the statements that the queries need."""
+    from lnnkit.kb.knowledge_base import KnowledgeBase
+
+    try:
+        return KnowledgeBase(program, base, streamed=rows).row_links(rows)
+    except Error as problem:
+        return list(problem.diagnostics)
+
+
+def _count(found: Sequence[Diagnostic], severity: str) -> int:
+    return sum(finding.severity == severity for finding in found)
+
+
+def _summary(found: Sequence[Diagnostic]) -> str:
+    counts = [(_count(found, severity), severity) for severity in ("error", "warning")]
+    shown = [counted(count, word) for count, word in counts if count]
+    return ", ".join(shown) or "no problems"
+
+
+_FMT_HELP = """\
+print a program tidied, or write it back
+
+Prints a program in its canonical form: spacing, connectives and line breaks are made even, comments and
+blank lines kept. A program with syntax errors is left alone.
+
+  lnnkit fmt triage.lnn            print the tidied program
+  lnnkit fmt triage.lnn --write    tidy the file itself
+"""
+
+
+def add_fmt(commands: Commands) -> None:
+    parser = commands.add("fmt", _fmt, _FMT_HELP)
+    parser.flag("--write", "write FILE instead of printing, if it changes")
+
+
+def _fmt(arguments: argparse.Namespace) -> int:
+    if arguments.write and arguments.file == STANDARD_INPUT:
+        raise streams.UsageError("--write needs a FILE: standard input cannot be written")
+    if arguments.write and is_model(Path(arguments.file)):
+        raise streams.UsageError("--write cannot write a model file: its exact numbers would be lost")
+    source = read(arguments.file)
+    from lnnkit.syntax.tidy import tidy
+
+    tidied, found = tidy(source.text, source.path)
+    if found:
+        raise ProgramError(found)
+    if not arguments.write:
+        streams.write([tidied])
+    elif tidied != source.text:
+        from lnnkit.output import write_text
+
+        write_text(source.path, tidied)
+        streams.note(f"{source.path}: tidied")
+    else:
+        streams.note(f"{source.path}: tidy already, not written")
+    return 0
+
+
+_SHOW_HELP = """\
+print the rules as they stand, with their values in place
+
+Prints the rules and axioms of a program and of what it imports, one on a line, each learnable value replaced by its
+value, so that you can read what was learned. One that has no value yet stays a `?`. Arithmetic units appear as
+arithmetic, debt(X) / income(X), and status registers as comparisons; where weights are not round, or truths of a
+register neither 0 nor 1, the largest gap follows as the residual.
+
+  lnnkit show trained.lnn
+"""
+
+
+def add_show(commands: Commands) -> None:
+    commands.add("show", _show, _SHOW_HELP)
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    source = read(arguments.file)
+    from lnnkit.check import check
+    from lnnkit.syntax.parse import parse
+
+    program, found = parse(source.text, source.path)
+    base = base_of(source)
+    _, more = check(program, base, read_data=False)
+    errors = [finding for finding in (*found, *more) if finding.severity == "error"]
+    if errors:
+        raise ProgramError(errors)
+    streams.write(_lines(program, base))
+    return 0
+
+
+def _lines(program: ast.Program, base: Path) -> Iterator[str]:
+    from lnnkit.check.learnables import settled
+    from lnnkit.learn.parameters.unit_readout import readable
+    from lnnkit.syntax.printer import format_statement
+
+    residuals: list[float] = []
+
+    def read_out(node: ast.Expression) -> ast.Expression:
+        shown, residual = readable(node)
+        residuals.append(residual)
+        return shown
+
+    for rule in settled(program, base, read_out):
+        residual = max(residuals, default=0.0)
+        residuals.clear()
+        note = f"  # residual {residual:.2g}" if residual else ""
+        yield f"{format_statement(rule, as_written=True)}{note}\n"
+
+
+_GRAMMAR_HELP = """\
+print the grammar of the language, for editors and tools
+
+Prints the grammar of .lnn files: as a TextMate grammar, which editors such as VS Code colour by, or as the Lark
+grammar that lnnkit parses with.
+
+  lnnkit grammar --format textmate > lnn.tmLanguage.json
+  lnnkit grammar --format lark
+"""
+
+
+def add_grammar(commands: Commands) -> None:
+    parser = commands.add("grammar", _grammar, _GRAMMAR_HELP, file="")
+    parser.choice("--format", ("textmate", "lark"), "a TextMate grammar in JSON (default), or the Lark grammar")
+
+
+def _grammar(arguments: argparse.Namespace) -> int:
+    from lnnkit.syntax.grammar import grammar_file
+
+    streams.in_utf8()
+    name = "lnn.lark" if arguments.format == "lark" else "lnn.tmLanguage.json"
+    streams.write([grammar_file(name).read_text(encoding="utf-8")])
+    return 0
+
+
+INSTALL = 'pip install "pygls>=2"'
+
+
+_LSP_HELP = """\
+serve editors: diagnostics, hover, rename, ... (needs the extra `lsp`)
+
+Speaks the Language Server Protocol on standard input and output, for an editor that starts it: diagnostics as
+you type, hover with truth bounds, go to definition, references, rename, formatting, outline and completion.
+
+  lnnkit lsp    the command to give to the editor; run by hand, it waits for messages
+"""
+
+
+def add_lsp(commands: Commands) -> None:
+    parser = commands.add("lsp", _lsp, _LSP_HELP, file="")
+    parser.flag("--stdio", "standard input and output: the only way, and the default")
+
+
+def _lsp(arguments: argparse.Namespace) -> int:
+    try:
+        from lnnkit.language_server.server import serve
+    except ImportError as problem:
+        if (problem.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        message = "the language server needs the package pygls, version 2 or later, which is not installed"
+        raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
+    serve()
+    return 0
