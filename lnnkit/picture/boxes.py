@@ -1,15 +1,26 @@
-"""Boxes, arrows and their labels: the input of every renderer."""
+"""Boxes and arrows, with their style: sizes, colours, and the legend that explains them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lnnkit.answer_table import TruthState
+from rich.cells import cell_len
+from rich.text import Text
+
+from lnnkit.answer_table import STATES, TruthState
+from lnnkit.markup.palette import role
+from lnnkit.markup.templating import visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
-Kind = Literal["atom", "connective", "statement", "fact", "predicate"]
+FONT_SIZE, LINE = 11, 15.0
+CELL = 6.7  # pixels of one column of a monospaced font of that size: 0.602 em, rounded up
+_PADDING = 9.0
+_CELLS = 48  # columns of a line that are shown; the full line is in the tooltip
+
+BoxKind = Literal["atom", "connective", "statement", "fact", "predicate"]
+_KINDS = {"statement": "rule or axiom", "predicate": "predicate or number", "connective": "connective", "fact": "given"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +28,30 @@ class Box:
     """A box with a few ``lines`` of text; ``state`` colours it, if it has bounds."""
 
     name: str
-    kind: Kind
+    kind: BoxKind
     lines: tuple[str, ...]
     state: TruthState | None = None
     note: str = ""  # shown when the pointer is over the box
+
+    @property
+    def shown_lines(self) -> list[str]:
+        """The lines, control characters escaped, long ones cut."""
+        shown = [Text(visible(line)) for line in self.lines]
+        for each in shown:
+            each.truncate(_CELLS, overflow="ellipsis")
+        return [each.plain for each in shown]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, in pixels."""
+        lines = self.shown_lines
+        longest = max((cell_len(line) for line in lines), default=1)
+        return longest * CELL + 2 * _PADDING, len(lines) * LINE + 2 * _PADDING - 4
+
+    @property
+    def fill(self) -> str:
+        """The role of the fill in the palette."""
+        return role(self.state) if self.state is not None else kind_fill(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +86,46 @@ class Drawing:
     arrows: Sequence[Arrow]
     left_out: int = 0
     warnings: tuple[Diagnostic, ...] = ()
+
+
+def kind_fill(kind: str) -> str:
+    """The role of the fill of boxes of a kind that have no state."""
+    return "statement" if kind == "statement" else "plain"
+
+
+def radius(kind: str, height: float) -> float:
+    """The radius of a box's corners: connectives are round, facts are square."""
+    return {"connective": height / 2, "fact": 0.0}.get(kind, 5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A line of a legend: a box of the ``fill`` role and corner ``radius``, or an ``arrow``, and what it means."""
+
+    words: str
+    fill: str = ""
+    radius: float = 3.0
+    arrow: Arrow | None = None
+
+    @property
+    def width(self) -> float:
+        return 40.0 + CELL * cell_len(self.words)
+
+
+def legend(drawing: Drawing) -> Iterator[Sample]:
+    """What the colours, shapes and arrows of this drawing mean."""
+    states = {box.state for box in drawing.boxes}
+    yield from (Sample(state.replace("_", " "), role(state)) for state in STATES if state in states)
+    kinds = {box.kind for box in drawing.boxes}
+    for kind, words in _KINDS.items():
+        if kind in kinds:
+            yield Sample(words, kind_fill(kind), min(radius(kind, 12.0), 6.0))
+    arrows = drawing.arrows
+    if any(not arrow.negative for arrow in arrows):
+        yield Sample("counts for", arrow=Arrow("", ""))
+    if any(arrow.negative for arrow in arrows):
+        yield Sample("counts against", arrow=Arrow("", "", negative=True))
+    if any(arrow.both for arrow in arrows):
+        yield Sample("both ways", arrow=Arrow("", "", both=True))
+    if any(arrow.weight != 1.0 for arrow in arrows):
+        yield Sample("thicker: more weight", arrow=Arrow("", "", 2.5))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from lnnkit.markup.palette import PALETTE
 from lnnkit.markup.templating import visible
-from lnnkit.picture.box_style import FONT_SIZE, fill, shown_lines, size
-from lnnkit.picture.boxes import Arrow, Drawing
+from lnnkit.picture.boxes import FONT_SIZE, Arrow, Drawing
 
 POINTS = 72  # per inch, the unit of box sizes in DOT
 _SHAPES = {"connective": "ellipse", "fact": "note"}
@@ -26,14 +25,14 @@ def _lines(drawing: Drawing, sized: bool) -> Iterator[str]:
     yield f'  rankdir=BT; node [{font}, style="filled,rounded"]; edge [{font}, arrowsize=0.7];'
     numbers = {box.name: number for number, box in enumerate(drawing.boxes)}
     for number, box in enumerate(drawing.boxes):
-        width, height = size(box)
+        width, height = box.size
         shape = _SHAPES.get(box.kind, "box")
         if sized and width > height:  # the shapes that the SVG draws with straight sides
             shape = "box"
-        attributes = [f"label={quoted(*shown_lines(box))}", f"shape={shape}"]
+        attributes = [f"label={quoted(*box.shown_lines)}", f"shape={shape}"]
         if shape != "box":
             attributes.append("style=filled")
-        role = fill(box)
+        role = box.fill
         attributes += [f'fillcolor="{PALETTE[role].light}"', f'color="{PALETTE[f"{role}-line"].light}"']
         if box.note:
             attributes.append(f"tooltip={quoted(box.note)}")

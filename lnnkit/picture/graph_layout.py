@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from lnnkit.picture.box_style import size
 from lnnkit.picture.boxes import Arrow, Drawing
 from lnnkit.picture.dot_writer import dot
 
@@ -70,7 +69,7 @@ def _by_graphviz(drawing: Drawing, graphviz: str) -> Layout:
     )
     found = json.loads(done.stdout)
     centres = {each["name"]: _point(each["pos"]) for each in found["objects"]}
-    boxes = {box.name: Placed(*centres[f"n{number}"], *size(box)) for number, box in enumerate(drawing.boxes)}
+    boxes = {box.name: Placed(*centres[f"n{number}"], *box.size) for number, box in enumerate(drawing.boxes)}
     splines = {each["id"]: _spline(each["pos"]) for each in found.get("edges", ())}
     return _within(boxes, [splines[f"e{number}"] for number in range(len(drawing.arrows))])
 
@@ -116,7 +115,7 @@ def by_networkx(drawing: Drawing) -> Layout:
     for path in paths.values():
         nx.add_path(chains, path)
     rows = _rows(chains, levels)
-    sizes = {box.name: size(box) for box in drawing.boxes}
+    sizes = {box.name: box.size for box in drawing.boxes}
     placed = _packed(rows, sizes)
     boxes = {box.name: placed[box.name] for box in drawing.boxes}
     return _within(boxes, [_curve(arrow, paths, placed) for arrow in drawing.arrows])

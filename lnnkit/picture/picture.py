@@ -4,15 +4,23 @@ both are in the extra ``lnnkit[report]``."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lnnkit.markup.optional_libraries import require
 from lnnkit.markup.templating import document, rendered
-from lnnkit.picture.boxes import Drawing
+from lnnkit.picture.boxes import CELL, FONT_SIZE, LINE, Drawing, Sample, legend, radius
 from lnnkit.picture.dot_writer import dot
-from lnnkit.picture.svg_writer import svg
+from lnnkit.picture.graph_layout import MARGIN, Point, layout
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_LEAST = 340.0  # least width in pixels, so that a legend has room
+_LEGEND = 500.0  # greatest width in pixels, to fit a phone without scrolling
+_ROW = 19.0  # pixels, the height of a row of the legend
 _ZOOM = 2.0  # pixels per point, as on displays of phones and laptops
 _MOST = 4e7  # pixels, which take 160 MB; larger pictures get fewer per point
 
@@ -65,3 +73,58 @@ def png(svg: str) -> bytes:
     zoom = min(_ZOOM, (_MOST / (int(frame[1]) * int(frame[2]))) ** 0.5)
     fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")  # else no text is drawn on a system without fonts
     return resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, font_dirs=[fonts], monospace_family="DejaVu Sans Mono")
+
+
+def svg(drawing: Drawing) -> Markup:
+    """The ``<svg>`` element: with the colours of the light scheme, and a style with those of the dark one; nothing is
+    loaded."""
+    places = layout(drawing)
+    samples = list(legend(drawing))
+    middles = [_middle(points) for points in places.arrows]
+    weights = [f"{arrow.weight:g}" if arrow.weight != 1.0 else "" for arrow in drawing.arrows]
+    ends = [x + CELL * len(words) for (x, _), words in zip(middles, weights, strict=True) if words]
+    right = max(ends, default=0.0) + MARGIN
+    width = max([places.width, right, _LEAST, *(sample.width + 2 * MARGIN for sample in samples)])
+    rows = _rows(samples, min(width, _LEGEND) - 2 * MARGIN)
+    return rendered(
+        "picture.svg",
+        drawing=drawing,
+        width=width,
+        height=(places.height if drawing.boxes else 40.0) + _ROW * len(rows) + MARGIN,
+        shift=(width - max(places.width, right)) / 2,
+        font_size=FONT_SIZE,
+        line_height=LINE,
+        places=places.boxes,
+        radius=radius,
+        arrows=list(zip(drawing.arrows, map(_path, places.arrows), weights, middles, strict=True)),
+        legend=[
+            (MARGIN + left, places.height + _ROW * number, sample)
+            for number, row in enumerate(rows)
+            for left, sample in row
+        ],
+    )
+
+
+def _rows(samples: Sequence[Sample], width: float) -> list[list[tuple[float, Sample]]]:
+    """The legend, folded to a width; each sample with its left edge."""
+    rows: list[list[tuple[float, Sample]]] = []
+    left = width
+    for sample in samples:
+        if left + sample.width > width:
+            rows.append([])
+            left = 0.0
+        rows[-1].append((left, sample))
+        left += sample.width
+    return rows
+
+
+def _path(points: Sequence[Point]) -> str:
+    """The ``d`` of a chain of cubic curves."""
+    pairs = [f"{x:.1f},{y:.1f}" for x, y in points]
+    return f"M{pairs[0]} C{' '.join(pairs[1:])}"
+
+
+def _middle(points: Sequence[Point]) -> Point:
+    """The position of a label beside the middle of an arrow's first curve."""
+    x, y = ((a + 3 * b + 3 * c + d) / 8 for a, b, c, d in zip(*points[:4], strict=True))
+    return x + 5, y + 4
