@@ -166,7 +166,7 @@ class Plan:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.html_table import Table, tables
+        from lnnkit.markup.fragments import Table, tables
 
         joins = [row for statement in self.statements for row in statement.rows()]
         heads = ["statement", "instances", "for", "join", "times", "reads", "rows", "left"]

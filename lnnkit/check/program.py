@@ -90,6 +90,11 @@ class Assertion:
     unknown: Unknown | None = None
 
     @property
+    def called(self) -> str:
+        """Its name, else its line."""
+        return self.name or f"line {self.span.line}"
+
+    @property
     def text(self) -> str:
         """The statement as written, on one line."""
         return " ".join((self.learned or self.span.text).split())

@@ -32,7 +32,7 @@ def neighbourhood(
     """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away.
     ``numbers`` names the predicates that hold numbers. A side whose bound is uninformative is left out with everything
     behind it."""
-    drawing = _Drawing(proof, bounds, numbers, alpha)
+    drawing = _Neighbourhood(proof, bounds, numbers, alpha)
     ends = dict.fromkeys((proof.lower, proof.upper))
     telling = [number for number in ends if drawing.tells(number)]
     queue = [(number, 0) for number in telling or ends]
@@ -53,7 +53,7 @@ def neighbourhood(
     return Picture(proof.atom, list(drawing.boxes.values()), list(drawing.arrows.values()), left_out)
 
 
-class _Drawing:
+class _Neighbourhood:
     """The boxes and arrows of a drawing, by the atoms and instances that they show."""
 
     def __init__(
@@ -125,7 +125,7 @@ def _leaf(step: Step) -> str:
     if step.given is not None:
         return f"{Path(step.given.file).name}:{step.given.row}"
     if step.statement is not None:
-        return f"{step.statement.kind} {step.statement.name or f'line {step.statement.span.line}'}"
+        return f"{step.statement.kind} {step.statement.called}"
     return {"closed": "no fact, closed", "completed": "no rule makes it truer"}.get(step.reason, "")
 
 
@@ -139,6 +139,8 @@ def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
         own = step.conclusion == step.formula
         return f"{step.reason} {shown}", ("by its operands" if own else shortened(shown, _SHOWN),)
     span = step.statement.span
-    called = step.statement.name or f"line {span.line}"
     shown = (shortened(bindings, _SHOWN),) if bindings else ()
-    return f"{span.source.path}:{span.line} {dict(step.bindings)}", (f"{step.statement.kind} {called}", *shown)
+    return f"{span.source.path}:{span.line} {dict(step.bindings)}", (
+        f"{step.statement.kind} {step.statement.called}",
+        *shown,
+    )

@@ -6,8 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from lnnkit.check.findings import nearest
-from lnnkit.draw.predicate_graph import predicate_graph
-from lnnkit.draw.syntax_graph import syntax_graph
+from lnnkit.draw.program_graph import predicate_graph, syntax_graph
 from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.querying import asked, check_alpha
 from lnnkit.kb.session import Session

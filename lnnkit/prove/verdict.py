@@ -9,7 +9,7 @@ from typing import Literal, NoReturn
 from markupsafe import Markup
 
 from lnnkit.answer_table import finite, format_bounds
-from lnnkit.markup.html_table import Table, tables
+from lnnkit.markup.fragments import Table, tables
 from lnnkit.markup.templating import document
 from lnnkit.syntax.identifiers import in_digits
 

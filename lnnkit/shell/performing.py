@@ -10,8 +10,7 @@ from pathlib import Path
 
 from lnnkit.answer_table import format_bounds, format_range
 from lnnkit.check.findings import nearest, signature
-from lnnkit.cli.answer_report import answer_rows
-from lnnkit.cli.answer_report import chosen
+from lnnkit.cli.answer_report import answer_rows, chosen
 from lnnkit.cli.explain import conflict_report
 from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.errors import Error

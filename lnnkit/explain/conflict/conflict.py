@@ -30,7 +30,7 @@ from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import Law
-from lnnkit.markup.html_table import Listing, Table, tables
+from lnnkit.markup.fragments import Listing, Table, tables
 from lnnkit.outcome import Contradiction
 from lnnkit.syntax import ast
 

@@ -11,7 +11,7 @@ from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.explain.proof.proof_text import format_bound
-from lnnkit.markup.html_table import Listing
+from lnnkit.markup.fragments import Listing
 
 # An order of preference: facts are weakened before rules, rules before axioms
 DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}

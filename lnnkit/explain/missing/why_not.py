@@ -12,7 +12,7 @@ from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.proof.proof import Side
 from lnnkit.explain.proof.proof_text import RELATION, SIGNS, format_bound
-from lnnkit.markup.html_tree import TreeLine, tree
+from lnnkit.markup.fragments import TreeLine, tree
 from lnnkit.markup.templating import document
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

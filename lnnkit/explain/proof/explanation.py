@@ -14,7 +14,7 @@ from lnnkit.explain.checker.proof_checker import faults
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.proof.proof_text import SIGNS, ProofData, because, claimed, left_out, lines
-from lnnkit.markup.html_tree import TreeLine, tree
+from lnnkit.markup.fragments import TreeLine, tree
 from lnnkit.markup.templating import document
 from lnnkit.picture.boxes import Arrow, Box, Drawing
 from lnnkit.picture.dot_writer import dot

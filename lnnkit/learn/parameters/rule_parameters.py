@@ -67,7 +67,7 @@ def rule_names(program: CheckedProgram) -> dict[int, str]:
     found: dict[int, str] = {}
     taken: set[str] = set()
     for place, assertion in enumerate(program.assertions):
-        name = assertion.name or f"line {assertion.span.line}"
+        name = assertion.called
         name = name if name not in taken else f"{name} (line {assertion.span.line})"
         taken.add(name)
         found[place] = name

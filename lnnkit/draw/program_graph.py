@@ -1,4 +1,5 @@
-"""Predicates, and the rules and axioms between them: what is derived from what."""
+"""A program as a picture: its predicates and the rules and axioms between them, or its formulas, connective by
+connective."""
 
 from __future__ import annotations
 
@@ -8,10 +9,18 @@ import networkx as nx
 
 from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
 from lnnkit.check.walk import children
+from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.markup.plain_text import counted
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
+
+_SHOWN = 28  # greatest length of a comparison's or term's text
+_SYMBOLS = {
+    "and": "∧", "or": "∨", "implies": "→", "iff": "↔", "xor": "⊕", "not": "¬", "forall": "∀", "exists": "∃", "same": "=",
+    "add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "^", "compare": "compare", "true": "⊤",
+    "false": "⊥",
+}  # fmt: skip
 
 Formula = ast.Expression | SameEntity
 
@@ -44,7 +53,8 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
             graph.add_edge(arrow.source, arrow.target)
     shown = nearest(graph, centre, most) if centre is not None or len(graph) > most else graph
     boxes = [
-        _statement(name, statements[name]) if name in statements else _predicate(program, name) for name in shown.nodes
+        _statement(name, statements[name], statements[name].text) if name in statements else _predicate(program, name)
+        for name in shown.nodes
     ]
     kept = [arrow for arrow in arrows.values() if arrow.source in shown and arrow.target in shown]
     return Picture(title, boxes, kept, len(graph) - len(shown))
@@ -94,9 +104,8 @@ def _predicate(program: CheckedProgram, name: str) -> Box:
     return Box(name, "predicate", lines, "number" if predicate.numeric else None, note=f"{name}{sorts}")
 
 
-def _statement(name: str, assertion: Assertion) -> Box:
-    called = assertion.name or f"line {assertion.span.line}"
-    return Box(name, "statement", (f"{assertion.kind} {called}",), note=assertion.text)
+def _statement(name: str, assertion: Assertion, note: str, *more: str) -> Box:
+    return Box(name, "statement", (f"{assertion.kind} {assertion.called}", *more), note=note)
 
 
 def nearest(graph: nx.DiGraph, centre: str | None, most: int) -> nx.DiGraph:
@@ -110,3 +119,65 @@ def nearest(graph: nx.DiGraph, centre: str | None, most: int) -> nx.DiGraph:
             near = nx.single_source_shortest_path_length(both_ways, start)
             kept |= dict.fromkeys(sorted(near, key=near.__getitem__)[: most - len(kept)])
     return nx.DiGraph(graph.subgraph(kept))
+
+
+def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int) -> Picture:
+    """All of the graph, if it has ``most`` boxes or fewer; else those nearest to the predicate ``centre``."""
+    graph = lifted.graph
+    stated = {root.reference.node for root in lifted.statements}
+    shown = nx.DiGraph()
+    shown.add_nodes_from(node for node in graph.nodes if graph.nodes[node]["stated"])
+    edges = [
+        (node, operand, place, edge)
+        for node, operands in graph.operands.items()
+        for place, (operand, edge) in enumerate(operands)
+    ]
+    shown.add_edges_from((one, other) for one, other, *_ in edges if one in shown and other in shown)
+    statements = {f"\0{number}": root for number, root in enumerate(lifted.statements)}  # no node has such a name
+    shown.add_edges_from((name, root.reference.node) for name, root in statements.items())
+    shown.remove_nodes_from([node for node in shown if not shown.degree(node) and node not in stated])
+    total = len(shown)
+    if centre is not None or total > most:
+        shown = nearest(shown, centre, most)
+    boxes = [_box(lifted, statements, name) for name in shown.nodes]
+    arrows = [
+        _arrow(lifted, one, other, place, edge["weight"])
+        for one, other, place, edge in edges
+        if shown.has_edge(one, other)
+    ]
+    arrows += [
+        Arrow(root.reference.node, name)
+        for name, root in statements.items()
+        if shown.has_edge(name, root.reference.node)
+    ]
+    return Picture(title, boxes, arrows, total - len(shown))
+
+
+def _box(lifted: LiftedGraph, statements: dict[str, Root], name: str) -> Box:
+    if name in statements:
+        root = statements[name]
+        assert isinstance(root.origin, Assertion)
+        bounds = [] if (root.lower, root.upper) == (1.0, 1.0) else [f"in [{root.lower:g}, {root.upper:g}]"]
+        return _statement(name, root.origin, root.origin.span.on_one_line, *bounds)
+    data = lifted.graph.nodes[name]
+    if data["kind"] in ("predicate", NUMBER):
+        sorts = f"({', '.join(data['sorts'])})" if data["sorts"] else ""
+        lines = (name, "closed") if data.get("closed") else (name,)
+        return Box(name, "predicate", lines, note=f"{name}{sorts}")
+    written = data["span"].on_one_line
+    kind = str(data["kind"])
+    symbol = _SYMBOLS.get(kind, kind)
+    if kind in (COMPARISON, *TERMS) and len(written) <= _SHOWN:
+        symbol = written
+    elif kind == COMPARISON:
+        symbol = str(data["operator"])
+    if kind == "same":
+        symbol = " = ".join(f"X{a}" if isinstance(a, int) else a for a in data["arguments"])
+    bias = data.get("bias", 1.0)
+    lines = (symbol, f"bias {bias:g}") if bias != 1.0 else (symbol,)
+    return Box(name, "connective", lines, note=written)
+
+
+def _arrow(lifted: LiftedGraph, neuron: str, operand: str, position: int, weight: float) -> Arrow:
+    kind = lifted.graph.nodes[neuron]["kind"]
+    return Arrow(operand, neuron, weight, negative=kind == "not" or (kind == "implies" and position == 0))
