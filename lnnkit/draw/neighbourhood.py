@@ -140,7 +140,5 @@ def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
         return f"{step.reason} {shown}", ("by its operands" if own else shortened(shown, _SHOWN),)
     span = step.statement.span
     shown = (shortened(bindings, _SHOWN),) if bindings else ()
-    return f"{span.source.path}:{span.line} {dict(step.bindings)}", (
-        f"{step.statement.kind} {step.statement.called}",
-        *shown,
-    )
+    name = f"{span.source.path}:{span.line} {dict(step.bindings)}"
+    return name, (f"{step.statement.kind} {step.statement.called}", *shown)

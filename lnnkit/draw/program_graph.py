@@ -17,9 +17,8 @@ from lnnkit.syntax import ast
 
 _SHOWN = 28  # greatest length of a comparison's or term's text
 _SYMBOLS = {
-    "and": "∧", "or": "∨", "implies": "→", "iff": "↔", "xor": "⊕", "not": "¬", "forall": "∀", "exists": "∃", "same": "=",
-    "add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "^", "compare": "compare", "true": "⊤",
-    "false": "⊥",
+    "and": "∧", "or": "∨", "implies": "→", "iff": "↔", "xor": "⊕", "not": "¬", "forall": "∀", "exists": "∃",
+    "same": "=", "add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "^", "true": "⊤", "false": "⊥",
 }  # fmt: skip
 
 Formula = ast.Expression | SameEntity

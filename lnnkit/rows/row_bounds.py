@@ -68,4 +68,4 @@ class StatementNames:
             origin = next(below, origin)
         if isinstance(origin, Law) or not isinstance(origin, Assertion):
             return "the order of numbers"
-        return origin.name or f"line {origin.span.line}"
+        return origin.called
