@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from lnnkit.editor.name_places import Edit
 from lnnkit.editor.program_files import Library, ProgramFile, resolved
-from lnnkit.editor.renaming import Edit
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.identifiers import KEYWORDS

@@ -19,21 +19,19 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from lnnkit import __version__
-from lnnkit.editor.hover_text import hover_text
-from lnnkit.editor.name_places import Place, at_cursor, ground_atom, named, target_file
-from lnnkit.editor.outline import outline
+from lnnkit.editor.descriptions import hover_text, outline
+from lnnkit.editor.name_places import Place, RenameRefused, at_cursor, ground_atom, named, rename, target_file
 from lnnkit.editor.program_files import Library, Linked, ProgramFile, resolved
-from lnnkit.editor.renaming import RenameRefused, rename
 from lnnkit.editor.shown_findings import quick_fixes, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
-from lnnkit.editor.text_positions import Encoding, Positions
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.open_document import OpenDocument
 from lnnkit.language_server.protocol_values import (
+    Encoding,
+    Positions,
     as_diagnostic,
     as_edits,
     as_item,
-    as_location,
     as_range,
     as_symbol,
 )
@@ -115,7 +113,7 @@ class LnnServer(LanguageServer):
         files = {str(file.path): file for file in linked.files}
         positions = {path: self.positions(file) for path, file in files.items()}
         return [
-            as_location(self.uri(Path(path)), positions[path], place.span)
+            types.Location(self.uri(Path(path)), as_range(positions[path], place.span.start, place.span.end))
             for place in found
             if (path := place.span.source.path)
         ]
@@ -250,8 +248,6 @@ def _defining(linked: Linked, place: Place) -> list[Place]:
     if place.kind == "rule":
         return [place]
     every = named(linked, place.kind, place.name)
-    if place.kind == "sort":
-        return [each for each in every if each.role == "declaration"] or every[:1]
     for role in ("declaration", "conclusion", "load", "fact"):
         if found := [each for each in every if each.role == role]:
             return found[:1] if role == "fact" else found
@@ -274,25 +270,27 @@ def make_server() -> LnnServer:
     server = LnnServer()
     # pygls sets attributes of what it is given: of a partial it can, of a method it cannot
     add: Callable[..., Callable[[Callable[..., object]], object]] = server.feature
-    add(types.TEXT_DOCUMENT_DID_OPEN)(lambda params: server.opened(params.text_document.uri))
-    add(types.TEXT_DOCUMENT_DID_CHANGE)(lambda params: server.edited(params.text_document.uri))
-    add(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: server.saved())
-    add(types.TEXT_DOCUMENT_DID_CLOSE)(lambda params: server.closed(params.text_document.uri))
-    add(types.TEXT_DOCUMENT_HOVER)(partial(server.hover))
-    add(types.TEXT_DOCUMENT_DEFINITION)(partial(server.definition))
-    add(types.TEXT_DOCUMENT_IMPLEMENTATION)(partial(server.concluding))
-    add(types.TEXT_DOCUMENT_REFERENCES)(partial(server.references))
-    add(types.TEXT_DOCUMENT_PREPARE_RENAME)(partial(server.renamable))
+    plain: dict[str, Callable[..., object]] = {
+        types.TEXT_DOCUMENT_DID_OPEN: lambda params: server.opened(params.text_document.uri),
+        types.TEXT_DOCUMENT_DID_CHANGE: lambda params: server.edited(params.text_document.uri),
+        types.TEXT_DOCUMENT_DID_SAVE: lambda params: server.saved(),
+        types.TEXT_DOCUMENT_DID_CLOSE: lambda params: server.closed(params.text_document.uri),
+        types.TEXT_DOCUMENT_HOVER: partial(server.hover),
+        types.TEXT_DOCUMENT_DEFINITION: partial(server.definition),
+        types.TEXT_DOCUMENT_IMPLEMENTATION: partial(server.concluding),
+        types.TEXT_DOCUMENT_REFERENCES: partial(server.references),
+        types.TEXT_DOCUMENT_PREPARE_RENAME: partial(server.renamable),
+        types.TEXT_DOCUMENT_FORMATTING: partial(server.formatted),
+        types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: partial(server.symbols),
+        types.SHUTDOWN: lambda *_: server.inference.end(),
+    }
+    for feature, answer in plain.items():
+        add(feature)(answer)
     add(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(partial(server.renamed))
-    add(types.TEXT_DOCUMENT_FORMATTING)(partial(server.formatted))
-    add(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(partial(server.symbols))
-    add(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["(", ",", '"', "/"]))(
-        partial(server.completion)
-    )
-    add(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))(
-        partial(server.fixes)
-    )
-    add(types.SHUTDOWN)(lambda *_: server.inference.end())
+    completing = types.CompletionOptions(trigger_characters=["(", ",", '"', "/"])
+    add(types.TEXT_DOCUMENT_COMPLETION, completing)(partial(server.completion))
+    fixing = types.CodeActionOptions([types.CodeActionKind.QuickFix])
+    add(types.TEXT_DOCUMENT_CODE_ACTION, fixing)(partial(server.fixes))
     return server
 
 

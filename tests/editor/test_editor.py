@@ -11,17 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lnnkit.check import check
-from lnnkit.editor.hover_text import hover_text
-from lnnkit.editor.name_places import Place, at_cursor, ground_atom, named, places, target_file
-from lnnkit.editor.outline import outline
+from lnnkit.editor.descriptions import hover_text, outline
+from lnnkit.editor.name_places import (
+    Place,
+    RenameRefused,
+    at_cursor,
+    edited,
+    ground_atom,
+    named,
+    places,
+    rename,
+    target_file,
+)
 from lnnkit.editor.program_files import Library, Linked, ProgramFile
-from lnnkit.editor.renaming import RenameRefused, edited, rename
 from lnnkit.editor.shown_findings import MOST, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
-from lnnkit.editor.text_positions import Positions
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.inference_worker import Answering
 from lnnkit.language_server.open_document import OpenDocument, checked_file
+from lnnkit.language_server.protocol_values import Positions
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.split import split

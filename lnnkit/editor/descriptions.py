@@ -1,19 +1,22 @@
-"""The Markdown text shown when the cursor hovers over a name."""
+"""What an editor shows of a program: the Markdown text of a hover over a name, and the outline of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import CheckedProgram
 from lnnkit.editor.name_places import Place, named
-from lnnkit.editor.program_files import Linked
+from lnnkit.editor.program_files import Linked, ProgramFile
+from lnnkit.markup.plain_text import counted, shortened
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_statement
 from lnnkit.syntax.span import Span
 
-SHOWN = 8  # greatest number of rules listed for a predicate
-WIDEST = 200  # greatest length of a rule's text
+_SHOWN = 8  # greatest number of rules listed for a predicate
+_RULE, _ITEM = 200, 80  # greatest length of a rule's text, and of a name in the outline
 
 
 def hover_text(linked: Linked, place: Place, checked: CheckedProgram | None, bounds: str = "") -> str:
@@ -58,12 +61,11 @@ def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
     statements = list({id(place.statement): place for place in concluding}.values())
     if not statements:
         return "No rule concludes it."
-    lines = [
-        f"- `{_shortened(place.statement.span.on_one_line)}` ({_where(linked, place.span)})"
-        for place in statements[:SHOWN]
-    ]
-    if len(statements) > SHOWN:
-        lines.append(f"- and {len(statements) - SHOWN} more")
+    texts = [shortened(place.statement.span.on_one_line.replace("`", "'"), _RULE) for place in statements[:_SHOWN]]
+    places = [_where(linked, place.span) for place in statements[:_SHOWN]]
+    lines = [f"- `{text}` ({place})" for text, place in zip(texts, places, strict=True)]
+    if len(statements) > _SHOWN:
+        lines.append(f"- and {len(statements) - _SHOWN} more")
     return "Concluded by\n" + "\n".join(lines)
 
 
@@ -71,14 +73,12 @@ def _facts(found: Sequence[Place], name: str, checked: CheckedProgram | None) ->
     written = sum(place.role == "fact" for place in found)
     loads = [place.statement for place in found if isinstance(place.statement, ast.LoadStatement)]
     files = ", ".join(dict.fromkeys(f"`{load.table.origin}`" for load in loads))
-    counted = f"{written:,} fact{'' if written == 1 else 's'}"
     if not loads:
-        return counted
+        return counted(written, "fact")
     if checked is None:
-        return f"{counted} in the text, and the rows of {files} (not read: the program has errors)"
+        return f"{counted(written, 'fact')} in the text, and the rows of {files} (not read: the program has errors)"
     rows = sum(len(table) for table in checked.tables if table.predicate == name)
-    total = written + rows
-    return f"{total:,} fact{'' if total == 1 else 's'}, {rows:,} of them from {files}"
+    return f"{counted(written + rows, 'fact')}, {rows:,} of them from {files}"
 
 
 def _sort(linked: Linked, name: str) -> list[str]:
@@ -109,6 +109,39 @@ def _block(text: str) -> str:
     return f"```lnn\n{text}\n```"
 
 
-def _shortened(text: str) -> str:
-    text = text.replace("`", "'")
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+@dataclass(frozen=True, slots=True)
+class OutlineItem:
+    """``name`` may be the text of a statement; ``selected`` is the range that the cursor moves to."""
+
+    kind: Literal["sort", "predicate", "number", "file", "rule", "query"]
+    name: str
+    detail: str
+    span: Span
+    selected: Span
+
+
+def outline(file: ProgramFile) -> Iterator[OutlineItem]:
+    """The items in the order of the text."""
+    for statement in file.program.statements:
+        span = statement.span
+        keyword, *rest = file.lexemes(span)
+        selected = Span(span.source, rest[0].start, rest[0].end) if rest else span
+        after = shortened(" ".join(span.text[len(keyword.text) :].split()), _ITEM)
+        match statement:
+            case ast.SortStatement():
+                yield OutlineItem("sort", statement.name, "open" if statement.open else "", span, selected)
+            case ast.PredicateStatement():
+                signature = f"({', '.join(statement.sorts)})" if statement.sorts else ""
+                detail = f"{signature}{' closed' if statement.closed else ''}".strip()
+                yield OutlineItem("predicate", statement.name, detail, span, selected)
+            case ast.NumberStatement():
+                signature = f"({', '.join(statement.sorts)})" if statement.sorts else ""
+                yield OutlineItem("number", statement.name, signature, span, selected)
+            case ast.ImportStatement() | ast.LoadStatement() | ast.LabelTableStatement():
+                yield OutlineItem("file", f"{keyword.text} {after}", "", span, selected)
+            case ast.RuleStatement() | ast.AxiomStatement():
+                yield OutlineItem("rule", statement.name or after, keyword.text, span, selected)
+            case ast.QueryStatement():
+                yield OutlineItem("query", after, "query", span, selected)
+            case _:
+                pass
