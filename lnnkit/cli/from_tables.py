@@ -111,7 +111,7 @@ def _keyless(path: Path) -> Diagnostic:
 def _copied(table: Survey, base: Path, force: bool) -> Survey:
     """The survey of a copy with ids, which is written beside the program."""
     from lnnkit.data.source import Unreadable
-    from lnnkit.draft.row_ids import copy_name, with_ids
+    from lnnkit.draft.drafting import copy_name, with_ids
     from lnnkit.draft.survey import survey
     from lnnkit.output import write_text
 

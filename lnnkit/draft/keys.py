@@ -1,5 +1,5 @@
 """Finds the columns that name the entities which the rows of a table describe, and those of several tables that name
-entities of one sort."""
+entities of one sort; and makes the names of predicates and sorts, from the titles of columns and files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,65 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from lnnkit.draft.naming import bare, singular, subject
 from lnnkit.draft.survey import Survey, SurveyedColumn
+from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
+
+_TAKEN = frozenset((*KEYWORDS, *AGGREGATES, *FUNCTIONS, *UNITS, *SHOUTED))
+_ID = re.compile(r"(?:^|[ _-]+)(?:u?ids?|key|code|no|nr|number|name)$", re.IGNORECASE)
+_CAMEL_ID = re.compile(r"(?<=[a-z])(?:Ids?|ID|Key|Code|No|Nr|Number|Name)$")
+
+
+class PredicateNames:
+    """Gives each predicate a distinct name."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    def predicate(self, title: str, table: str, *, numeric: bool) -> str:
+        """A name that needs no quotes: lower-case first for a number, upper-case first for a truth value; prefixed with
+        the name of the table if another table has a similar one."""
+        name = _cased(bare(title), numeric)
+        if name.casefold() in self._used:
+            name = _cased(f"{bare(table)}-{bare(title)}", numeric)
+        stem, count = name, 2
+        while name.casefold() in self._used:
+            name, count = f"{stem}-{count}", count + 1
+        self._used.add(name.casefold())
+        return name
+
+
+def bare(title: str) -> str:
+    """The words of a title, joined by hyphens where necessary: ``Größe (cm)`` gives ``Größe-cm``."""
+    name = "-".join(re.findall(r"\w+", normalise(title))).strip("_")
+    name = name.lower() if name.isupper() and len(name) > 1 else name
+    if not is_name(name) and not is_name(name.lower()):
+        name = f"column-{name}" if name else "column"
+    if name in _TAKEN or name.lower() in _TAKEN or not is_name(name) or not is_name(name.lower()):
+        name = f"{name}-value"
+    return name if is_name(name) else "column"
+
+
+def subject(title: str) -> str:
+    """What a column of ids is about: ``customer_id`` gives ``customer``; ``id`` alone gives an empty text."""
+    return _CAMEL_ID.sub("", _ID.sub("", title.strip())).strip(" _-")
+
+
+def singular(stem: str) -> str:
+    """The name of one row, made from the name of its table."""
+    word = bare(stem).lower()
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
+
+
+def _cased(name: str, numeric: bool) -> str:
+    first = name[0].lower() if numeric else name[0].upper()
+    return first + name[1:] if len(first) == 1 and is_name(first + name[1:]) else name
+
 
 _TITLES = "[ug]?uids?|ids?|key|code|no|nr|number|name|uuid|isbn|email|login|user|person"
-_ID = re.compile(rf"(?:^|[^a-z])(?:{_TITLES})$", re.IGNORECASE)
-_CAMEL = re.compile(r"[a-z](?:Id|ID|Key|Code|No|Nr|Name)$")
+_ID_TITLE = re.compile(rf"(?:^|[^a-z])(?:{_TITLES})$", re.IGNORECASE)
+_CAMEL_TITLE = re.compile(r"[a-z](?:Id|ID|Key|Code|No|Nr|Name)$")
 _TIME = re.compile(
     r"(?:^|[^a-z])(?:year|quarter|month|week|day|hour|date|time|period|season|round|line)$", re.IGNORECASE
 )
@@ -23,7 +76,7 @@ _MOST = 12  # columns that are tried in pairs
 
 def is_id(title: str) -> bool:
     """Whether a title suggests names or numbers of entities: ``id``, ``customer_id``, ``orderNo``."""
-    return _ID.search(title.replace("_", " ")) is not None or _CAMEL.search(title) is not None
+    return _ID_TITLE.search(title.replace("_", " ")) is not None or _CAMEL_TITLE.search(title) is not None
 
 
 def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
@@ -39,10 +92,8 @@ def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
         lambda column: column.kind == "text",
         lambda column: column is table.columns[0] and _is_whole(column),
     )
-    for holds in likely:
-        for column in unique:
-            if holds(column):
-                return (column,)
+    if found := [column for holds in likely for column in unique if holds(column)]:
+        return (found[0],)
     names = [column for column in able if _is_name(column)]
     titled = [column for column in names if is_id(column.title)]
     whole = [column for column in able if _is_whole(column)]
@@ -55,16 +106,12 @@ def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
 
 def _pair(columns: Sequence[SurveyedColumn], rows: int) -> tuple[SurveyedColumn, ...]:
     """The first two columns without gaps that together distinguish all rows."""
-    for first, second in combinations(columns[:_MOST], 2):
-        if not first.missing and not second.missing and _pairs(first, second) == rows:
-            return first, second
-    return ()
-
-
-def _pairs(first: SurveyedColumn, second: SurveyedColumn) -> int:
     import numpy as np
 
-    return len(np.unique(first.codes.astype(np.int64) * (second.distinct + 1) + second.codes))
+    for first, second in combinations([column for column in columns[:_MOST] if not column.missing], 2):
+        if len(np.unique(first.codes.astype(np.int64) * (second.distinct + 1) + second.codes)) == rows:
+            return first, second
+    return ()
 
 
 def _is_whole(column: SurveyedColumn) -> bool:
@@ -118,14 +165,13 @@ class Sorts:
             if key is column:
                 continue
             same = key.title.casefold() == column.title.casefold()
-            if same and (about or table == stem) and overlap(column, key):
-                return sort
-            if same and not about and covered(column, key):
-                return sort
-            if column.kind == key.kind == "text" and column.distinct > 1 and _shared(column, key) == column.distinct:
-                return sort
             named = bool(about) and (about == sort or bare(table).lower().startswith(about))
-            if named and overlap(column, key):
+            if (same and (about or table == stem)) or named:
+                refers = overlap(column, key)
+            else:
+                refers = same and not about and covered(column, key)
+            texts = column.kind == key.kind == "text" and column.distinct > 1
+            if refers or (texts and _shared(column, key) == column.distinct):
                 return sort
         return None
 

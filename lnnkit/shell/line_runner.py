@@ -12,7 +12,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import paint_for
 from lnnkit.shell.performing import Reply, perform
-from lnnkit.shell.requests import INFERRING, Typed, read, starts_anew
+from lnnkit.shell.requests import INFERRING, Typed
 from lnnkit.shell.shell_state import ShellState, renewed
 from lnnkit.syntax.split import unfinished
 
@@ -55,9 +55,8 @@ class LineRunner:
         streams.flush()
 
     def _perform(self, typed: Typed) -> Reply:
-        request = read(typed)
-        with ProgressLine("inferring", shown=request.kind in INFERRING) as line, self.state.kb.watched(line):
-            self.state, reply = perform(self.state, request, paint_for(sys.stdout), headed=self._headed)
+        with ProgressLine("inferring", shown=typed.kind in INFERRING) as line, self.state.kb.watched(line):
+            self.state, reply = perform(self.state, typed, paint_for(sys.stdout), headed=self._headed)
         return reply
 
 
@@ -71,7 +70,7 @@ def whole_input(next_line: Callable[[bool], str], pending: str | None = None) ->
             more = next_line(True)
         except EOFError:
             break
-        if starts_anew(more):
+        if Typed(more).starts_anew:
             return text, more
         if not more.strip():
             break

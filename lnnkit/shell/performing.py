@@ -16,7 +16,7 @@ from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.errors import Error
 from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.markup.plain_text import counted
-from lnnkit.shell.requests import COMMANDS, Kind, Request
+from lnnkit.shell.requests import COMMANDS, Kind, Typed
 from lnnkit.shell.shell_state import UNNAMED, ShellState, reloaded, save, with_assumption, with_statements
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -56,18 +56,16 @@ class Reply:
         return any(finding.severity == "error" for finding in self.findings)
 
 
-def perform(
-    state: ShellState, request: Request, paint: Paint = plain, *, headed: bool = True
-) -> tuple[ShellState, Reply]:
+def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bool = True) -> tuple[ShellState, Reply]:
     """Perform a request; ``headed`` puts each query above its answers. A request with an error changes nothing: the
     error is in the reply."""
     try:
-        if request.kind in ("ask", "state"):
-            return _language(state, request, paint, headed)
-        return _COMMANDS[request.kind](state, request)
+        if typed.kind in ("ask", "state"):
+            return _language(state, typed, paint, headed)
+        return _COMMANDS[typed.kind](state, typed)
     except Error as problem:
-        findings = request.typed.placed(problem.diagnostics)
-        return state, Reply(findings=tuple(map(_hinted, findings)) if request.kind == "ask" else findings)
+        findings = typed.placed(problem.diagnostics)
+        return state, Reply(findings=tuple(map(_hinted, findings)) if typed.kind == "ask" else findings)
 
 
 def _hinted(finding: Diagnostic) -> Diagnostic:
@@ -83,10 +81,10 @@ def _hinted(finding: Diagnostic) -> Diagnostic:
 # --- the language -----------------------------------------------------------------------------------------------------
 
 
-def _language(state: ShellState, request: Request, paint: Paint, headed: bool) -> tuple[ShellState, Reply]:
-    if request.kind == "ask":
-        return _ask(state, request, (0, request.end), paint, headed)
-    program, problems = parse(request.typed.source.text, request.typed.path)
+def _language(state: ShellState, typed: Typed, paint: Paint, headed: bool) -> tuple[ShellState, Reply]:
+    if typed.kind == "ask":
+        return _ask(state, typed, (0, typed.end), paint, headed)
+    program, problems = parse(typed.source.text, typed.path)
     if problems:
         raise Error(problems)
     texts: list[str] = []
@@ -94,19 +92,19 @@ def _language(state: ShellState, request: Request, paint: Paint, headed: bool) -
     stated = [each for each in program.statements if not isinstance(each, ast.QueryStatement)]
     if stated:
         state, findings = with_statements(state, stated)
-    above = request.typed.line - 1
+    above = typed.line - 1
     for each in program.statements:
         if isinstance(each, ast.QueryStatement):
-            state, reply = _ask(state, request, (each.span.start - above, each.span.end - above), paint, headed)
+            state, reply = _ask(state, typed, (each.span.start - above, each.span.end - above), paint, headed)
             texts.append(reply.text)
             findings += reply.findings
     return state, Reply("".join(texts), tuple(findings))
 
 
 def _ask(
-    state: ShellState, request: Request, place: tuple[int, int], paint: Paint, headed: bool
+    state: ShellState, typed: Typed, place: tuple[int, int], paint: Paint, headed: bool
 ) -> tuple[ShellState, Reply]:
-    answers = state.kb.ask(request.typed.only(*place))
+    answers = state.kb.ask(typed.only(*place))
     shown = chosen(answers, state.limit, filters=True)
     lines = [paint(printable(answers.query), "query") + "\n"] if headed else []
     lines += answer_rows(shown, paint, "`limit 0` shows all", "ask its negation, `~(...)`, to see them")
@@ -114,7 +112,7 @@ def _ask(
     ended = _ended(state)
     if ended and ended != state.said:
         lines.append(f"{paint(ended, 'note')}\n")
-    reply = Reply("".join(lines), request.typed.placed(answers.warnings))
+    reply = Reply("".join(lines), typed.placed(answers.warnings))
     return replace(state, said=ended), reply
 
 
@@ -129,21 +127,21 @@ def _ended(state: ShellState) -> str:
 # --- the commands -----------------------------------------------------------------------------------------------------
 
 
-def _why(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    if not request.argument:
+def _why(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    if not typed.argument:
         text, _ = conflict_report(state.kb, minimal=False)
         return state, Reply(f"{printable(text)}\n")
-    explanation = state.kb.explain(request.typed.only(request.rest, request.end))
-    return state, Reply(f"{printable(str(explanation))}\n", request.typed.placed(explanation.warnings))
+    explanation = state.kb.explain(typed.only(typed.rest, typed.end))
+    return state, Reply(f"{printable(str(explanation))}\n", typed.placed(explanation.warnings))
 
 
-def _whynot(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    if not request.argument:
+def _whynot(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    if not typed.argument:
         raise _wrong("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`")
-    negated = request.argument.startswith(("~", "¬"))
-    atom = request.typed.only(request.rest + negated, request.end)
+    negated = typed.argument.startswith(("~", "¬"))
+    atom = typed.only(typed.rest + negated, typed.end)
     found = state.kb.why_not(atom, side="upper" if negated else "lower")
-    return state, Reply(f"{printable(str(found))}\n", request.typed.placed(found.warnings))
+    return state, Reply(f"{printable(str(found))}\n", typed.placed(found.warnings))
 
 
 def _made_known(statement: ast.FactStatement) -> str:
@@ -155,10 +153,10 @@ def _made_known(statement: ast.FactStatement) -> str:
     return f"declare it first: `number {signature(atom.name, len(atom.arguments))}`"
 
 
-def _assume(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    if not request.argument:
+def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    if not typed.argument:
         raise _wrong("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`")
-    statement = _fact(request)
+    statement = _fact(typed)
     if statement.trust is not None:
         hint = "take it out, or state the fact with it"
         raise _wrong("bad-trust", "an assumption has no trust: that says which facts are repaired first", hint)
@@ -170,17 +168,16 @@ def _assume(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     facts, found = state.kb.facts_of([statement])
     lower, upper = facts[0].lower, facts[0].upper
     bounds = (format_range if state.kb.predicates[name].numeric else format_bounds)(lower, upper)
-    following = with_assumption(state, facts[0], statement.atom, f"assume {request.argument}")
+    following = with_assumption(state, facts[0], statement.atom, f"assume {typed.argument}")
     atom = following.assumed[-1].atom
-    return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", request.typed.placed(found))
+    return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(found))
 
 
-def _fact(request: Request) -> ast.FactStatement:
+def _fact(typed: Typed) -> ast.FactStatement:
     """The fact after `assume`, with or without the keyword ``fact``."""
-    typed, start = request.typed, request.rest
-    text = typed.only(start, request.end)
-    begin = typed.line - 1 + start
-    if not request.argument.startswith("fact "):
+    text = typed.only(typed.rest, typed.end)
+    begin = typed.line - 1 + typed.rest
+    if not typed.argument.startswith("fact "):
         text = f"{text[: begin - 5]}fact {text[begin:]}"  # in place of the end of `assume`
     program, findings = parse(text, ASSUMED)
     first = program.statements[0] if program.statements else None
@@ -189,8 +186,8 @@ def _fact(request: Request) -> ast.FactStatement:
     return first
 
 
-def _undo(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    if request.argument:
+def _undo(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    if typed.argument:
         raise _wrong("no-argument", "`undo` takes back one change at a time", "say `undo` alone")
     if state.before is None:
         raise _wrong("nothing-to-undo", "nothing has been stated or assumed here", "")
@@ -198,33 +195,29 @@ def _undo(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     return found, Reply(f"undone: {printable(state.change)}\n")
 
 
-def _rules(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    named = re.compile(
-        rf"(?<![\w-]){re.escape(format_predicate(request.argument))}(?![\w-])" if request.argument else ""
-    )
+def _rules(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    named = re.compile(rf"(?<![\w-]){re.escape(format_predicate(typed.argument))}(?![\w-])" if typed.argument else "")
     found = [
         (" ".join(each.text.split()), f"{each.span.source.path}:{each.span.line}")
         for each in state.stated.statements
         if named.search(each.text)
     ]
-    return _listed(state, request, found, "rules")
+    return _listed(state, typed, found, "rules")
 
 
-def _facts(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    if not request.argument:
+def _facts(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    if not typed.argument:
         raise _wrong("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`")
-    found = islice(state.stated.facts(request.argument), state.limit + 1 if state.limit else None)
+    found = islice(state.stated.facts(typed.argument), state.limit + 1 if state.limit else None)
     listed = [(each.text, f"{each.file}:{each.row}") for each in found]
     more = "… and more; `limit 0` shows all\n" if state.limit and len(listed) > state.limit else ""
-    state, reply = _listed(state, request, listed[: state.limit or None], "facts")
+    state, reply = _listed(state, typed, listed[: state.limit or None], "facts")
     return state, replace(reply, text=f"{reply.text}{more}")
 
 
-def _listed(
-    state: ShellState, request: Request, found: Sequence[tuple[str, str]], what: str
-) -> tuple[ShellState, Reply]:
+def _listed(state: ShellState, typed: Typed, found: Sequence[tuple[str, str]], what: str) -> tuple[ShellState, Reply]:
     """Texts with their places; an error where there are none because nothing has the name that was typed."""
-    name = request.argument
+    name = typed.argument
     if name and name not in state.stated.predicates:
         near = nearest(name, state.stated.predicates)
         hint = f"did you mean `{near}`?" if near else ""
@@ -234,9 +227,9 @@ def _listed(
     return state, Reply("".join(lines) or f"no {what}\n")
 
 
-def _reload(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
+def _reload(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     path = state.origin.span.source.path
-    if request.argument:
+    if typed.argument:
         raise _wrong("no-argument", "`reload` reads the file of the session", "say `reload` alone")
     if path == UNNAMED:
         raise _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
@@ -244,8 +237,8 @@ def _reload(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     return found, Reply(f"read again: {printable(path)}\n", tuple(warnings))
 
 
-def _save(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    name = request.argument
+def _save(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    name = typed.argument
     if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
         name = name[1:-1]
     if not name:
@@ -255,19 +248,19 @@ def _save(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
     return state, Reply(f"written to {printable(str(path))}\n")
 
 
-def _limit(state: ShellState, request: Request) -> tuple[ShellState, Reply]:
-    if not request.argument:
+def _limit(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    if not typed.argument:
         return state, Reply(f"limit {state.limit}{'' if state.limit else ', all'}\n")
-    if not request.argument.isdecimal():
+    if not typed.argument.isdecimal():
         raise _wrong("no-limit", "`limit` needs a whole number from 0 on", "`limit 0` shows all answers")
-    return replace(state, limit=int(request.argument)), Reply()
+    return replace(state, limit=int(typed.argument)), Reply()
 
 
 def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Error:
     return Error([Diagnostic(code, message, hint, span)])
 
 
-_COMMANDS: dict[Kind, Callable[[ShellState, Request], tuple[ShellState, Reply]]] = {
+_COMMANDS: dict[Kind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
     "why": _why,
     "whynot": _whynot,
     "assume": _assume,

@@ -1,10 +1,11 @@
-"""Parses an input into a request: a command, statements, or a formula to ask; and places findings in the input."""
+"""An input as a request: a command, statements, or a formula to ask. Findings are placed in the input."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from lnnkit.explain.conflict.program_variants import ASSUMED
@@ -29,54 +30,49 @@ _COMMAND = re.compile(rf"\s*({'|'.join(COMMANDS)})(?:\s*$|\s+(?![&|@<>=∧∨⊕
 _QUERY_ELSEWHERE = re.compile(r"\s*(?:\?-|select\s.*\sfrom\s)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """``rest`` is the offset in the input at which the command's argument starts; it equals `end` if there is none."""
-
-    kind: Kind
-    typed: Typed
-    rest: int = 0
-
-    @property
-    def end(self) -> int:
-        """Where the argument ends: before white space and a comment."""
-        text = self.typed.text
-        last = text.rpartition("\n")[2]
-        return max(self.rest, len(text[: len(text) - len(last) + comment_start(last)].rstrip()))
-
-    @property
-    def argument(self) -> str:
-        return self.typed.text[self.rest : self.end]
-
-
-def starts_anew(line: str) -> bool:
-    """Whether a line is a command or starts a statement, regardless of the lines before it."""
-    return read(Typed(line)).kind not in ("ask", "nothing")
-
-
-def read(typed: Typed) -> Request:
-    """Parse an input."""
-    text = typed.text
-    found = _COMMAND.match(text)
-    if found:
-        kind = _OTHER_NAMES.get(found[1], found[1])
-        return Request(kind, typed, found.end())  # pyright: ignore[reportArgumentType]  # a word of COMMANDS
-    pieces = split(shadow(text))
-    if not pieces:
-        return Request("nothing", typed)
-    if text.strip() == "?":
-        return Request("help", typed, len(text))
-    stated = pieces[0].keyword is not None or _QUERY_ELSEWHERE.match(text)
-    return Request("state" if stated else "ask", typed)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Typed:
-    """An input of one or more lines; its first line is line ``line`` of ``path``."""
+    """An input of one or more lines; its first line is line ``line`` of ``path``. ``kind`` is what it asks for."""
 
     text: str
     path: str = "<shell>"
     line: int = 1
+
+    @cached_property
+    def _command(self) -> re.Match[str] | None:
+        return _COMMAND.match(self.text)
+
+    @cached_property
+    def kind(self) -> Kind:
+        if self._command:
+            word = self._command[1]
+            return _OTHER_NAMES.get(word, word)  # pyright: ignore[reportReturnType]  # a word of COMMANDS
+        pieces = split(shadow(self.text))
+        if not pieces:
+            return "nothing"
+        if self.text.strip() == "?":
+            return "help"
+        return "state" if pieces[0].keyword is not None or _QUERY_ELSEWHERE.match(self.text) else "ask"
+
+    @property
+    def starts_anew(self) -> bool:
+        """Whether it is a command or starts a statement, regardless of the lines before it."""
+        return self.kind not in ("ask", "nothing")
+
+    @property
+    def rest(self) -> int:
+        """The offset at which a command's argument starts; it equals `end` if there is none."""
+        return self._command.end() if self._command else 0
+
+    @property
+    def end(self) -> int:
+        """Where the argument ends: before white space and a comment."""
+        last = self.text.rpartition("\n")[2]
+        return max(self.rest, len(self.text[: len(self.text) - len(last) + comment_start(last)].rstrip()))
+
+    @property
+    def argument(self) -> str:
+        return self.text[self.rest : self.end]
 
     @property
     def source(self) -> Source:

@@ -12,7 +12,7 @@ from lnnkit import load
 from lnnkit.cli import main
 from lnnkit.shell.line_runner import whole_input
 from lnnkit.shell.performing import Reply, perform
-from lnnkit.shell.requests import Typed, read
+from lnnkit.shell.requests import Typed
 from lnnkit.shell.shell_state import ShellState, opened, renewed
 
 TRIAGE = """\
@@ -42,7 +42,7 @@ class Session:
 
     def reply(self, text: str) -> Reply:
         self.count += 1
-        self.state, reply = perform(self.state, read(Typed(text, line=self.count)), headed=False)
+        self.state, reply = perform(self.state, Typed(text, line=self.count), headed=False)
         return reply
 
     def says(self, text: str) -> str:
