@@ -82,18 +82,18 @@ def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequ
             plans.setdefault(name, []).append((ask(each.target, numeric=True), operands, condition))
     theory = session.theory.about(replace(program, queries=tuple(asked)))
     own_session = session.about(theory)
+
+    def known(query: Query) -> Answers:
+        return answers(own_session, query, 1.0)
+
     found: dict[str, Rows] = {}
     for name, plan in plans.items():
-        parts = [_rows(*_answered(own_session, *each)) for each in plan]
+        parts = [
+            _rows(known(target), list(map(known, operands)), None if condition is None else known(condition))
+            for target, operands, condition in plan
+        ]
         found[name] = Rows(np.concatenate([each.table for each in parts]), np.concatenate([e.target for e in parts]))
     return found
-
-
-def _answered(
-    session: Session, target: Query, operands: Sequence[Query], condition: Query | None
-) -> tuple[Answers, list[Answers], Answers | None]:
-    found = None if condition is None else answers(session, condition, 1.0)
-    return answers(session, target, 1.0), [answers(session, each, 1.0) for each in operands], found
 
 
 def _rows(target: Answers, operands: Sequence[Answers], condition: Answers | None) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
@@ -54,11 +54,6 @@ _ANSWER, _SHARE = 0.2, 0.06
 Tell = Callable[[int, int], None]
 
 
-def default_reading(session: Session) -> Reading:
-    """Classical where every statement is crisp, else exact."""
-    return "classical" if is_crisp(session.theory.settled()) else "exact"
-
-
 def proved(
     session: Session,
     queries: Sequence[Query],
@@ -72,7 +67,7 @@ def proved(
     numbers = [no_formula(query) for query in queries if query.numeric]
     if numbers:
         raise ProgramError(numbers)
-    reading = asked_reading or default_reading(session)
+    reading = asked_reading or ("classical" if is_crisp(session.theory.settled()) else "exact")
     asked = [_own(session, query) for query in queries]
     if reading == "classical":
         asked = [_plain(query) for query in asked]
@@ -201,7 +196,12 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
     lower, upper = known.lower.copy(), known.upper.copy()
     places = {tuple(answer.bindings[name] for name in sorted(answer.bindings)): n for n, answer in enumerate(known)}
     late = 0
-    for row, found in _exactly(session, query, places, timeout):
+    ground = _grounded(session, _covering(session, [query]), [query], "exact")
+    for row, question in _questions(session, ground, query, query.text):
+        if row not in places:
+            continue
+        with _solver_needed():
+            found = prove_exactly(ground, question, 1.0, timeout)
         late += not found.settled
         if found.lower is not None and found.upper is not None and found.verdict != "inconsistent":
             lower[places[row]], upper[places[row]] = found.lower, found.upper
@@ -237,17 +237,6 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             said.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
     return replace(told, proof=proof, warnings=tuple(said))
-
-
-def _exactly(
-    session: Session, query: Query, rows: Collection[tuple[str, ...]], timeout: float | None
-) -> Iterator[tuple[tuple[str, ...], Proved]]:
-    rested = _covering(session, [query])
-    ground = _grounded(session, rested, [query], "exact")
-    with _solver_needed():
-        for row, question in _questions(session, ground, query, query.text):
-            if row in rows:
-                yield row, prove_exactly(ground, question, 1.0, timeout)
 
 
 @collection_paused()

@@ -19,7 +19,7 @@ from lnnkit.engine.workspace import Status
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
-from lnnkit.outcome import Contradictions, Outcome
+from lnnkit.outcome import Outcome
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import Gathered, Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -145,19 +145,16 @@ def inferred(
 
 def rested(fixpoint: Fixpoint, names: Names, program: CheckedProgram) -> Rested:
     """A fixpoint of the engine."""
-    return Rested(names, program, _outcome(fixpoint, contradictions(fixpoint, names)), fixpoint)
-
-
-def _outcome(fixpoint: Fixpoint, found: Contradictions) -> Outcome:
     progress, prepared = fixpoint.progress, fixpoint.prepared
-    return Outcome(
+    outcome = Outcome(
         progress.status.value,
         progress.rounds,
-        found,
+        contradictions(fixpoint, names),
         creeping(fixpoint),
         atoms=len(prepared.grounding.atoms),
         unfinished=tuple(sorted(prepared.unfinished)),
     )
+    return Rested(names, program, outcome, fixpoint)
 
 
 def gone_on(

@@ -190,6 +190,8 @@ class Session:
             from lnnkit.graph.lifting import add_queries
             from lnnkit.kb.rested import inferred
 
+        own = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
+        own = own and self.computing == Computing()  # only the answers to the program's own queries are needed
         labelled = bool(self._assumable or self.theory.checked.labels or self.theory.checked.label_tables)
         return inferred(
             self.theory,
@@ -204,14 +206,9 @@ class Session:
             record=self.recording,
             assumable=self._assumable,
             narrow=narrow and not labelled,
-            in_columns=narrow and not labelled and recorder is None and self._in_columns(queries, max_rounds),
+            in_columns=narrow and not labelled and recorder is None and own,
             later=partial(_watch_of, ref(self)),
         )
-
-    def _in_columns(self, queries: tuple[Query, ...], max_rounds: int) -> bool:
-        """Whether only the answers to the program's own queries are needed."""
-        own = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
-        return own and self.computing == Computing()
 
     def _gone_on(self, queries: tuple[Query, ...], source: Continuation) -> Rested | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""

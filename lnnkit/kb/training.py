@@ -101,7 +101,14 @@ def fit(
     if checkpoint is not None:
         require_writable(checkpoint)
     try:
-        functions, inexact = _functions(session, learner, trained, settings, seconds, instances)
+        functions: tuple[FoundFormula, ...] = ()
+        inexact: tuple[Diagnostic, ...] = ()
+        if learner.seeking(trained):
+            from lnnkit.discovery.formula_search import FormulaSearch
+            from lnnkit.kb.finding_functions import find_functions
+
+            search = FormulaSearch(seconds, seed=settings.seed % 2**63)
+            functions, inexact = find_functions(session, learner, trained, search, settings.validation, instances)
         fitted = trained if _labelled(theory.checked) or learner.states_equations(trained) else frozenset[str]()
         found, evidence, warnings = learner.fit(theory.checked, fitted, settings, budget, listen, file, theory.bindings)
     except TooLarge as problem:
@@ -133,24 +140,6 @@ def fit(
         (*inexact, *warnings),
         functions,
     )
-
-
-def _functions(
-    session: Session,
-    learner: Learner,
-    trained: frozenset[str],
-    settings: Settings,
-    seconds: float,
-    instances: int | None,
-) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
-    """The formulas of the unknown functions of the rules ``trained``, and warnings about them."""
-    if not learner.seeking(trained):
-        return (), ()
-    from lnnkit.discovery.formula_search import FormulaSearch
-    from lnnkit.kb.finding_functions import find_functions
-
-    search = FormulaSearch(seconds, seed=settings.seed % 2**63)
-    return find_functions(session, learner, trained, search, settings.validation, instances)
 
 
 def scores(session: Session, instances: int | None) -> Scores:
