@@ -23,12 +23,11 @@ _OUTLYING = 6.0  # residuals beyond this many robust standard deviations are out
 def refined(formula: Product, rows: WeightedRows, *, steps: int = 20) -> Product:
     """The formula with all constants refined by least squares, then without outliers, until these stay the same."""
     starts = free_constants(formula)
-    free = [place for place, each in enumerate(starts) if each.value]
+    free = _nonzero(starts)
     fitted = _fitted(formula, starts, free, rows, steps)
     kept = np.ones(len(rows.target), dtype=bool)
     for _ in range(_ROUNDS):
-        residuals = np.abs(rows.rest(fitted))
-        usual = residuals <= _OUTLYING * spread(residuals)
+        usual = _near(np.abs(rows.rest(fitted)))
         if (usual == kept).all() or usual.mean() < 0.8 or usual.sum() <= len(free) + 2:
             break
         kept = usual
@@ -42,8 +41,7 @@ def exact(formula: Product, rows: WeightedRows) -> Product:
     rows = _usual(formula, rows)
     formula = _shorter(formula, rows)
     constants = free_constants(formula)
-    left = [place for place, each in enumerate(constants) if each.value]
-    most = _most(formula, rows)
+    left, most = _nonzero(constants), _most(formula, rows)
     while left:
         errors = _errors(formula, constants, left, rows)
         options = [
@@ -65,6 +63,15 @@ def exact(formula: Product, rows: WeightedRows) -> Product:
     return formula
 
 
+def _nonzero(constants: Sequence[Constant]) -> list[int]:
+    return [place for place, each in enumerate(constants) if each.value]
+
+
+def _near(residuals: np.ndarray) -> np.ndarray:
+    """A mask of the residuals that are no outliers'."""
+    return residuals <= _OUTLYING * spread(residuals)
+
+
 def _most(formula: Product, rows: WeightedRows) -> float:
     """The sum of squares up to which another formula is no worse: rounding, and four standard errors of its mean."""
     return rows.square(formula) * (1 + 12 / len(rows.target)) + _least(rows)
@@ -77,7 +84,7 @@ def _least(rows: WeightedRows) -> float:
 def _usual(formula: Product, rows: WeightedRows) -> WeightedRows:
     """The rows without the outliers; all that have a value where those would be too many."""
     residuals = np.abs(rows.rest(formula))
-    usual = residuals <= _OUTLYING * spread(residuals)
+    usual = _near(residuals)
     return rows.at(usual if usual.mean() >= 0.8 else np.isfinite(residuals))
 
 
@@ -86,13 +93,11 @@ def _shorter(formula: Product, rows: WeightedRows) -> Product:
     most = _most(formula, rows)
     while True:
         constants = free_constants(formula)
-        left = [place for place, each in enumerate(constants) if each.value]
+        left = _nonzero(constants)
         if len(left) < 2:
             return formula
         errors = _errors(formula, constants, left, rows)
-        ratio, place = min(
-            (abs(constants[place].value) / error, place) for place, error in zip(left, errors, strict=True)
-        )
+        ratio, place = min((abs(constants[at].value) / error, at) for at, error in zip(left, errors, strict=True))
         if ratio > _UNSURE and rows.square(formula) > _least(rows):
             return formula
         constants[place] = Constant(0.0, 0, 1)
@@ -142,8 +147,8 @@ def _fitted(
     """The formula with its ``free`` constants fitted from ``starts`` on by Levenberg and Marquardt's method."""
     if not free:
         return formula
-    factors, damping, stalled = np.ones(len(free)), 1e-2, 0
-    least, found = rows.square(with_constants(formula, starts)), with_constants(formula, starts)
+    factors, damping, stalled, found = np.ones(len(free)), 1e-2, 0, with_constants(formula, starts)
+    least = rows.square(found)
     for _ in range(steps):
         if not math.isfinite(least) or stalled > 2:
             break
@@ -192,20 +197,14 @@ def _errors(formula: Product, constants: Sequence[Constant], free: Sequence[int]
     scale[idle] = 1.0
     covariance = np.linalg.pinv((slopes / scale).T @ (slopes / scale), rcond=1e-14)
     relative = np.where(idle, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale)
-    return [
-        max(float(error), _FLOOR) * abs(constants[place].value) for error, place in zip(relative, free, strict=True)
-    ]
+    sizes = [abs(constants[place].value) for place in free]
+    return [max(float(error), _FLOOR) * own for error, own in zip(relative, sizes, strict=True)]
 
 
 def free_constants(formula: Product) -> list[Constant]:
     """The coefficients that `with_constants` takes, without those of 1 or -1 that stand first in a sum."""
     found: list[Constant] = []
-
-    def note(each: Constant) -> Constant:
-        found.append(each)
-        return each
-
-    _rebuilt(formula, note, True)
+    _rebuilt(formula, lambda each: found.append(each) or each, True)
     return found
 
 

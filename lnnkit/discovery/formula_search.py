@@ -121,9 +121,9 @@ def _doubt(formula: Product, rows: int) -> str:
 def _unit(values: np.ndarray) -> float:
     """What numbers of a size whose squares and powers leave the range of floats are multiplied by; 1 for others."""
     greatest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-    return (
-        1.0 if not greatest or _LEAST < greatest < 1 / _LEAST else 10.0 ** -max(-308, math.floor(math.log10(greatest)))
-    )
+    if not greatest or _LEAST < greatest < 1 / _LEAST:
+        return 1.0
+    return 10.0 ** -max(-308, math.floor(math.log10(greatest)))
 
 
 def _in_units(found: ScoredFormula, units: np.ndarray, unit: float) -> ScoredFormula:
@@ -131,8 +131,7 @@ def _in_units(found: ScoredFormula, units: np.ndarray, unit: float) -> ScoredFor
     inputs = [scaled(variable(place), Constant(own)) for place, own in enumerate(units.tolist())]
     made = scaled(substituted(found.formula, inputs), Constant(1 / unit))
     short = [constant(float(f"{each.value:.14g}")).coefficient for each in free_constants(made)]
-    whole = with_constants(made, short)
-    return replace(found, formula=whole)
+    return replace(found, formula=with_constants(made, short))
 
 
 class _SearchRun:

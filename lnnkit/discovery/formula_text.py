@@ -51,9 +51,7 @@ class _Plain:
             text = self._power(base, abs(exponent), (around if not negative else _PRODUCT) if alone else _PRODUCT)
             (above if exponent > 0 else below).append(text)
         self._place_root(root, above, below)
-        text = " * ".join(above) or "1"
-        if below:
-            text += f" / {below[0]}" if len(below) == 1 else f" / ({' * '.join(below)})"
+        text = _quotient(above, below)
         if negative:
             text = f"-{text}"
         several = len(above) > 1 or below or negative
@@ -84,18 +82,13 @@ class _Plain:
             text = self._pi if abs(value.pi) == 1 else f"{self._pi}^{abs(value.pi)}"
             (above if value.pi > 0 else below).append(text)
         if value.root:
-            inner = " * ".join(above) or "1"
-            if below:
-                inner += f" / {below[0]}" if len(below) == 1 else f" / ({' * '.join(below)})"
-            return [self.ROOT.format(inner)], []
+            return [self.ROOT.format(_quotient(above, below))], []
         return above, below
 
     def _power(self, base: Base, exponent: float, around: int) -> str:
-        return (
-            self._base(base, around)
-            if exponent == 1
-            else self.POWER.format(self._base(base, _TIGHT), _digits(exponent))
-        )
+        if exponent == 1:
+            return self._base(base, around)
+        return self.POWER.format(self._base(base, _TIGHT), _digits(exponent))
 
     def _base(self, base: Base, around: int) -> str:
         match base:
@@ -124,10 +117,7 @@ class _Plain:
 
 class _Latex(_Plain):
     ROOT, ABSOLUTE, POWER, AROUND = r"\sqrt{{{}}}", r"\left|{}\right|", "{}^{{{}}}", r"\left({}\right)"
-    CHOICE = (
-        r"\begin{{cases}} {2} & \text{{if }} {0} > {1} \\ "
-        r"{3} & \text{{otherwise}} \end{{cases}}"
-    )
+    CHOICE = r"\begin{{cases}} {2} & \text{{if }} {0} > {1} \\ {3} & \text{{otherwise}} \end{{cases}}"
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__([_latex_name(name) for name in names], r"\pi")
@@ -162,6 +152,13 @@ class _Latex(_Plain):
 
     def _name(self, place: int, around: int) -> str:
         return rf"{{{self._names[place]}}}" if around == _TIGHT else self._names[place]
+
+
+def _quotient(above: Sequence[str], below: Sequence[str]) -> str:
+    text = " * ".join(above) or "1"
+    if not below:
+        return text
+    return f"{text} / {below[0]}" if len(below) == 1 else f"{text} / ({' * '.join(below)})"
 
 
 def _fraction(above: str, below: Sequence[str]) -> str:
@@ -210,11 +207,8 @@ def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
     """The rule ``target(X) = ...``; one for each case of a choice, under the case's condition."""
     terms = [f"{format_predicate(name)}(X)" for name in names]
     head = f"{format_predicate(target)}(X)"
-    found = ""
-    for conditions, case in case_texts(formula, terms):
-        premise = f"{conditions} -> " if conditions else ""
-        found += f"rule {premise}{head} = {case}\n"
-    return found
+    cases = case_texts(formula, terms)
+    return "".join([f"rule {premise and f'{premise} -> '}{head} = {case}\n" for premise, case in cases])
 
 
 def case_texts(formula: Product, names: Sequence[str]) -> list[tuple[str, str]]:
@@ -245,8 +239,6 @@ def _first_choice(formula: Product) -> Choice | None:
     for base, _ in formula.factors:
         if isinstance(base, Choice):
             return base
-        for each in operands(base):
-            found = _first_choice(each)
-            if found is not None:
-                return found
+        if found := next(filter(None, map(_first_choice, operands(base))), None):
+            return found
     return None

@@ -81,25 +81,14 @@ def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[
         singles[2].append(0.5)
         singles[3].append(1.5)
     for count in range(1, min(width, effort, 4) + 1):
-        for parts in _compositions(effort, count):
-            if any(part > 4 for part in parts):
-                continue
-            for places in itertools.combinations(range(width), count):
-                for sizes in itertools.product(*(singles[part] for part in parts)):
-                    for signs in itertools.product((1, -1) if negative else (1,), repeat=count):
-                        row = [0.0] * width
-                        for place, sized, sign in zip(places, sizes, signs, strict=True):
-                            row[place] = sized * sign
-                        yield tuple(row)
-
-
-def _compositions(effort: int, count: int) -> Iterator[tuple[int, ...]]:
-    if count == 1:
-        yield (effort,)
-        return
-    for first in range(1, effort - count + 2):
-        for rest in _compositions(effort - first, count - 1):
-            yield (first, *rest)
+        efforts = (each for each in itertools.product(singles, repeat=count) if sum(each) == effort)
+        for parts, places in itertools.product(efforts, [*itertools.combinations(range(width), count)]):
+            for sizes in itertools.product(*(singles[part] for part in parts)):
+                for signs in itertools.product((1, -1) if negative else (1,), repeat=count):
+                    row = [0.0] * width
+                    for place, sized, sign in zip(places, sizes, signs, strict=True):
+                        row[place] = sized * sign
+                    yield tuple(row)
 
 
 _MOST = 2400
@@ -115,10 +104,7 @@ def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
     columns = [plain.columns]
     factors = [constant(1.0), *own.formulas, *(power(each, -1.0) for each in own.formulas)]
     known = set(found)
-    for factor, inner in itertools.chain.from_iterable(
-        ((factor, inner) for inner in _inner(own)) for factor in factors
-    ):
-        made = product(factor, inner)
+    for made in (product(factor, inner) for factor in factors for inner in _inner(own)):
         if len(found) >= _MOST:
             break
         if made in known:
@@ -149,14 +135,16 @@ def _sums(formulas: tuple[Product, ...]) -> Iterator[Product]:
     one = constant(1.0)
     for left, right in itertools.combinations(formulas, 2):
         for exponent in (1.0, 2.0):
-            first, second = power(left, exponent), power(right, exponent)
-            yield total(first, second)
-            yield total(first, scaled(second, MINUS_ONE))
-        yield total(one, product(left, right))
-        yield total(one, scaled(product(left, right), MINUS_ONE))
+            yield from _both(power(left, exponent), power(right, exponent))
+        yield from _both(one, product(left, right))
         yield from (total(left, power(right, 2.0)), total(right, power(left, 2.0)))
     for each in formulas:
         for exponent in (1.0, 2.0):
-            yield total(one, power(each, exponent))
-            yield total(one, scaled(power(each, exponent), MINUS_ONE))
+            yield from _both(one, power(each, exponent))
         yield absolute(each)
+
+
+def _both(one: Product, other: Product) -> Iterator[Product]:
+    """The sum and the difference."""
+    yield total(one, other)
+    yield total(one, scaled(other, MINUS_ONE))

@@ -59,12 +59,9 @@ def best_condition(
         for terms in {min(_TERMS, max(2, len(train) // share)) for share in (4, 10)}
     ]
     whole = min(each.left_by(np.ones(len(target), dtype=bool)) for each in found)
-    best: tuple[float, SplitCondition] | None = None
-    for each in found:
-        met = _best_of(each, table, chosen, order, whole, sharp=sharp)
-        if met is not None and (best is None or met[0] < best[0]):
-            best = met
-    return best[1] if best is not None else None
+    tried = (_best_of(each, table, chosen, order, whole, sharp=sharp) for each in found)
+    _, best = min((each for each in tried if each is not None), key=lambda each: each[0], default=(0.0, None))
+    return best
 
 
 @dataclass(frozen=True)
@@ -134,9 +131,8 @@ def settled_threshold(
         return condition
     order = np.argsort(own, kind="stable")
     # The cut with the fewest rows on the wrong side
-    wrong = np.concatenate([[0], np.cumsum(is_above[order])]) + np.concatenate(
-        [np.cumsum(is_below[order][::-1])[::-1], [0]]
-    )
+    passed, ahead = np.cumsum(is_above[order]), np.cumsum(is_below[order][::-1])[::-1]
+    wrong = np.concatenate([[0], passed]) + np.concatenate([ahead, [0]])
     best = np.flatnonzero(wrong == wrong.min())
     start, stop = own[order[max(best[0] - 1, 0)]], own[order[min(best[-1], len(own) - 1)]]
     if not start < stop:

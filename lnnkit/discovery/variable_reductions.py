@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,8 +39,7 @@ class Reductions:
     def __init__(self, inputs: Inputs, target: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
         self._target, self._train, self._test = target, train, test
         self._variance = float(np.var(target[test])) or 1.0
-        start = Reduced(inputs, constant(1.0), np.ones(len(target)), 0.0)
-        self.start = replace(start, error=self._error(start))
+        self.start = self._reduced(inputs, constant(1.0), np.ones(len(target)))
 
     def levels(self) -> Iterator[list[Reduced]]:
         """The unreduced target, then beams with ever fewer inputs, until no more can be removed."""
@@ -79,8 +78,7 @@ class Reductions:
                     continue
                 rest = [other for other in range(len(state.inputs)) if other != place]
                 inputs = Inputs(tuple(state.inputs.formulas[other] for other in rest), state.inputs.values[:, rest])
-                made = Reduced(inputs, product(state.factor, factor), scale, 0.0)
-                made = replace(made, error=self._error(made))
+                made = self._reduced(inputs, product(state.factor, factor), scale)
                 if best is None or made.error < best.error:
                     best = made
         return best if best is not None and best.error <= 1.05 * state.error + 1e-18 else None
@@ -97,15 +95,15 @@ class Reductions:
             for formula, values in zip(made, combined, strict=True):
                 if not np.isfinite(values).all() or np.ptp(values) == 0:
                     continue
-                inputs = Inputs(
-                    (*(state.inputs.formulas[place] for place in rest), formula),
-                    np.concatenate([state.inputs.values[:, rest], values[:, None]], 1),
-                )
-                reduced = Reduced(inputs, state.factor, state.scale, 0.0)
-                yield replace(reduced, error=self._error(reduced))
+                formulas = (*(state.inputs.formulas[place] for place in rest), formula)
+                columns = np.concatenate([state.inputs.values[:, rest], values[:, None]], 1)
+                yield self._reduced(Inputs(formulas, columns), state.factor, state.scale)
 
-    def _error(self, state: Reduced) -> float:
-        basis = polynomial(state.inputs.values, min(_TERMS, len(self._train) // 4)) * state.scale[:, None]
+    def _reduced(self, inputs: Inputs, factor: Product, scale: np.ndarray) -> Reduced:
+        return Reduced(inputs, factor, scale, self._error(inputs.values, scale))
+
+    def _error(self, values: np.ndarray, scale: np.ndarray) -> float:
+        basis = polynomial(values, min(_TERMS, len(self._train) // 4)) * scale[:, None]
         norm = np.linalg.norm(basis[self._train], axis=0)
         if not np.isfinite(norm).all():
             return np.inf
