@@ -15,8 +15,7 @@ from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
 from benchmarks.arithmetic.schedules import NAU_PENALTY, NMU_PENALTY, Ramp, Stairs
 from lnnkit.numeric.units import inalu, nau, nmu
-from lnnkit.numeric.units.nac import NAC
-from lnnkit.numeric.units.nalu import NALU
+from lnnkit.numeric.units.gated_units import NAC, NALU
 from lnnkit.numeric.units.npu import NPU, RealNPU
 from lnnkit.numeric.units.unit import Unit
 

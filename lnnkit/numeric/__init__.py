@@ -3,7 +3,7 @@ graph. Start at `term`, whose `steps` compute with the `pieces` of intervals.
 
 `Term` is arithmetic over the numbers of an instance, `Comparison` a relation between two terms; both propagate upward
 by interval arithmetic and downward by contraction, row by row, in float64. ``lnnkit.numeric.NAU(in_features,
-out_features)`` and the other units are torch modules, one file each, imported on first use.
+out_features)`` and the other units are torch modules, imported on first use.
 """
 
 from __future__ import annotations
@@ -19,11 +19,8 @@ from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, S
 from lnnkit.numeric.term import Term, apply, constant, number, undetermined
 
 if TYPE_CHECKING:
-    from lnnkit.numeric.units.inalu import INALU
-    from lnnkit.numeric.units.nac import NAC
-    from lnnkit.numeric.units.nalu import NALU
-    from lnnkit.numeric.units.nau import NAU
-    from lnnkit.numeric.units.nmu import NMU
+    from lnnkit.numeric.units.clipped_units import NAU, NMU
+    from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
     from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
     from lnnkit.numeric.units.nsr import NSR
     from lnnkit.numeric.units.readout import Readout
@@ -37,9 +34,9 @@ __all__ = (
     "point", "relation", "rises", "same", "undetermined", "unknown",
 )  # fmt: skip
 _HOMES = {
-    "INALU": "inalu", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu", "NPU": "npu", "NaiveNPU": "npu",
-    "RealNPU": "npu", "NSR": "nsr", "Readout": "readout", "Recurrent": "recurrence", "Hardening": "unit",
-    "Unit": "unit",
+    "INALU": "gated_units", "NAC": "gated_units", "NALU": "gated_units", "NAU": "clipped_units",
+    "NMU": "clipped_units", "NPU": "npu", "NaiveNPU": "npu", "RealNPU": "npu", "NSR": "nsr", "Readout": "readout",
+    "Recurrent": "recurrence", "Hardening": "unit", "Unit": "unit",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, all_set, quietly, replaced, set_at, take, where_set
+from lnnkit.arrays import Array, quietly, replaced, set_at, take, where_set
 from lnnkit.numeric import crisp, soft
 from lnnkit.numeric.arithmetic import difference_of, subtract, sum_of
 from lnnkit.numeric.interval import Contraction, Interval, point
@@ -79,12 +79,7 @@ class Comparison:
         if self.relation is None:
             return Contraction(tuple(inputs), bounds.lower != bounds.lower)
         said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
-        if all_set(said):
-            return self._contract(inputs, bounds)
-        rows = where_set(said)
-        if not len(rows):
-            return Contraction(tuple(inputs), said)
-        return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
+        return self._contract_where(said, inputs, bounds)
 
     @quietly
     def narrow(self, inputs: Sequence[Interval], truth: Interval, bounds: Interval) -> Contraction:
@@ -97,13 +92,8 @@ class Comparison:
         asked = raised | lowered
         if self.partial:
             asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
-        rows = where_set(asked)
-        if not len(rows):
-            return Contraction(tuple(inputs), asked)
         told = Interval(arrays.where(raised, lower, 0.0), arrays.where(lowered, upper, 1.0))
-        if len(rows) == len(asked):
-            return self._contract(inputs, told)
-        return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((told,), rows)[0]))
+        return self._contract_where(asked, inputs, told)
 
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> ComparisonResult:
         """Both steps: the truth upward, then the inputs downward from the intersection of ``bounds`` and that truth."""
@@ -116,6 +106,15 @@ class Comparison:
         )
         found = self.narrow(inputs, truth, met)
         return ComparisonResult(truth, found.inputs, found.empty, crossed)
+
+    def _contract_where(self, asked: Array, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
+        """The contraction of the rows that are ``asked``; the other rows do not change."""
+        rows = where_set(asked)
+        if not len(rows):
+            return Contraction(tuple(inputs), asked)
+        if len(rows) == len(asked):
+            return self._contract(inputs, bounds)
+        return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
 
     def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         assert self.relation is not None

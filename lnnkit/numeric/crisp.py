@@ -108,21 +108,11 @@ def holds(truths: RelationTruths, left: Array, right: Array) -> Array:
     over, equal = _beside(left, right.item()) if right.shape == (1,) else _compared(left, right)
     if equal is None:
         equal = arrays.zeros_like(over)
-    match bool(truths.below), bool(truths.equal), bool(truths.above):
-        case False, False, True:
-            return over & ~equal
-        case False, True, True:
-            return over | equal
-        case True, False, False:
-            return ~(over | equal)
-        case True, True, False:
-            return ~over | equal
-        case False, True, False:
-            return equal
-        case True, False, True:
-            return ~equal
-        case below, _, _:
-            return arrays.full_like(over, below)
+    if truths.below == truths.above:
+        apart = arrays.full_like(over, bool(truths.below))
+    else:
+        apart = over if truths.above else ~over
+    return apart | equal if truths.equal else apart & ~equal
 
 
 def _beside(left: Array, level: float) -> tuple[Array, Array | None]:

@@ -262,27 +262,18 @@ def _exact(operation: str, own: Pieces, parts: Sequence[Pieces]) -> Array:
     """A mask of where a quotient, root or power of exact operands is exact too."""
     match operation:
         case "divide" if parts[1].point:
-            return reduce(
-                and_,
-                [
-                    (q * y == x) & (_rounded_off(q, y, q * y) == 0)
-                    for q, x, y in (
-                        (own.lower, parts[0].lower, parts[1].lower),
-                        (own.upper, parts[0].upper, parts[1].upper),
-                    )
-                ],
-            )
+            return _is_product(own, parts[1], parts[0])
         case "sqrt":
-            return reduce(
-                and_,
-                [
-                    (end * end == x) & (_rounded_off(end, end, end * end) == 0)
-                    for end, x in zip(own[:2], parts[0][:2], strict=True)
-                ],
-            )
+            return _is_product(own, own, parts[0])
         case "power":
             return whole_numbers(own) & whole_numbers(parts[0]) & whole_numbers(parts[1])
     return _never(own)
+
+
+def _is_product(one: Pieces, other: Pieces, product: Pieces) -> Array:
+    """A mask of where both ends are the products of ends, without rounding."""
+    ends = zip(one[:2], other[:2], product[:2], strict=True)
+    return reduce(and_, [(x * y == found) & (_rounded_off(x, y, x * y) == 0) for x, y, found in ends])
 
 
 def _never(union: Pieces) -> Array:

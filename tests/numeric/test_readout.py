@@ -8,11 +8,8 @@ import operator
 import pytest
 import torch
 
-from lnnkit.numeric.units.inalu import INALU
-from lnnkit.numeric.units.nac import NAC
-from lnnkit.numeric.units.nalu import NALU
-from lnnkit.numeric.units.nau import NAU
-from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS
 from lnnkit.numeric.units.readout import readout

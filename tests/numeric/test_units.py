@@ -10,11 +10,8 @@ import pytest
 import torch
 
 import lnnkit.numeric
-from lnnkit.numeric.units.inalu import INALU
-from lnnkit.numeric.units.nac import NAC, spread
-from lnnkit.numeric.units.nalu import NALU
-from lnnkit.numeric.units.nau import NAU
-from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.gated_units import INALU, NAC, NALU, spread
 from lnnkit.numeric.units.npu import EPSILON, NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR
 from lnnkit.numeric.units.unit import Unit

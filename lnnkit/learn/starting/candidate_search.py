@@ -13,11 +13,8 @@ from torch import Tensor
 
 from lnnkit.learn.arithmetic.learned_terms import LearnedUnit
 from lnnkit.numeric import same
-from lnnkit.numeric.units.inalu import INALU
-from lnnkit.numeric.units.nac import NAC
-from lnnkit.numeric.units.nalu import NALU
-from lnnkit.numeric.units.nau import NAU
-from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 from lnnkit.numeric.units.npu import NPU
 
 GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {

@@ -29,7 +29,7 @@ from lnnkit.learn.starting.candidate_search import (
 )
 from lnnkit.learn.starting.comparison_examples import Examples, examples, in_tensors, nearest, with_labels
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
-from lnnkit.numeric.units.nac import SATURATED
+from lnnkit.numeric.units.gated_units import SATURATED
 from lnnkit.numeric.units.nsr import READOUTS, RELATIONS, RelationName
 from lnnkit.store.stated_facts import given_facts
 

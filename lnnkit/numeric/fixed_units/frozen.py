@@ -85,7 +85,7 @@ def power_product(
 
 
 def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequence[Term]) -> Term:
-    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.units.nalu`."""
+    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.units.gated_units`."""
     present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(0.5)  # A half-open gate mixes an empty sum and an empty product.
@@ -97,7 +97,7 @@ def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequenc
 def signed_gated_sum(
     adding: Sequence[float], multiplying: Sequence[float], gate: float, operands: Sequence[Term]
 ) -> Term:
-    """A frozen iNALU (Schlör et al. 2020, arXiv 2003.07629), as in `lnnkit.numeric.units.inalu`."""
+    """A frozen iNALU (Schlör et al. 2020, arXiv 2003.07629), as in `lnnkit.numeric.units.gated_units`."""
     if gate == 1:
         return linear(adding, operands)
     used = adding if gate else (0.0,) * len(operands)

@@ -23,9 +23,9 @@ from lnnkit.numeric.pieces import Pieces, bounded
 from lnnkit.numeric.step import FixedUnit, boxes, told
 
 NALU_EPSILON = 1e-7
-"""Added to sizes before their logarithm, as in `lnnkit.numeric.units.nalu`."""
+"""Added to sizes before their logarithm, as in `lnnkit.numeric.units.gated_units`."""
 INALU_EPSILON = 1e-7
-"""The least size whose logarithm is taken, as in `lnnkit.numeric.units.inalu`."""
+"""The least size whose logarithm is taken, as in `lnnkit.numeric.units.gated_units`."""
 CEILING = 20.0
 """Upper bound of the exponent of an iNALU's product."""
 

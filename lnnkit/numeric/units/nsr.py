@@ -9,7 +9,7 @@ from typing import Literal, Self, get_args
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.units.nac import SATURATED
+from lnnkit.numeric.units.gated_units import SATURATED
 from lnnkit.numeric.units.unit import Unit
 
 RelationName = Literal[">", "<", ">=", "<=", "=", "!="]

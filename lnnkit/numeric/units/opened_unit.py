@@ -16,8 +16,7 @@ from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, bounded, closed, hull
 from lnnkit.numeric.step import boxes, told
 from lnnkit.numeric.term import Term, number
-from lnnkit.numeric.units.inalu import inalu
-from lnnkit.numeric.units.nalu import nalu
+from lnnkit.numeric.units.gated_units import inalu, nalu
 from lnnkit.numeric.units.npu import npu
 
 UnitName = Literal["nalu", "inalu", "npu", "realnpu"]

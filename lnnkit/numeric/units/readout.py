@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from lnnkit.arrays import any_set
-from lnnkit.numeric.units.inalu import INALU
-from lnnkit.numeric.units.nac import NAC
-from lnnkit.numeric.units.nalu import NALU
-from lnnkit.numeric.units.nau import NAU
-from lnnkit.numeric.units.nmu import NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 from lnnkit.numeric.units.npu import NPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS, crisp, relation_of
 from lnnkit.numeric.units.unit import Unit

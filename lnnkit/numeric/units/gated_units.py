@@ -1,0 +1,229 @@
+"""The units whose weights are ``tanh(sign) sigmoid(mask)``: the neural accumulator NAC and the neural arithmetic logic
+unit NALU (Trask et al. 2018, arXiv 1808.00508), and the improved NALU with separate weights (Schlör, Ring and Hotho
+2020, arXiv 2003.07629)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON, NALU_EPSILON
+from lnnkit.numeric.units.unit import Unit, Weights, matrix, product
+
+SATURATED = 800.0
+"""From here on ``tanh`` and the sigmoid are exactly 1 in float64, and the sigmoid of the negative is exactly 0."""
+
+
+def nac(x: Tensor, weight: Tensor) -> Tensor:
+    """``y_o = sum_i W_oi x_i`` for ``[..., in]`` and ``[..., out, in]``, giving ``[..., out]``; ``weight`` is a
+    `gated_weight`."""
+    return x @ weight.mT
+
+
+def gated_weight(sign: Tensor, mask: Tensor) -> Tensor:
+    """``W = tanh(sign) sigmoid(mask)``, which has a bias towards -1, 0 and 1."""
+    return torch.tanh(sign) * torch.sigmoid(mask)
+
+
+def assign_weight(sign: Tensor, mask: Tensor, weight: Tensor) -> None:
+    """Set both parameters, in place, such that their `gated_weight` is ``weight``: exactly at -1, 0 and 1, otherwise up
+    to rounding.
+
+    For other values each factor is the square root of the size, so that neither is saturated.
+    """
+    root = weight.abs().sqrt()
+    inner = root.clamp(max=1 - 1e-16)
+    sign.copy_(torch.where(root < 1, torch.atanh(inner), SATURATED).copysign(weight))
+    mask.copy_(torch.where(root > 0, torch.where(root < 1, torch.logit(inner), SATURATED), 0.0))
+
+
+def spread(in_features: int, out_features: int) -> float:
+    """The ``r`` for which parameters from ``U(-r, r)`` give W the variance ``2 / (in + out)`` (Madsen and Johansen
+    2020, appendix), as far as possible: the variance of W never reaches ``1/2``, so small layers are treated as if they
+    had five features."""
+    wanted = 2.0 / max(in_features + out_features, 5)
+    low, high = 1e-6, 1e3
+    for _ in range(100):
+        middle = (low + high) / 2
+        variance = (1 - math.tanh(middle) / middle) * (middle - math.tanh(middle / 2)) / (2 * middle)
+        low, high = (middle, high) if variance < wanted else (low, middle)
+    return low
+
+
+class GatedWeight(Unit):
+    """A unit with ``W = tanh(sign) sigmoid(mask)``; ``sign`` and ``mask`` are drawn from ``U(-r, r)``, see `spread`."""
+
+    sign: nn.Parameter
+    mask: nn.Parameter
+    grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
+    ranges: ClassVar = {"weight": (-1.0, 1.0)}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return dict.fromkeys(("sign", "mask"), (self.out_features, self.in_features))
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        reach = spread(self.in_features, self.out_features)
+        self.sign.uniform_(-reach, reach, generator=generator)
+        self.mask.uniform_(-reach, reach, generator=generator)
+
+    @property
+    def weight(self) -> Tensor:
+        return gated_weight(self.sign, self.mask)
+
+    def attributes(self) -> dict[str, Tensor]:
+        return {"weight": self.weight.detach()}
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        assign_weight(self.sign, self.mask, attributes["weight"])
+
+
+class NAC(GatedWeight):
+    """``y = W x`` with the W of a `GatedWeight`. The paper has no clipping and no penalty.
+
+    Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1].
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nac(self._checked(x), self.weight)
+
+    @classmethod
+    def given(cls, weight: Weights) -> Self:
+        """The unit with these W. Raises ValueError where they leave [-1, 1]."""
+        return cls._of({"weight": matrix(weight)})
+
+
+def nalu(x: Tensor, weight: Tensor, gate: Tensor) -> Tensor:
+    """``g a + (1 - g) m`` with ``a = W x``, ``m = exp(W log(|x| + 1e-7))``, ``g = sigmoid(G x)``:
+    ``[..., in]``, twice ``[..., out, in] -> [..., out]``."""
+    opened = torch.sigmoid(x @ gate.mT)
+    return opened * nac(x, weight) + (1 - opened) * torch.exp((x.abs() + NALU_EPSILON).log() @ weight.mT)
+
+
+class NALU(GatedWeight):
+    """``y = g (W x) + (1 - g) exp(W log(|x| + 1e-7))``, ``W = tanh(sign) sigmoid(mask)`` shared by both halves, and the
+    gate ``g = sigmoid(G x)`` chosen by the input, without a bias.
+
+    ``sign`` and ``mask`` as in `NAC`, G Xavier-uniform. The paper has no clipping and no penalty. As published,
+    products lose the signs of their factors and the gate rarely converges to the right half: prefer `NAU`, `NMU`
+    and `NPU`. Grid of W: {-1, 0, 1}; G has none and stays as it is. Attributes: ``weight``, the W of each operand,
+    in [-1, 1]; ``gate``, the G of each operand.
+    """
+
+    gate: nn.Parameter
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {**super().shapes(), "gate": (self.out_features, self.in_features)}
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        super().reset_parameters(generator)
+        xavier = math.sqrt(6.0 / (self.in_features + self.out_features))
+        self.gate.uniform_(-xavier, xavier, generator=generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nalu(self._checked(x), self.weight, self.gate)
+
+    def attributes(self) -> dict[str, Tensor]:
+        return {**super().attributes(), "gate": self.gate.detach().clone()}
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        super().assign(attributes)
+        self.gate.copy_(attributes["gate"])
+
+    @classmethod
+    def given(cls, weight: Weights, gate: Weights) -> Self:
+        """The unit with these W and G. Raises ValueError where W leaves [-1, 1]."""
+        return cls._of({"weight": matrix(weight), "gate": matrix(gate)})
+
+
+FAR = 20.0
+"""The magnitude of raw parameters beyond which the penalty is 0."""
+
+
+def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
+    """``g a + (1 - g) m s`` with ``a = W_a x``, ``m = exp(min(W_m log max(|x|, 1e-7), 20))`` and the sign
+    ``s_o = clip(prod_i (sign(x_i) |W_m,oi| + 1 - |W_m,oi|), -1, 1)``.
+
+    ``[..., in]``, twice ``[..., out, in]`` and ``g`` in [0, 1] as ``[..., out] -> [..., out]``.
+    """
+    single = x.dim() == 1
+    rows = x[None] if single else x
+    size = torch.exp((rows.abs().clamp(min=INALU_EPSILON).log() @ multiply.mT).clamp(max=CEILING))
+    share = multiply.abs()[..., None, :, :]
+    sign = product(rows.sign()[..., None, :] * share + 1 - share).clamp(-1.0, 1.0)
+    opened = gate[..., None, :]
+    found = opened * nac(rows, add) + (1 - opened) * size * sign
+    return found[..., 0, :] if single else found
+
+
+class INALU(Unit):
+    """``y = g (W_a x) + (1 - g) m s``: the sum, and the product with its sign, of weights of their own; the gate
+    ``g = sigmoid(G)`` does not see the input. See `inalu`.
+
+    ``W = tanh(sign) sigmoid(mask)`` for both. Initially ``sign ~ N(1, 0.1)``, ``mask ~ N(-1, 0.1)``, ``G ~ N(0,
+    0.1)`` (the best of the paper's grid). Nothing is clipped after steps. The penalty, ``mean max(min(-p, p) + 20,
+    0) / 20`` summed over the five raw parameters, drives them away from 0. Grid: W in {-1, 0, 1}, g in {0, 1}.
+    Attributes: ``add`` and ``multiply``, the W of each operand, in [-1, 1]; ``gate``, the one number g in [0, 1]: 1
+    adds, 0 multiplies.
+    """
+
+    add_sign: nn.Parameter
+    add_mask: nn.Parameter
+    multiply_sign: nn.Parameter
+    multiply_mask: nn.Parameter
+    gate: nn.Parameter
+    grids: ClassVar = {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
+    ranges: ClassVar = {"add": (-1.0, 1.0), "multiply": (-1.0, 1.0), "gate": (0.0, 1.0)}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        weights = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
+        return {**dict.fromkeys(weights, (self.out_features, self.in_features)), "gate": (self.out_features,)}
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        for sign, mask in ((self.add_sign, self.add_mask), (self.multiply_sign, self.multiply_mask)):
+            sign.normal_(1.0, 0.1, generator=generator)
+            mask.normal_(-1.0, 0.1, generator=generator)
+        self.gate.normal_(0.0, 0.1, generator=generator)
+
+    @property
+    def add(self) -> Tensor:
+        return gated_weight(self.add_sign, self.add_mask)
+
+    @property
+    def multiply(self) -> Tensor:
+        return gated_weight(self.multiply_sign, self.multiply_mask)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return inalu(self._checked(x), self.add, self.multiply, torch.sigmoid(self.gate))
+
+    def regulariser(self) -> Tensor:
+        near = [(torch.minimum(-values, values) + FAR).clamp(min=0.0) for values in self.parameters()]
+        return torch.stack([self._per_seed(each) for each in near]).sum(0) / FAR
+
+    def attributes(self) -> dict[str, Tensor]:
+        return {
+            "add": self.add.detach(),
+            "multiply": self.multiply.detach(),
+            "gate": torch.sigmoid(self.gate).detach(),
+        }
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        assign_weight(self.add_sign, self.add_mask, attributes["add"])
+        assign_weight(self.multiply_sign, self.multiply_mask, attributes["multiply"])
+        self.gate.copy_(torch.logit(attributes["gate"]).clamp(-SATURATED, SATURATED))
+
+    @classmethod
+    def given(cls, add: Weights, multiply: Weights, gate: Tensor | float | list[float]) -> Self:
+        """The unit with these W and g. Raises ValueError where W leaves [-1, 1] or g leaves [0, 1]."""
+        adding = matrix(add)
+        opened = torch.as_tensor(gate, dtype=adding.dtype)
+        return cls._of({"add": adding, "multiply": matrix(multiply), "gate": opened})
