@@ -65,11 +65,11 @@ class InferenceClient:
             with contextlib.suppress(ProcessLookupError):
                 self._child.kill()
 
-    async def ended(self) -> None:
-        """End the process, and wait until it is gone."""
+    async def ended(self, *_: object) -> None:
+        """End the process, and wait until it is gone: a loop that closes before complains on standard error."""
         self.end()
         if self._child is not None:
-            await self._child.communicate()
+            await self._child.wait()
 
     async def _start(self) -> asyncio.subprocess.Process:
         pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL

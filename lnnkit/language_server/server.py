@@ -282,7 +282,7 @@ def make_server() -> LnnServer:
         types.TEXT_DOCUMENT_PREPARE_RENAME: partial(server.renamable),
         types.TEXT_DOCUMENT_FORMATTING: partial(server.formatted),
         types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: partial(server.symbols),
-        types.SHUTDOWN: lambda *_: server.inference.end(),
+        types.SHUTDOWN: partial(server.inference.ended),
     }
     for feature, answer in plain.items():
         add(feature)(answer)
