@@ -12,11 +12,11 @@ from lnnkit.cli.command_parser import Commands, depth
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import Paint, paint_for
-from lnnkit.explain.proof.proof_text import ProofLine
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
+    from lnnkit.explain.proof.proof_text import ProofLine
     from lnnkit.kb import KnowledgeBase
 
 STATES = ("true", "false")

@@ -67,18 +67,13 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
     checked, more = check(program, base_of(source), streamed=rows)
     found = [*found, *more]
     if rows is not None and checked is not None and not _count(found, "error"):
-        found += _links(program, base_of(source), rows)
+        from lnnkit.kb import KnowledgeBase
+
+        try:
+            found += KnowledgeBase(program, base_of(source), streamed=rows).row_links(rows)
+        except Error as problem:
+            found += problem.diagnostics
     return ordered(found, [source.path])
-
-
-def _links(program: ast.Program, base: Path, rows: str) -> list[Diagnostic]:
-    """What links two rows of a sort, in the statements that the queries need."""
-    from lnnkit.kb.knowledge_base import KnowledgeBase
-
-    try:
-        return KnowledgeBase(program, base, streamed=rows).row_links(rows)
-    except Error as problem:
-        return list(problem.diagnostics)
 
 
 def _count(found: Sequence[Diagnostic], severity: str) -> int:

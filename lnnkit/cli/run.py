@@ -17,6 +17,7 @@ from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.cli.streams import UsageError, paint_for
 from lnnkit.computing import use_threads
+from lnnkit.kb.session import ROUND_LIMIT
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable, write_text
 from lnnkit.plan import Plan
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lnnkit.cli.answer_report import Shown
-    from lnnkit.kb import KnowledgeBase
     from lnnkit.outcome import Outcome
 
 ON_TERMINAL = 100  # answers of a query
@@ -64,7 +64,7 @@ def add_run(commands: Commands) -> None:
     said = "show the answers of these states alone, as in --only true,likely_true"
     parser.add_argument("--only", type=states, default=(), metavar="STATES", help=said)
     parser.groundings()
-    parser.value("--max-rounds", count, "N", "stop after N rounds (default: 100,000)")
+    parser.value("--max-rounds", count, "N", f"stop after N rounds (default: {ROUND_LIMIT:,})", ROUND_LIMIT)
     parser.threads()
     said = "precision of bounds: double (default), or single: to 1e-5, in half the memory"
     parser.choice("--precision", ("single", "double"), said, "double")
@@ -90,8 +90,16 @@ def _run(arguments: argparse.Namespace) -> int:
     output = None if arguments.output is None else targets(Path(arguments.output), kb.queries, kb.files)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
-    outcome, interrupted = _infer(kb, arguments)
-    code = streams.INTERRUPTED if interrupted else 0
+    infer = kb.plan if arguments.plan else kb.infer
+    with interruptible("grounding", shown=shown) as (_, watch):  # the first Ctrl-C stops it after the current round
+        outcome = infer(
+            max_groundings=arguments.max_groundings,
+            max_rounds=arguments.max_rounds,
+            precision=arguments.precision,
+            device=arguments.device,
+            watch=watch,
+        )
+    code = streams.INTERRUPTED if watch.asked else 0
     if isinstance(outcome, Plan):
         if arguments.format == "json":
             streams.write_json(outcome.as_dict())
@@ -111,21 +119,6 @@ def _run(arguments: argparse.Namespace) -> int:
     shown_answers = [chosen(each, limit, filters=read, **order) for each in answers]
     _print(shown_answers, outcome, arguments.format, output)
     return code
-
-
-def _infer(kb: KnowledgeBase, arguments: argparse.Namespace) -> tuple[Outcome | Plan, bool]:
-    """The outcome (or the plan, if that is wanted), and whether Ctrl-C was pressed: the first one stops inference after
-    the current round."""
-    limits = {} if arguments.max_rounds is None else {"max_rounds": arguments.max_rounds}
-    with interruptible("grounding", shown=not arguments.quiet) as (_, watch):
-        outcome = (kb.plan if arguments.plan else kb.infer)(
-            max_groundings=arguments.max_groundings,
-            precision=arguments.precision,
-            device=arguments.device,
-            watch=watch,
-            **limits,
-        )
-    return outcome, watch.asked
 
 
 def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence[Path] | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from lnnkit.check.findings import nearest
@@ -26,7 +25,9 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         if formulas:
             return syntax_graph(session.graph(), titled, atom, most)
         return predicate_graph(theory.settled(), titled, atom, most)
-    _require_near_none(atom, predicates)
+    if is_name(atom) and atom not in predicates and (near := nearest(atom, predicates)):
+        hint = f"did you mean `{near}`?"
+        raise ProgramError([Diagnostic("unknown-predicate", f"no predicate is named `{atom}`", hint)])
     if formulas:
         message = f"`formulas` needs a predicate's name, and `{atom}` is not one"
         raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
@@ -40,10 +41,3 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}
     found = neighbourhood(explanation.proof, explainer.bounds, numbers, depth, most, alpha)
     return replace(found, warnings=tuple(findings))
-
-
-def _require_near_none(name: str, predicates: Collection[str]) -> None:
-    """Raises `ProgramError` for a name that is not a predicate's but resembles one."""
-    if is_name(name) and name not in predicates and (near := nearest(name, predicates)):
-        hint = f"did you mean `{near}`?"
-        raise ProgramError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])

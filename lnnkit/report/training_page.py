@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.markup.optional_libraries import installed, require
 from lnnkit.markup.templating import document, rendered
+from lnnkit.report.charts import NAMED, calibration, curves, histogram
 from lnnkit.scores import Epoch, Evidence, Fitted, LearnedNumber
 
 if TYPE_CHECKING:
@@ -17,15 +18,9 @@ if TYPE_CHECKING:
 
 _CHARTS = 12  # greatest number of rules, thresholds or predicates with charts
 _METRICS = {
-    "accuracy": "accuracy",
-    "auroc": "AUROC",
-    "aupr": "AUPR",
-    "log_loss": "log loss",
-    "brier": "Brier",
-    "calibration": "calibration",
-    "coverage": "decided",
-    "contradictions": "contradictions",
-}
+    "accuracy": "accuracy", "auroc": "AUROC", "aupr": "AUPR", "log_loss": "log loss", "brier": "Brier",
+    "calibration": "calibration", "coverage": "decided", "contradictions": "contradictions",
+}  # fmt: skip
 _NUMBER_METRICS = {"rmse": "RMSE", "mae": "MAE", "r2": "R²", "coverage": "decided"}
 _ENDS = {
     "epochs": "all that were allowed",
@@ -114,17 +109,12 @@ def _charts(fit: Fitted) -> Iterator[Section]:
     kept = None if fit.evidence is None else fit.evidence.kept
     sections = [_losses(fit, kept)] if fit.history else []
     if fit.evidence is not None:
-        sections += [
-            _parameters(fit.history, fit.evidence),
-            _thresholds(fit, fit.evidence),
-            _calibrations(fit.evidence),
-        ]
+        sections += [_parameters(fit.history, fit.evidence), _thresholds(fit, fit.evidence)]
+        sections.append(_calibrations(fit.evidence))
     yield from (section for section in sections if section[2])
 
 
 def _losses(fit: Fitted, kept: int | None) -> Section:
-    from lnnkit.report.charts import curves
-
     history = fit.history
     losses = [("training labels, all terms", [entry.loss for entry in history])]
     which, said = "training", "No labels were held back to validate."
@@ -146,8 +136,6 @@ def _losses(fit: Fitted, kept: int | None) -> Section:
 
 def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     """Weights, biases and truths, one chart for each rule; thresholds have charts of their own."""
-    from lnnkit.report.charts import NAMED, curves
-
     pictured = {each.name for each in evidence.thresholds}
     rules: dict[str, list[LearnedNumber]] = {}
     for each in evidence.parameters:
@@ -166,8 +154,6 @@ def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
 
 
 def _thresholds(fit: Fitted, evidence: Evidence) -> Section:
-    from lnnkit.report.charts import histogram
-
     shown = sorted(evidence.thresholds, key=lambda each: -_moved(fit.history, each.name))[:_CHARTS]
     figures: list[Figure] = []
     for each in shown:
@@ -179,8 +165,6 @@ def _thresholds(fit: Fitted, evidence: Evidence) -> Section:
 
 
 def _calibrations(evidence: Evidence) -> Section:
-    from lnnkit.report.charts import calibration
-
     figures: list[Figure] = []
     for own in sorted(evidence.predictions, key=lambda each: -len(each.wanted))[:_CHARTS]:
         held = int(own.held.sum())

@@ -32,7 +32,10 @@ class LineRunner:
         try:
             with _ctrl_c(self._interruptible):
                 reply = self._perform(typed)
-                self._print(reply)
+                self.failed |= reply.failed
+                streams.findings(reply.findings)
+                streams.write([reply.text])
+                streams.flush()
         except KeyboardInterrupt:
             self.state = renewed(self.state)  # interrupted results are not kept
             streams.note("interrupted")
@@ -47,12 +50,6 @@ class LineRunner:
             streams.defect(problem)
             return True
         return not reply.ended
-
-    def _print(self, reply: Reply) -> None:
-        self.failed |= reply.failed
-        streams.findings(reply.findings)
-        streams.write([reply.text])
-        streams.flush()
 
     def _perform(self, typed: Typed) -> Reply:
         with ProgressLine("inferring", shown=typed.kind in INFERRING) as line, self.state.kb.watched(line):

@@ -62,6 +62,8 @@ def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bo
     try:
         if typed.kind in ("ask", "state"):
             return _language(state, typed, paint, headed)
+        if typed.kind in _NEEDED and not typed.argument:
+            raise Error([_NEEDED[typed.kind]])
         return _COMMANDS[typed.kind](state, typed)
     except Error as problem:
         findings = typed.placed(problem.diagnostics)
@@ -136,8 +138,6 @@ def _why(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
 
 
 def _whynot(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
-    if not typed.argument:
-        raise _wrong("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`")
     negated = typed.argument.startswith(("~", "¬"))
     atom = typed.only(typed.rest + negated, typed.end)
     found = state.kb.why_not(atom, side="upper" if negated else "lower")
@@ -154,8 +154,6 @@ def _made_known(statement: ast.FactStatement) -> str:
 
 
 def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
-    if not typed.argument:
-        raise _wrong("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`")
     statement = _fact(typed)
     if statement.trust is not None:
         hint = "take it out, or state the fact with it"
@@ -206,8 +204,6 @@ def _rules(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
 
 
 def _facts(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
-    if not typed.argument:
-        raise _wrong("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`")
     found = islice(state.stated.facts(typed.argument), state.limit + 1 if state.limit else None)
     listed = [(each.text, f"{each.file}:{each.row}") for each in found]
     more = "… and more; `limit 0` shows all\n" if state.limit and len(listed) > state.limit else ""
@@ -242,7 +238,7 @@ def _save(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
         name = name[1:-1]
     if not name:
-        raise _wrong("no-file", "`save` needs a file", "as in `save session.lnn`")
+        raise Error([_NEEDED["save"]])
     path = Path(name).expanduser()
     save(state, path)
     return state, Reply(f"written to {printable(str(path))}\n")
@@ -259,6 +255,14 @@ def _limit(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
 def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Error:
     return Error([Diagnostic(code, message, hint, span)])
 
+
+_NEEDED: dict[Kind, Diagnostic] = {
+    "whynot": Diagnostic("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`"),
+    "assume": Diagnostic("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`"),
+    "facts": Diagnostic("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`"),
+    "save": Diagnostic("no-file", "`save` needs a file", "as in `save session.lnn`"),
+}
+"""What is said of a command without its argument."""
 
 _COMMANDS: dict[Kind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
     "why": _why,
