@@ -87,11 +87,7 @@ class PrintCompletion(argparse.Action):
     """An option that prints the script and exits. Needs the extra `completion`."""
 
     def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
+        self, parser: argparse.ArgumentParser, namespace: object, values: Any, option_string: Any = None
     ) -> None:
         try:
             import shtab

@@ -13,48 +13,36 @@ from lnnkit.answer_table import STATES
 from lnnkit.computing import is_device
 
 PROGRAM = "a .lnn program; - reads standard input"
-_THREADS = 1024
 N = TypeVar("N", int, float)
 
 
-def _number(kind: Callable[[str], N], what: str, holds: Callable[[N], bool]) -> Callable[[str], N]:
-    """A parser of the numbers of one kind that hold; any other text ``must be what``."""
+def _number(kind: Callable[[str], N], *conditions: tuple[str, Callable[[N], bool]]) -> Callable[[str], N]:
+    """A parser of the numbers of one kind that meet some conditions, each with what is said of a text that does not."""
 
     def parsed(text: str) -> N:
         try:
             value = kind(text)
         except ValueError:
-            value = None
-        if value is None or not holds(value):
-            raise ArgumentTypeError(f"must be {what}; got {text!r}")
+            raise ArgumentTypeError(f"{conditions[0][0]}; got {text!r}") from None
+        for said, holds in conditions:
+            if not holds(value):
+                raise ArgumentTypeError(f"{said}; got {text!r}")
         return value
 
     return parsed
 
 
-threshold = _number(float, "above 0.5 and at most 1", lambda value: 0.5 < value <= 1)
-positive = _number(float, "a number above 0", lambda value: 0 < value < math.inf)
-share = _number(float, "from 0 to below 1", lambda value: 0 <= value < 1)
-count = _number(int, "a whole number of at least 1", lambda value: value >= 1)
-depth = _number(int, "a whole number of at least 0", lambda value: value >= 0)
-row_limit = _number(int, "a whole number of at least 0 (0 shows all)", lambda value: value >= 0)
-_whole = _number(int, "a whole number", lambda _: True)
-
-
-def threads(text: str) -> int:
-    """A number of threads."""
-    value = count(text)
-    if value > _THREADS:
-        raise ArgumentTypeError(f"must be at most {_THREADS:,}; got {text!r}")
-    return value
-
-
-def seed(text: str) -> int:
-    """A whole number that fits 64 bits."""
-    value = _whole(text)
-    if not -(2**63) <= value < 2**63:
-        raise ArgumentTypeError(f"must fit 64 bits; got {text!r}")
-    return value
+_one = ("must be a whole number of at least 1", lambda value: value >= 1)
+threshold = _number(float, ("must be above 0.5 and at most 1", lambda value: 0.5 < value <= 1))
+positive = _number(float, ("must be a number above 0", lambda value: 0 < value < math.inf))
+share = _number(float, ("must be from 0 to below 1", lambda value: 0 <= value < 1))
+count = _number(int, _one)
+depth = _number(int, ("must be a whole number of at least 0", lambda value: value >= 0))
+row_limit = _number(int, ("must be a whole number of at least 0 (0 shows all)", lambda value: value >= 0))
+threads = _number(int, _one, ("must be at most 1,024", lambda value: value <= 1024))
+seed = _number(
+    int, ("must be a whole number", lambda _: True), ("must fit 64 bits", lambda value: -(2**63) <= value < 2**63)
+)
 
 
 def device(text: str) -> str:

@@ -118,14 +118,12 @@ def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str,
     found: list[dict[str, object]] = []
     for each in conflicts:
         conflict = each.minimal() if minimal else each
-        repairs = conflict.repairs() if minimal else []
-        lines = [str(conflict)]
-        if repairs:
-            lines += ["  to repair it", *(f"    {repair}" for repair in repairs)]
-        texts.append("\n".join(lines))
-        shown = conflict.as_dict()
+        lines, shown = [str(conflict)], conflict.as_dict()
         if minimal:
+            repairs = conflict.repairs()
+            lines += ["  to repair it", *(f"    {repair}" for repair in repairs)] if repairs else []
             shown["repairs"] = [repair.as_dict() for repair in repairs]
+        texts.append("\n".join(lines))
         found.append(shown)
     if total > len(conflicts):
         texts.append(f"… and {total - len(conflicts):,} more")

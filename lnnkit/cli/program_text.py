@@ -1,5 +1,5 @@
-"""Commands on a program's text: ``check``, ``fmt``, ``show``, ``grammar``, and ``lsp`` for editors. They import neither
-torch nor networkx."""
+"""Commands on a program's text: ``check``, ``fmt``, ``show``, ``grammar``, and ``lsp`` for editors. Checking
+imports neither torch nor networkx."""
 
 from __future__ import annotations
 
@@ -152,11 +152,11 @@ def _show(arguments: argparse.Namespace) -> int:
     errors = [finding for finding in (*found, *more) if finding.severity == "error"]
     if errors:
         raise ProgramError(errors)
-    streams.write(_lines(program, base))
+    streams.write(_rules(program, base))
     return 0
 
 
-def _lines(program: ast.Program, base: Path) -> Iterator[str]:
+def _rules(program: ast.Program, base: Path) -> Iterator[str]:
     from lnnkit.check.learnables import settled
     from lnnkit.learn.parameters.unit_readout import readable
     from lnnkit.syntax.printer import format_statement

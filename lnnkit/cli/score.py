@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from io import BufferedReader
 
-    from lnnkit.scoring.row_streams import RowStream
     from lnnkit.scoring.scoring_run import Scored
-    from lnnkit.syntax.ast import Table
 
 _MANY = 100_000  # from this many rows on, the rate per second is reported
 
@@ -70,6 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
         prepared()
     from lnnkit.computing import use_threads
     from lnnkit.data.source import Unreadable
+    from lnnkit.scoring.row_streams import RowStream
     from lnnkit.scoring.scoring_run import score
 
     sort, place = arguments.rows
@@ -85,7 +84,11 @@ def _run(arguments: argparse.Namespace) -> int:
     streams.findings(kb.warnings)
     given = None if place == STANDARD_INPUT else place
     scorer = kb.scorer(sort, alpha=arguments.alpha, why=arguments.why, stream=given)
-    stream = _stream(place, scorer.model.loads[0].table)
+    if given is None:
+        stream = RowStream(Path("-"), standard_input=cast("BufferedReader", sys.stdin.buffer))
+    else:  # laid out as the program's table
+        table = scorer.model.loads[0].table
+        stream = RowStream(Path(place), table.header, table.delimiter, table.encoding)
     _require_apart([output, *([] if bad is None else [bad])], [Path(arguments.file), *kb.files], place)
     use_threads(1)
     began = time.monotonic()
@@ -120,15 +123,6 @@ def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) ->
     if len({path.resolve() for path in written}) < len(written):
         message = f'"{written[0]}" would be both the output and the list of bad rows'
         raise Error([Diagnostic("overwritten-source", message, "nothing was changed; name another file")])
-
-
-def _stream(place: str, table: Table) -> RowStream:
-    """The stream, laid out as the program's table."""
-    from lnnkit.scoring.row_streams import RowStream
-
-    if place == STANDARD_INPUT:
-        return RowStream(Path("-"), standard_input=cast("BufferedReader", sys.stdin.buffer))
-    return RowStream(Path(place), table.header, table.delimiter, table.encoding)
 
 
 def _rows(text: str) -> tuple[str, str]:
