@@ -166,15 +166,13 @@ def _together(groups: Sequence[_Group]) -> Sequence[Array]:
 
 
 def _atoms(prepared: Prepared) -> Iterator[_Group]:
-    atoms, crossed = prepared.grounding.atoms, prepared.state.crossed
     observed = set(prepared.observers.values())
-    for table, mine in atoms.by_table(crossed.rows.values):
+    for table in prepared.state.crossed:
         if table.name in observed:
             continue
-        at = np.arange(len(crossed)) if mine is None else mine
-        local = atoms.local(crossed.rows.values.take(at))
-        columns = [column.take(local) for column in table.tuples.columns]
-        bounds = Bounds(crossed.lower.values.take(at), crossed.upper.values.take(at))
+        crossed = table.crossed
+        columns = [column.take(crossed.rows.values) for column in table.tuples.columns]
+        bounds = Bounds(crossed.lower.values, crossed.upper.values)
         kind = prepared.lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
             yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, kind == NUMBER))

@@ -69,8 +69,7 @@ def _join(fixpoint: Fixpoint, formula: Formula, times: int, steps: Sequence[Join
 def _rows(fixpoint: Fixpoint, reads: Reads) -> int:
     """The number of rows at the fixpoint."""
     if isinstance(reads, Literal):
-        atoms = fixpoint.prepared.grounding.atoms
-        return len(atoms.listing(atoms.tables[reads.table], reads.column))
+        return len(fixpoint.prepared.grounding.atoms.tables[reads.table].listing(reads.column))
     return 0
 
 
@@ -125,7 +124,7 @@ def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:
         sides = [
             SidePlan(
                 _status(prepared.relevance, table.name, side, table.name in prepared.lifted.closed_derived),
-                len(table.deviating[side]),
+                len(table.listing(side)),
             )
             for side in SIDES
         ]

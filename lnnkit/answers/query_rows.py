@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from lnnkit.analysis.needs import EQUAL
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.spoken_atoms import Marks, marked
 from lnnkit.arrays import all_set, any_set, quietly, where_set
-from lnnkit.engine.bounds_state import State
-from lnnkit.engine.contested import Flags, defaulted, doubted, in_doubt
+from lnnkit.engine.bounds_state import shown
+from lnnkit.engine.contested import Contested, Doubted
 from lnnkit.engine.inference import Budget, Fixpoint, guard_of
 from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import Read, constant, entering
@@ -27,10 +28,12 @@ from lnnkit.graph.match import Kin, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import UNNAMED, Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import Domain, asked_constants
+
+_NOTHING: Mapping[int, Array] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budge
 def _answer(
     prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard
 ) -> Rows:
-    found = _atomic(prepared, None if marks is None else marks.flags, lifted, root)
+    found = _atomic(prepared, None if marks is None else marks.contested, lifted, root)
     if found is None:
         found = _joined(prepared, marks, lifted, root, guard)
     value, default = found.value, found.default
@@ -112,7 +115,7 @@ def _answer(
     return Rows(root.variables, tuple(columns), lower, upper, contested)
 
 
-def _atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: Root) -> _Evaluated | None:
+def _atomic(prepared: Prepared, contested: Contested | None, lifted: LiftedGraph, root: Root) -> _Evaluated | None:
     """The atoms of ``P(X, Y)`` or ``P(a, b)``, read from their table without a join; None if the query is of another
     form, has constants beside variables or a repeated variable, or is about an atom without a row."""
     node, arguments = root.reference.node, root.reference.arguments
@@ -121,28 +124,29 @@ def _atomic(prepared: Prepared, flags: Flags | None, lifted: LiftedGraph, root: 
     state, table = prepared.state, prepared.grounding.atoms.tables[node]
     if not root.variables:
         columns, rows = (), _rows(prepared, root.reference, (), 1)
-        if rows[0] == table.default_row:
+        if rows[0] < 0:
             return None
     elif len(arguments) == len(root.variables):  # every variable occurs, so each occurs once
         places = {argument: place for place, argument in enumerate(arguments)}
         columns = tuple(table.tuples.columns[places[variable]] for variable in range(len(arguments)))
-        rows = table.rows
+        rows = np.arange(len(table), dtype=np.int32)
     else:
         return None
-    value = state.bounds(rows)
-    contested = np.zeros(len(rows), dtype=bool)
-    if flags is not None:
-        contested |= _about(flags, rows)
-        for other in in_doubt(state, flags, rows, table.default):
-            contested |= _differ(value, other)
+    value = shown(table, rows)
+    marks = np.zeros(len(rows), dtype=bool)
+    if contested is not None:
+        marks |= _about(contested, table, rows)
+        for other in (Doubted(contested), Doubted(contested, by_default=True)):
+            marks |= _differ(value, other.read(table, rows))
     low, high = prepared.shared.untold.get(node, table.default)
     default = Bounds(*(np.full(len(rows), end, state.dtype) for end in (low, high)))
-    return _Evaluated(columns, value, default, contested)
+    return _Evaluated(columns, value, default, marks)
 
 
-def _about(flags: Flags, rows: Array) -> Array:
+def _about(contested: Contested, table: AtomTable, rows: Array) -> Array:
     """A mask of rows whose atoms are contested, whatever their bounds."""
-    return flags[0].take(rows) & flags[1].take(rows)
+    lower, upper = contested.among(table, rows)
+    return lower & upper
 
 
 def _differ(one: Bounds, other: Bounds) -> Array:
@@ -160,23 +164,23 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     needs = query_needs(prepared, lifted, root, heard, kin)
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, world)
-        state.extend(atoms)
     view = Assembler(formula, needs, atoms, world, guard, {}).every()
     ids, length = tuple(view.ids[0][variable] for variable in formula.blocks[0].variables), view.length(0)
     if not length:
         nothing = np.empty(0, dtype=state.dtype)
         return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.astype(bool))
-    told = [_rows(prepared, each, ids, length) for each in heard]
-    implied = kin, [_rows(prepared, each.reference, ids, length) for each in kin.relatives]
-    value = _value(view, state, atoms, told, implied)
+    told = [shown(atoms.tables[each.node], _rows(prepared, each, ids, length)) for each in heard]
+    others = [(atoms.tables[e.reference.node], _rows(prepared, e.reference, ids, length)) for e in kin.relatives]
+    value = _value(view, state.dtype, told, kin, others)
     contested = np.zeros(length, dtype=bool)
     if marks is not None:
-        named = _named(view, world, atoms, marks)
-        unknown = _value(view, doubted(state, marks.flags), atoms, told, implied, named)
-        plain = _value(view, defaulted(state, marks.flags, atoms), atoms, told, implied)
-        contested = _differ(value, unknown) | _differ(value, plain)
-        if formula.neurons[formula.top].kind == LEAF:  # the answer is about one atom
-            contested |= _about(marks.flags, view.column(formula.top)) | named.get(formula.top, contested)
+        named, top = _named(view, world, atoms, marks), formula.top
+        for by_default, unknown in ((False, named), (True, {})):
+            doubt = Doubted(marks.contested, by_default)
+            told = [doubt.read(atoms.tables[each.node], _rows(prepared, each, ids, length)) for each in heard]
+            contested |= _differ(value, _value(view, state.dtype, told, kin, others, doubt, unknown))
+        if formula.neurons[top].kind == LEAF:  # the answer is about one atom
+            contested |= _about(marks.contested, view.tables[top], view.column(top)) | named.get(top, contested)
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
     return _Evaluated(ids, value, default, contested)
 
@@ -191,25 +195,28 @@ def _picked(columns: Sequence[Array], which: Array) -> list[Array]:
 
 def _value(
     view: Instances,
-    state: State,
-    atoms: Atoms,
-    told: Sequence[Array],
-    implied: tuple[Kin, Sequence[Array]],
-    named: Mapping[int, Array] | None = None,
+    dtype: np.dtype,
+    told: Sequence[Bounds],
+    kin: Kin,
+    others: Sequence[tuple[AtomTable, Array]],
+    doubt: Doubted | None = None,
+    named: Mapping[int, Array] = _NOTHING,
 ) -> Bounds:
-    """The query's bounds from its operands, met with those of the neurons of which it is an instance, and with what
-    other comparisons of its terms imply. The rows of leaves that are ``named`` are unknown."""
+    """The query's bounds from its operands, met with those ``told`` of the neurons of which it is an instance, and with
+    what other comparisons of its terms imply, its ``kin``; in ``doubt`` as it reads them. The rows of leaves that are
+    ``named`` are unknown."""
     formula = view.formula
-    read = _unknowing(reader(view, state, atoms), view, named or {})
-    if formula.neurons[formula.top].kind == LEAF:
-        value = state.bounds(view.column(formula.top)) if not named else read(formula.top)
-    else:
+    read = _unknowing(reader(view, dtype, doubt), view, named)
+    if formula.neurons[formula.top].kind != LEAF:
         value = upward(formula, entering(read, formula), view.groupings)[formula.top]
-    for rows in told:
-        known = state.bounds(rows)
+    elif doubt is None:
+        value = shown(view.tables[formula.top], view.column(formula.top))
+    else:
+        value = read(formula.top)
+    for known in told:
         value = Bounds(np.maximum(value.lower, known.lower), np.minimum(value.upper, known.upper))
-    kin, others = implied
-    return met(value, kin, [state.read(rows) for rows in others]) if others else value
+    implied = [table.read(rows) if doubt is None else doubt.read(table, rows) for table, rows in others]
+    return met(value, kin, implied) if others else value
 
 
 def _named(view: Instances, world: Domain, atoms: Atoms, marks: Marks) -> dict[int, Array]:
@@ -237,14 +244,13 @@ def _unknowing(read: Read, view: Instances, named: Mapping[int, Array]) -> Read:
 
 
 def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Array], length: int) -> Array:
-    """The atom rows of a neuron's table, for each binding of the query's variables."""
+    """The rows of a neuron's relation, for each binding of the query's variables."""
     index = prepared.grounding.domain.index
     columns = [
         ids[argument] if isinstance(argument, int) else np.full(length, index[argument], np.int32)
         for argument in reference.arguments
     ]
-    atoms = prepared.grounding.atoms
-    return atoms.find(atoms.tables[reference.node], columns, length)
+    return prepared.grounding.atoms.tables[reference.node].tuples.find(columns, length)
 
 
 def _defaults(view: Instances, prepared: Prepared) -> Callable[[int], Bounds]:
@@ -258,10 +264,9 @@ def _defaults(view: Instances, prepared: Prepared) -> Callable[[int], Bounds]:
         if neuron.fixed:
             return constant(formula, index, rows, state.dtype)
         if neuron.kind == "same":
-            return enter(state.read(view.column(index)))
+            return enter(atoms.truths.read(view.column(index)))
         default = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
-        table = atoms.tables[neuron.source]
-        unnamed = (view.column(index) == table.unnamed_row) & (table.unnamed_row != table.default_row)
+        unnamed = view.column(index) == UNNAMED
         low, high = (
             np.where(unnamed, free, end).astype(state.dtype) for free, end in zip((0.0, 1.0), default, strict=True)
         )

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from lnnkit.check.walk import nodes
-from lnnkit.engine.contested import Flags
+from lnnkit.engine.contested import Contested
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.start.first_bounds import neuron_root
 from lnnkit.engine.start.impossible_comparisons import everywhere
@@ -18,7 +18,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.syntax import ast
@@ -49,16 +49,16 @@ class Spoken(NamedTuple):
 
 @dataclass(frozen=True)
 class Marks:
-    """``flags``: for each atom row, whether its lower and its upper bound make an answer contested. ``spoken``: the
-    atoms of the reported contradictions, of which some may have no row."""
+    """``contested``: the bounds that make an answer contested. ``spoken``: the atoms of the reported contradictions, of
+    which some may have no row."""
 
-    flags: Flags
+    contested: Contested
     spoken: Sequence[Spoken]
 
     def unlisted(self, atoms: Atoms, source: str, columns: Sequence[Array], rows: Array) -> Array:
-        """(n,) which of these atoms of a table have no row and are named; ``rows`` are theirs, or the default row."""
+        """(n,) which of these atoms of a relation have no row and are named; ``rows`` are theirs, or reserved."""
         named = np.zeros(len(rows), bool)
-        absent = np.flatnonzero(atoms.local(rows) < 0)
+        absent = np.flatnonzero(rows < 0)
         for each in self.spoken if absent.size else ():
             if each.source == source:
                 named[absent] |= each.among([column.take(absent) for column in columns], absent.size, atoms.radix)
@@ -69,24 +69,22 @@ def marked(fixpoint: Fixpoint) -> Marks | None:
     """What makes answers contested; None without contradictions."""
     prepared = fixpoint.prepared
     spoken = [each for each in _spoken(fixpoint) if each.length]
-    if not spoken and not len(prepared.state.crossed):
+    if not spoken and not prepared.state.crossed:
         return None
-    lower, upper = (flags.copy() for flags in fixpoint.contested)
-    atoms = prepared.grounding.atoms
+    contested = fixpoint.contested
     for each in spoken:
-        rows = _rows(atoms, each)
-        own = rows[atoms.local(rows) >= 0].astype(np.int64)
-        lower[own] = upper[own] = True
-    return Marks((lower, upper), spoken)
+        table = prepared.grounding.atoms.tables[each.source]
+        contested = contested.marked(table, _rows(table, each, prepared.grounding.atoms.radix))
+    return Marks(contested, spoken)
 
 
-def _rows(atoms: Atoms, spoken: Spoken) -> Array:
-    """The rows of atoms, or their table's default row."""
-    table = atoms.tables[spoken.source]
+def _rows(table: AtomTable, spoken: Spoken, radix: int) -> Array:
+    """The rows of the atoms that have one."""
     named = [column for column in spoken.columns if column is not None]
     if len(named) == len(spoken.columns):
-        return atoms.find(table, named, spoken.length)
-    return table.rows[spoken.among(table.tuples.columns, len(table.tuples), atoms.radix)]
+        rows = table.tuples.find(named, spoken.length)
+        return rows[rows >= 0]
+    return np.flatnonzero(spoken.among(table.tuples.columns, len(table), radix))
 
 
 def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
@@ -105,14 +103,13 @@ def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
 
 
 def _of_neurons(prepared: Prepared) -> Iterator[Spoken]:
-    atoms, crossed = prepared.grounding.atoms, prepared.state.crossed
     observed = set(prepared.observers.values())
-    for table, mine in atoms.by_table(crossed.rows.values):
+    for table in prepared.state.crossed:
         if table.name in observed or _is_atom(prepared, table.name):
             continue
-        local = atoms.local(crossed.rows.values if mine is None else crossed.rows.values.take(mine))
+        rows = table.crossed.rows.values
         whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
-        yield from _named(prepared, whole, [column.take(local) for column in table.tuples.columns], len(local))
+        yield from _named(prepared, whole, [column.take(rows) for column in table.tuples.columns], len(rows))
 
 
 def _of_all(prepared: Prepared) -> Iterator[Spoken]:

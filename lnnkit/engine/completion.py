@@ -9,13 +9,13 @@ After a completion that was stopped, lower ends that were reached hold, and uppe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
-from lnnkit.engine.moves import Delta, note
+from lnnkit.engine.moves import Delta, Rows, note
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.respond import Read, Response, completing, on_device
 from lnnkit.engine.response.response_table import ResponseTable
@@ -31,7 +31,7 @@ from lnnkit.formula.unfolding import unfold
 from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, noise
-from lnnkit.store.atoms import AtomTable
+from lnnkit.store.atoms import DEFAULT, AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
 
@@ -44,13 +44,14 @@ class Unfinished(Exception):
         self.status = status
 
 
-def restore(prepared: Prepared, predicates: frozenset[str], rows: Array, old: Bounds) -> None:
-    """Undo a later completion of a stratum: ``rows`` had the bounds ``old``, and all others their default."""
+def restore(prepared: Prepared, before: Mapping[AtomTable, Array], old: Mapping[AtomTable, Bounds]) -> None:
+    """Undo a later completion of a stratum: the rows ``before`` it had the bounds ``old``, and all others their
+    default."""
     state = prepared.state
-    now = completed(prepared, predicates)
-    for side, values in enumerate(old):
-        state.put(side, now, 0.0, Kind.RESTARTED)
-        state.put(side, rows, values, Kind.RESTORED)
+    for table, now in completed(prepared, [table.name for table in before]).items():
+        for side, values in enumerate(old[table]):
+            state.put(table, side, now, 0.0, Kind.RESTARTED)
+            state.put(table, side, before[table], values, Kind.RESTORED)
 
 
 def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
@@ -60,19 +61,19 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     grounding, state = prepared.grounding, prepared.state
     atoms, lifted = grounding.atoms, prepared.lifted
     names = frozenset(predicates)
-    reached = completed(prepared, names)
-    state.put(1, reached, 1.0, Kind.OPENED)
+    for table, rows in completed(prepared, names).items():
+        state.put(table, 1, rows, 1.0, Kind.OPENED)
     defaults = {name: table.default for name, table in atoms.tables.items()}
     defaults |= dict.fromkeys(names, (0.0, 1.0))
     shared = [node for node, data in lifted.graph.nodes.items() if data["shared"]]
     for node in shared:
         if node not in prepared.shared.impossible:
-            data = lifted.graph.nodes[node]
+            data, table = lifted.graph.nodes[node], atoms.tables[node]
             defaults[node] = (min(data["lower"], data["upper"]), max(data["lower"], data["upper"]))
-            rows = atoms.tables[node].rows
-            rows = rows[~state.frozen.take(rows)]
+            rows = np.arange(len(table), dtype=np.int32)
+            rows = rows[~table.held(rows)]
             for side, value in enumerate(defaults[node]):
-                state.put(side, rows, value, Kind.INITIAL)
+                state.put(table, side, rows, value, Kind.INITIAL)
     prepared.analyses = prepared.analyses.over(defaults)
     untold = {}
     for node in shared:
@@ -82,11 +83,9 @@ def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
     prepared.shared = SharedNeurons(prepared.shared.formulas, prepared.shared.impossible, untold)
     for name in (*names, *shared):
         table = atoms.tables[name]
-        table.default = defaults[name]
-        for side, value in enumerate(table.default):
-            state.put(side, np.array([table.default_row]), value, None)
-        rows = table.rows
-        atoms.deviate(rows, *state.read(rows))
+        bounds = table.bounds  # those that rows have by default stay
+        table.reserve(DEFAULT, defaults[name])
+        table.deviate(np.arange(len(table), dtype=np.int32), *bounds)
     prepared.unfinished = names
 
 
@@ -100,15 +99,11 @@ def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
     if any(isinstance(each, GroupResponse) for each in responses.values()):
         return False
     names = {name for each in responses.values() for name in sources(each.rule.formula)}
-    return all(_exact(atoms.tables[name], space.state) for name in sorted(names))
+    return all(_exact(atoms.tables[name]) for name in sorted(names))
 
 
-def _exact(table: AtomTable, state: State) -> bool:
-    if table.numeric or table.default[0] != table.default[1]:
-        return False
-    run = table.run
-    lower, upper = state.read(table.rows) if run is None else state.read_run(run.start, run.stop)
-    return np.array_equal(lower, upper)
+def _exact(table: AtomTable) -> bool:
+    return not table.numeric and table.default[0] == table.default[1] and np.array_equal(*table.bounds)
 
 
 def respond_by(responses: Iterable[RuleResponse | GroupResponse], state: State, *, exact: bool) -> None:
@@ -144,58 +139,60 @@ _SETTLING = 100  # each after this many rounds
 
 def complete(
     prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None, pace: Pace | None = None
-) -> Array:
+) -> Rows:
     """Complete every stratum, dependencies first. Returns the rows whose bounds changed; for a ``first`` completion
     only if there are comparisons, since nothing else has been evaluated yet. Raises `Unfinished` where it was stopped;
     what it leaves then holds. ``pace`` counts each later completion of a stratum as a round."""
     state, atoms = space.state, space.grounding.atoms
-    moved_rows: list[Array] = []
+    moved: dict[AtomTable, Array] = {}
     for position, (predicates, members) in enumerate(prepared.strata):
         before, known = completed(prepared, predicates), len(atoms)
-        old = state.read(before)
+        old = {table: table.read(rows) for table, rows in before.items()}
         start = _restart(before, space)
         # Fetched now, since restored bounds are looked up before the restart
         exact = first and exact_inputs(space, members)
         try:
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
         except Inexact:
-            state.step()
+            state.trail.step()
             start = _restart(completed(prepared, predicates), space)
             stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=False)
-        space.extend()
         if stopped is not Status.CONVERGED:
             if first:
                 open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
             else:
-                restore(prepared, predicates, before, old)
+                restore(prepared, before, old)
             space.encoded.renew(atoms.numbered)
             raise Unfinished(stopped)
         state.trail.completed(predicates, start)
         if not first:
-            state.restore(before, old)
-            atoms.enlist(state.arrest(before))
-            low, high = state.read(before)
-            atoms.deviate(before, low, high)
-            space.encoded.refresh(before)
-            gains = np.abs(low - old.lower), np.abs(high - old.upper)
-            raised, lowered = (gain > state.noise for gain in gains)
-            moved_rows.append(before[raised | lowered])
-            if pace is not None and len(moved_rows[-1]):
-                most = max(float(gain.max()) for gain in gains)
-                pace.note(most, (before[raised], before[lowered]), settled=known == len(atoms))
+            most, raised, lowered = 0.0, dict[AtomTable, Array](), dict[AtomTable, Array]()
+            for table, rows in before.items():
+                state.restore(table, rows, old[table])
+                state.arrest(table, rows)
+                bounds = table.read(rows)
+                table.deviate(rows, *bounds)
+                space.encoded.refresh(table, rows)
+                gains = [np.abs(now - end) for now, end in zip(bounds, old[table], strict=True)]
+                most = max(most, *(float(gain.max(initial=0)) for gain in gains))
+                ends = [gain > state.noise for gain in gains]
+                raised[table], lowered[table] = (rows[end] for end in ends)
+                if any_set(ends[0] | ends[1]):
+                    moved[table] = rows[ends[0] | ends[1]]
+            if pace is not None and any(table in moved for table in before):
+                pace.note(most, (raised, lowered), settled=known == len(atoms))
         elif space.demanded:
-            moved_rows.append(completed(prepared, predicates))
-    return np.concatenate(moved_rows) if moved_rows else no_rows()
+            moved |= completed(prepared, predicates)
+    return moved
 
 
-def _restart(rows: Array, space: Workspace) -> int:
+def _restart(completing: Mapping[AtomTable, Array], space: Workspace) -> int:
     """Set the atoms to be completed to false; returns the tick."""
-    state = space.state
-    for side in (0, 1):
-        state.put(side, rows, 0.0, Kind.RESTARTED)
-    space.encoded.extend()
-    space.encoded.refresh(rows)
-    return state.trail.tick
+    for table, rows in completing.items():
+        for side in (0, 1):
+            space.state.put(table, side, rows, 0.0, Kind.RESTARTED)
+        space.encoded.refresh(table, rows)
+    return space.state.trail.tick
 
 
 def _least_fixpoint(
@@ -230,14 +227,18 @@ def _least_fixpoint(
             widened += 1
             since = 0
             rising.lower = False
-            opened = spelled_out(moves.lowered)
+            risen = {table: spelled_out(rows) for table, rows in moves.lowered.items()}
+            opened = risen
             if widened > _WIDENINGS:
-                own = completed(prepared, predicates)
-                opened = own[state.upper.values.take(own) > 0]
-            state.put(1, opened, 1.0, Kind.OPENED)
-            lifted = distinct([spelled_out(moves.lowered), opened])
-            atoms = space.grounding.atoms
-            moves.delta, _ = note(spelled_out(moves.raised), lifted, atoms, state, space.encoded, rising=True)
+                every = completed(prepared, predicates)
+                opened = {table: rows[table.take(1, rows) > 0] for table, rows in every.items()}
+            for table, rows in opened.items():
+                state.put(table, 1, rows, 1.0, Kind.OPENED)
+            moves.delta = Delta()
+            for table in sorted({*moves.raised, *risen, *opened}, key=lambda table: table.number):
+                lifted = distinct([each.get(table, no_rows()) for each in (risen, opened)])
+                raised = spelled_out(moves.raised.get(table, no_rows()))
+                note(moves.delta, table, raised, lifted, state, space.encoded, rising=True)
             if space.demanded:
                 catch_up(space, moves.delta)
         return None if goes_on(watch, space, "completion", rounds) else Status.INTERRUPTED

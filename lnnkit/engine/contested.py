@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from lnnkit.arrays import any_set, where_set
-from lnnkit.engine.bounds_state import State
-from lnnkit.engine.response.group_response import reader
-from lnnkit.engine.response.respond import leaf_bound, respond
+from lnnkit.engine.response.respond import Read, constant, leaf_bound, respond
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import UNKNOWN, AtomTable, RowNumbers
 from lnnkit.store.columns.row_arrays import Array
 
-Flags = tuple[Array, Array]  # one entry for each atom row, for its lower and its upper side
+Flags = tuple[Array, Array]  # one entry for each of all rows, for its lower and its upper end
 
 
 class _Setter(NamedTuple):
@@ -37,70 +38,107 @@ class _Setter(NamedTuple):
     instances: Array
 
 
-def contested(space: Workspace) -> Flags:
-    """Flags of bounds that depend on an arrested atom or on an arrested instance."""
-    grounding, state = space.grounding, space.state
-    count = len(grounding.atoms)
-    suspect = (np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
-    if not len(state.crossed) and not space.progress.arrested:
-        return suspect
+@dataclass(frozen=True)
+class Contested:
+    """``flags`` of all rows mark the bounds that depend on an arrested atom or on an arrested instance."""
+
+    numbers: RowNumbers
+    flags: Flags
+
+    def among(self, table: AtomTable, rows: Array) -> Flags:
+        """The flags of rows of a relation."""
+        numbers = self.numbers.of(table, rows)
+        return self.flags[0].take(numbers), self.flags[1].take(numbers)
+
+    def marked(self, table: AtomTable, rows: Array) -> Contested:
+        """With some rows of a relation flagged too."""
+        numbers = self.numbers.of(table, rows)
+        lower, upper = (flags.copy() for flags in self.flags)
+        lower[numbers] = upper[numbers] = True
+        return replace(self, flags=(lower, upper))
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """The bounds of relations in which contested ones are unknown or, ``by_default``, as near to their default as the
+    other bounds allow. A completed atom is false by default, so a value that differs between the two depends on the
+    contradiction."""
+
+    contested: Contested
+    by_default: bool = False
+
+    def read(self, table: AtomTable, rows: Array) -> Bounds:
+        """(n,) the bounds of rows of a relation."""
+        (lower, upper), flags = table.read(rows), self.contested.among(table, rows)
+        low, high = (
+            np.where(some, end, own) for some, end, own in zip(flags, table.unknown, (lower, upper), strict=True)
+        )
+        if not self.by_default:
+            return Bounds(low, high)
+        near = high.clip(None, table.default[0]), low.clip(table.default[1])
+        return Bounds(*(np.where(some, end, own) for some, end, own in zip(flags, near, (lower, upper), strict=True)))
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """As `Doubted`, of all rows: flagged bounds have the values of ``others``, or are unknown."""
+
+    numbers: RowNumbers
+    flags: Flags
+    bounds: Bounds
+    numeric: Array
+    others: Bounds | None = None
+
+    @cached_property
+    def given(self) -> Array:
+        """Which rows facts give."""
+        return self.numbers.flags("given")
+
+    def read(self, table: AtomTable, rows: Array) -> Bounds:
+        """(n,) the bounds of rows of a relation."""
+        return self.at(self.numbers.of(table, rows))
+
+    def at(self, rows: Array) -> Bounds:
+        """(n,) the bounds of rows among all."""
+        if self.others is None:
+            numeric, dtype = self.numeric.take(rows), self.bounds.lower.dtype
+            ends = ((-math.inf, 0.0), (math.inf, 1.0))
+            others = tuple(np.where(numeric, number, truth).astype(dtype) for number, truth in ends)
+        else:
+            others = tuple(end.take(rows) for end in self.others)
+        each = zip(self.flags, others, self.bounds, strict=True)
+        return Bounds(*(np.where(some.take(rows), other, end.take(rows)) for some, other, end in each))
+
+
+def contested(space: Workspace) -> Contested:
+    """The bounds that depend on an arrested atom or on an arrested instance."""
+    grounding, numbers = space.grounding, RowNumbers(space.grounding.atoms)
+    suspect = (np.zeros(numbers.count, dtype=bool), np.zeros(numbers.count, dtype=bool))
+    found = Contested(numbers, suspect)
+    if not space.state.crossed and not space.progress.arrested:
+        return found
     for flags in suspect:
-        flags |= state.crossed.flags(count)
-    for found in space.progress.arrested:
-        batch = grounding.batches[found.batch]
+        flags[numbers.crossed] = True
+    for each in space.progress.arrested:
+        batch = grounding.batches[each.batch]
         if batch.formula.auxiliary is not None:  # bounds that are stated are kept
-            rows = batch.behind(found.rows, AUXILIARY).astype(np.int64)
+            rows = grounding.among_all(each.batch, AUXILIARY, each.rows, numbers)
             for flags in suspect:
                 flags[rows] = True
-    bad = {found.batch: space.arrested(found.batch) for found in space.progress.arrested}
+    bad = {each.batch: space.arrested(each.batch) for each in space.progress.arrested}
     setters = [
         _Setter(side, rows, number, leaf, instances)
         for side in (0, 1)
-        for rows, number, leaf, instances in state.trail.setters(side, count).groups()
+        for rows, number, leaf, instances in space.state.trail.setters(side, numbers).groups()
     ]
-    _suspect(grounding, setters, bad, suspect)
-    _clear(space, setters, bad, suspect)
-    return suspect
+    _suspect(grounding, setters, bad, found)
+    _clear(space, setters, bad, found)
+    return found
 
 
-def doubted(state: State, flags: Flags, lower: Array | None = None, upper: Array | None = None) -> State:
-    """The state in which flagged bounds have the values ``lower`` and ``upper``, by row; unknown by default."""
-    result = State(state.dtype)
-    for side, other in enumerate((lower, upper)):
-        result.ends(side).append(state.ends(side).values.copy())  # a copy, since it is written to here
-        rows = where_set(flags[side])
-        result.put(side, rows, state.unknown(side, rows) if other is None else other.take(rows), None)
-    return result
-
-
-def defaulted(state: State, flags: Flags, atoms: Atoms) -> State:
-    """As `doubted`, with the flagged bounds as near to their default as the other bounds allow. A completed atom is
-    false by default, so a value that differs between the two states depends on the contradiction."""
-    plain = State(state.dtype)
-    plain.extend(atoms)
-    count = len(flags[0])
-    lower, upper = state.lower.values[:count], state.upper.values[:count]
-    low, high = (state.unknown(side, np.arange(count)) for side in (0, 1))
-    return doubted(
-        state,
-        flags,
-        np.minimum(plain.lower.values[:count], np.where(flags[1], high, upper)),
-        np.maximum(plain.upper.values[:count], np.where(flags[0], low, lower)),
-    )
-
-
-def in_doubt(state: State, flags: Flags, rows: Array, default: tuple[float, float]) -> tuple[Bounds, Bounds]:
-    """The bounds of rows that all have one default, in the states that `doubted` and `defaulted` give."""
-    lower, upper = state.read(rows)
-    least, most = (state.unknown(side, rows) for side in (0, 1))
-    loose, wide = (each.take(rows) for each in flags)
-    low, high = np.where(loose, least, lower), np.where(wide, most, upper)
-    near = np.where(loose, high.clip(None, default[0]), lower), np.where(wide, low.clip(default[1]), upper)
-    return Bounds(low, high), Bounds(*near)
-
-
-def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Array], suspect: Flags) -> None:
+def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Array], found: Contested) -> None:
     """Flag every bound that was set by an arrested instance, or by one that reads a flagged bound."""
+    suspect = found.flags
     for setter in setters:
         if setter.batch in bad:
             hit = bad[setter.batch].take(_tops(grounding, setter))
@@ -109,22 +147,23 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Ar
     while changed:
         changed = False
         for setter in setters:
-            hit = _reads(grounding, setter, suspect) & ~suspect[setter.side].take(setter.rows)
+            hit = _reads(grounding, setter, suspect, found.numbers) & ~suspect[setter.side].take(setter.rows)
             if any_set(hit):
                 suspect[setter.side][setter.rows[hit]] = True
                 changed = True
 
 
-def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], suspect: Flags) -> None:
+def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], contested: Contested) -> None:
     """Remove the flags of bounds that their setters give with all flagged bounds unknown, until none changes. The upper
     end of a completed atom must also be the same with all flagged bounds known."""
-    grounding, state = space.grounding, space.state
-    crossed = state.crossed.flags(len(grounding.atoms))
-    eps = tolerance(state.dtype)
+    grounding, suspect, numbers = space.grounding, contested.flags, contested.numbers
+    lower, upper = bounds = numbers.bounds()
+    doubt = _Doubt(numbers, suspect, bounds, np.repeat([table.numeric for table in numbers.tables], numbers.lengths))
+    sharp = replace(doubt, others=Bounds(upper, lower))
+    crossed = numbers.marked(numbers.crossed)
+    eps = tolerance(lower.dtype)
     cleared: Flags | None = None
     while cleared is None or any(any_set(flags) for flags in cleared):
-        doubt = doubted(state, suspect)
-        sharp = doubted(state, suspect, state.upper.values, state.lower.values)
         both = suspect[0] & suspect[1]
         fresh = (np.zeros_like(crossed), np.zeros_like(crossed))
         for setter in setters:
@@ -132,7 +171,7 @@ def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], 
             if setter.batch in bad:
                 open_ &= ~bad[setter.batch].take(_tops(grounding, setter))
             if cleared is not None:
-                open_ &= _reads(grounding, setter, cleared)
+                open_ &= _reads(grounding, setter, cleared, numbers)
             some = where_set(open_)
             if not len(some):
                 continue
@@ -140,20 +179,20 @@ def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], 
             looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
             found = _again(space, looked, doubt)
             if setter.side == 0:
-                stands = found >= state.lower.values.take(rows) - eps
+                stands = found >= lower.take(rows) - eps
             else:
-                own = state.upper.values.take(rows)
+                own = upper.take(rows)
                 stands = found <= own + eps
                 if setter.leaf in grounding.batches[setter.batch].formula.heads:  # more information could lower it
                     stands &= _again(space, looked, sharp) >= own - eps
-                    stands &= ~_reads(grounding, looked, (both, both))
+                    stands &= ~_reads(grounding, looked, (both, both), numbers)
             fresh[setter.side][rows[stands]] = True
         for flags, fewer in zip(suspect, fresh, strict=True):
             flags &= ~fewer
         cleared = fresh
 
 
-def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
+def _again(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
     grounding = space.grounding
     batch = grounding.batches[setter.batch]
@@ -161,15 +200,15 @@ def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
     if formula.prenex_of is not None:
         return _by_any_row(space, setter, doubt)
     block = formula.block_of(setter.leaf)
-    view, _, _, own = grounding.rebuilt(setter.batch, block, setter.instances)
+    view, _, _, own = grounding.rebuilt(setter.batch, block, setter.instances, doubt.numbers)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
-    given = np.full((view.length(block),), unknown, dtype=doubt.dtype)
+    dtype = doubt.bounds.lower.dtype
+    given, read = np.full((view.length(block),), unknown, dtype), _reader(view, doubt)
     if setter.leaf in formula.heads:  # a completed atom
-        read = reader(view, doubt, grounding.atoms)
         given[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
     else:
-        found = respond(batch, reader(view, doubt, grounding.atoms), view.groupings)
+        found = respond(batch, read, view.groupings)
         if (setter.leaf, setter.side) in found.proposed:
             news, value = found.proposed[setter.leaf, setter.side]
             bad = found.bad & (setter.leaf not in batch.observed or setter.leaf != formula.head[0])
@@ -178,16 +217,16 @@ def _again(space: Workspace, setter: _Setter, doubt: State) -> Array:
     return given.take(own)
 
 
-def _by_any_row(space: Workspace, setter: _Setter, doubt: State) -> Array:
+def _by_any_row(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
     """The same for a prenex formula, whose instances are rows of quantifiers: what any of their rows gives the atom."""
-    batch, atoms = space.grounding.batches[setter.batch], space.grounding.atoms
+    batch, dtype = space.grounding.batches[setter.batch], doubt.bounds.lower.dtype
     falls = setter.side == 1 and not batch.completes
-    given, meet = np.full(len(atoms), float(falls), dtype=doubt.dtype), np.minimum if falls else np.maximum
+    given, meet = np.full(doubt.numbers.count, float(falls), dtype), np.minimum if falls else np.maximum
     for member in batch.members:
         response = space.responses[member]
         for found in response.rule.whole():
-            instances = RuleInstances(batch, member, response.rule, found, atoms, space.encoded)
-            read = instances.reader(0, found.length, doubt)
+            instances = RuleInstances(batch, member, response.rule, found, space.grounding.atoms, space.encoded)
+            read = instances.reader(0, found.length, dtype, doubt)
             silent = response.arrests.flags(found, instances.rows)
             if batch.completes:
                 value = leaf_bound(batch.formula, read, (None,), setter.leaf, setter.side, completes=True)
@@ -195,8 +234,24 @@ def _by_any_row(space: Workspace, setter: _Setter, doubt: State) -> Array:
                 said = respond(batch, read, (None,))
                 news, value = said.proposed[setter.leaf, setter.side]
                 silent = silent | said.bad | ~news
-            meet.at(given, instances.rows(setter.leaf)[~silent], value[~silent])
+            rows = doubt.numbers.of(instances.table(setter.leaf), instances.rows(setter.leaf))
+            meet.at(given, rows[~silent], value[~silent])
     return given.take(setter.rows)
+
+
+def _reader(instances: Instances, doubt: _Doubt) -> Read:
+    """Reads the leaves of rebuilt instances, of a head that a defining statement defines only what is given."""
+    formula, given = instances.formula, doubt.given
+    unknown = doubt.numbers.of(doubt.numbers.atoms.truths, np.array([UNKNOWN]))[0]
+
+    def read(index: int) -> Bounds:
+        if index != AUXILIARY and formula.neurons[index].fixed:
+            length = instances.length(formula.neurons[index].block)
+            return constant(formula, index, length, doubt.bounds.lower.dtype)
+        rows = instances.rows[index]
+        return doubt.at(np.where(given.take(rows), rows, unknown) if index in formula.heads else rows)
+
+    return read
 
 
 def _tops(grounding: Grounding, setter: _Setter) -> Array:
@@ -205,10 +260,10 @@ def _tops(grounding: Grounding, setter: _Setter) -> Array:
     return batch.tops(batch.formula.block_of(setter.leaf), setter.instances)
 
 
-def _reads(grounding: Grounding, setter: _Setter, flags: Flags) -> Array:
+def _reads(grounding: Grounding, setter: _Setter, flags: Flags, numbers: RowNumbers) -> Array:
     """Which of a setter's instances read a flagged bound."""
     block = grounding.batches[setter.batch].formula.block_of(setter.leaf)
-    view, tops, which, _ = grounding.rebuilt(setter.batch, block, setter.instances)
+    view, tops, which, _ = grounding.rebuilt(setter.batch, block, setter.instances, numbers)
     hit = np.zeros(len(tops), dtype=bool)
     for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
         tainted = np.zeros(len(view.rows[other]), dtype=bool)

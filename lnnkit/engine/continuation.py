@@ -16,7 +16,7 @@ import numpy as np
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.moves import note
+from lnnkit.engine.moves import Delta, note
 from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.start.prepared import Prepared
@@ -42,28 +42,28 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
         return None
     prepared, space = _copied(fixpoint.prepared, fixpoint.space)
     state, atoms = space.state, space.grounding.atoms
-    moved: tuple[list[Array], list[Array]] = ([], [])
+    moved: tuple[dict[AtomTable, list[Array]], dict[AtomTable, list[Array]]] = ({}, {})
     for each in assumptions:
         table = atoms.tables[each.predicate]
         columns = [np.array([entity], np.int32) for entity in each.entities]
         row = atoms.materialise(table, columns, 1)
-        state.extend(atoms)
-        space.encoded.extend()
-        atoms.list_given(table, row)
+        for name in ("listed", "given"):
+            table.enlist(name, row)
         for side, value in enumerate((each.lower, each.upper)):
-            end = state.ends(side).values
-            tighter = min(float(end[row[0]]), value) if side else max(float(end[row[0]]), value)
-            if abs(tighter - float(end[row[0]])) > state.noise:
-                state.put(side, row, tighter, Kind.STATED)
-                moved[side].append(row)
-    rows = [distinct(each) for each in moved]
-    arrested = len(state.crossed), len(space.progress.arrested)
-    delta, crossed = note(rows[0], rows[1], atoms, state, space.encoded)
-    if len(crossed):
-        return None
+            before = float(table.take(side, row)[0])
+            tighter = min(before, value) if side else max(before, value)
+            if abs(tighter - before) > state.noise:
+                state.put(table, side, row, tighter, Kind.STATED)
+                moved[side].setdefault(table, []).append(row)
+    arrested, delta, changed = (state.crossings, len(space.progress.arrested)), Delta(), dict[AtomTable, Array]()
+    for table in dict.fromkeys((*moved[0], *moved[1])):
+        raised, lowered = (distinct(side.get(table, [])) for side in moved)
+        changed[table] = distinct([raised, lowered])
+        if len(note(delta, table, raised, lowered, state, space.encoded)):
+            return None
     catch_up(space, delta)
-    infer_rounds(space, prepared.inference, round_limit, distinct(rows))
-    if (len(state.crossed), len(space.progress.arrested)) != arrested:
+    infer_rounds(space, prepared.inference, round_limit, changed)
+    if (state.crossings, len(space.progress.arrested)) != arrested:
         return None
     return Fixpoint(prepared, space)
 
@@ -71,7 +71,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
 def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
     """Whether the grounding was made for these assumptions."""
     prepared, progress = fixpoint.prepared, fixpoint.progress
-    if prepared.strata or progress.arrested or len(prepared.state.crossed) or progress.status is not Status.CONVERGED:
+    if prepared.strata or progress.arrested or prepared.state.crossed or progress.status is not Status.CONVERGED:
         return False
     graph, relevance = prepared.lifted.graph, prepared.relevance
     for each in assumptions:
@@ -80,7 +80,7 @@ def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
             return False
         sides = [(each.predicate, side) for side in SIDES]
         hears = [side for side in sides if relevance.mode(*side) != ALL and side in relevance.derived]
-        if hears and not len(table.deviating["listed"]):
+        if hears and not len(table.listing("listed")):
             return False  # proposals for listed atoms were not prepared
         if _absent(each, table) and not _insertable(prepared, each, table):
             return False

@@ -10,11 +10,10 @@ from types import MappingProxyType
 import numpy as np
 
 from lnnkit.analysis.supports import Known
-from lnnkit.arrays import DOUBLE, quietly
-from lnnkit.engine.bounds_state import no_rows
+from lnnkit.arrays import DOUBLE, Array, quietly
 from lnnkit.engine.completion import Unfinished, complete
-from lnnkit.engine.contested import Flags, contested
-from lnnkit.engine.moves import changes
+from lnnkit.engine.contested import Contested, contested
+from lnnkit.engine.moves import Rows, changes
 from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.first_bounds import catch_up, initialise_comparisons, initialise_neuron
 from lnnkit.engine.start.prepare import initialise_shared, loosen_comparisons, prepare
@@ -25,7 +24,7 @@ from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Guard, Use
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.logic.bounds import Bounds
 from lnnkit.store.layout import Given
 from lnnkit.trail.events import Trace
 
@@ -42,8 +41,8 @@ class Fixpoint:
         return self.space.progress
 
     @cached_property
-    def contested(self) -> Flags:
-        """Flags by atom row, for its lower and its upper side: whether the bound depends on a contradiction."""
+    def contested(self) -> Contested:
+        """The bounds that depend on a contradiction."""
         return contested(self.space)
 
 
@@ -156,8 +155,8 @@ def infer(
 def _infer(prepared: Prepared, round_limit: int, watch: Watch | None) -> Fixpoint:
     space = workspace(prepared.grounding, prepared.state)
     if prepared.state.trail.trace is not None:
-        ends = prepared.state.lower.values.copy(), prepared.state.upper.values.copy()
-        prepared.state.trail.trace.start = ends
+        start = (Bounds(*(end.copy() for end in table.bounds)) for table in prepared.grounding.atoms.numbered)
+        prepared.state.trail.trace.start = list(start)
     progress = space.progress
     try:
         _settle(prepared, space, round_limit, watch)
@@ -174,10 +173,9 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
     """Alternate completion and rounds until neither changes anything."""
     _renew(space, loosen_comparisons(prepared))
     initialise_comparisons(space)
-    catch_up(space, changes(complete(prepared, space, first=True, watch=watch), space.grounding.atoms))
-    begun = _renew(space, initialise_shared(prepared, partial(initialise_neuron, space)))
-    catch_up(space, changes(begun, space.grounding.atoms))
-    changed = no_rows()
+    catch_up(space, changes(complete(prepared, space, first=True, watch=watch)))
+    catch_up(space, changes(_renew(space, initialise_shared(prepared, partial(initialise_neuron, space)))))
+    changed: Rows = {}
     pace = Pace()  # gains of rounds and completions together: their alternation may converge slowly too
     while True:
         before = space.progress.rounds
@@ -185,17 +183,17 @@ def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch
         if not prepared.strata or space.progress.status is not Status.CONVERGED or space.progress.rounds == before:
             return
         changed = complete(prepared, space, first=False, watch=watch, pace=pace)
-        if not len(changed):
+        if not changed:
             return
         if pace.creeps:
             space.progress.status = Status.CREEPING
             space.progress.creeping |= on_cycles(space, pace.slow)
             return
-        catch_up(space, changes(changed, space.grounding.atoms))
+        catch_up(space, changes(changed))
 
 
-def _renew(space: Workspace, names: set[str | None]) -> Array:
+def _renew(space: Workspace, names: set[str | None]) -> Rows:
     """Classify the rows of these tables again; returns them."""
     tables = [table for table in space.grounding.atoms.numbered if table.name in names]
     space.encoded.renew(tables)
-    return np.concatenate([table.rows for table in tables]) if tables else no_rows()
+    return {table: np.arange(len(table), dtype=np.int32) for table in tables}

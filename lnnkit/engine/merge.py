@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from lnnkit.engine.bounds_state import State, no_rows, one_value
+from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out, wide
 from lnnkit.trail.events import Kind
 
@@ -23,9 +24,9 @@ class Pending(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Proposals:
-    """Bounds that instances propose for one end of the atoms behind ``leaf``: ``value`` (n,), or one for all, for the
-    atom ``rows`` (n,). ``instances`` (n,) are rows of the block of rule shape number ``batch``, or positions among what
-    is ``pending``. ``distinct``: all atoms are new, and none occurs twice."""
+    """Bounds that instances propose for one end of the atoms behind ``leaf``: ``value`` (n,), or one for all, for
+    ``rows`` (n,) of one relation. ``instances`` (n,) are rows of the block of rule shape number ``batch``, or positions
+    among what is ``pending``. ``distinct``: all atoms are new, and none occurs twice."""
 
     rows: Array | range
     value: Array | float
@@ -56,15 +57,27 @@ class Proposals:
         return self.value if isinstance(self.value, np.ndarray) else np.full(len(self.rows), self.value)
 
 
-@dataclass(slots=True, eq=False)
 class Inbox:
-    """The proposals of a round, for lower and for upper ends."""
+    """The proposals of a round, for lower and for upper ends of each relation."""
 
-    sides: tuple[list[Proposals], list[Proposals]] = field(default_factory=lambda: ([], []))
+    __slots__ = ("_proposals",)
+
+    def __init__(self) -> None:
+        self._proposals: dict[AtomTable, tuple[list[Proposals], list[Proposals]]] = {}
 
     def __bool__(self) -> bool:
-        lower, upper = self.sides
-        return bool(lower or upper)
+        return any(lower or upper for lower, upper in self._proposals.values())
+
+    def add(self, table: AtomTable, side: int, proposals: Proposals) -> None:
+        """Add proposals for one end of a relation."""
+        sides = self._proposals.get(table)
+        if sides is None:
+            sides = self._proposals[table] = ([], [])
+        sides[side].append(proposals)
+
+    def by_relation(self) -> Iterator[tuple[AtomTable, tuple[list[Proposals], list[Proposals]]]]:
+        """The proposals of each relation, in the order of their numbers."""
+        yield from sorted(self._proposals.items(), key=lambda item: item[0].number)
 
 
 class Merge:
@@ -75,25 +88,34 @@ class Merge:
         self._state = state
         self._slots = Growing(np.int32)  # scratch, a place for each row
 
-    def settle(self, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False) -> Array:
-        """Merge the proposals for one side. Returns the rows that have moved, each once. Of equal proposals for a row
-        the first wins: they come in a canonical order. In a completion upper ends are ``rising``: the greatest wins.
-        Proposals for ``both`` ends set the other one too."""
+    def settle(
+        self,
+        table: AtomTable,
+        side: int,
+        proposals: Sequence[Proposals],
+        *,
+        rising: bool = False,
+        both: bool = False,
+    ) -> Array:
+        """Merge the proposals for one side of a relation. Returns the rows that have moved, each once. Of equal
+        proposals for a row the first wins: they come in a canonical order. In a completion upper ends are ``rising``:
+        the greatest wins. Proposals for ``both`` ends set the other one too."""
         if not proposals:
             return no_rows()
         sides = (0, 1) if both else (side,)
-        rows = self._settled(side, proposals, sides, rising=rising)
+        rows = self._settled(table, side, proposals, sides, rising=rising)
         if both:
-            ends = self._state.ends(side).values.take(rows)
-            self._state.ends(1 - side).values[rows] = ends
+            table.writable(1 - side)[rows] = table.take(side, rows)
         return rows
 
-    def _settled(self, side: int, proposals: Sequence[Proposals], sides: Sequence[int], *, rising: bool) -> Array:
+    def _settled(
+        self, table: AtomTable, side: int, proposals: Sequence[Proposals], sides: Sequence[int], *, rising: bool
+    ) -> Array:
         row = proposals[0].row if len(proposals) == 1 else np.concatenate([m.row for m in proposals])
-        ends = self._state.ends(side).values
+        ends = table.writable(side)
         same = _same(proposals)
         if same is not None:
-            first = None if len(proposals) == 1 and proposals[0].distinct else self._first(row)
+            first = None if len(proposals) == 1 and proposals[0].distinct else self._first(table, row)
             ends[wide(row if first is None else row.take(first))] = same
         else:
             value = proposals[0].values if len(proposals) == 1 else np.concatenate([m.values for m in proposals])
@@ -101,30 +123,30 @@ class Merge:
             meet = np.minimum if side and not rising else np.maximum
             meet.at(ends, wide(row), value)
             won = np.flatnonzero(value == ends.take(row))
-            first = self._first(row.take(won))
+            first = self._first(table, row.take(won))
             first = won if first is None else won.take(first)
         winners = row if first is None else row.take(first)
         start = 0
         for proposal in proposals:
             stop = start + len(proposal.rows)
             if first is None:
-                self._record(sides, proposal, proposal.row, proposal.instance, same)
+                self._record(table, sides, proposal, proposal.row, proposal.instance, same)
             elif len(proposals) == 1:
-                self._record(sides, proposal, winners, proposal.instance.take(first), same)
+                self._record(table, sides, proposal, winners, proposal.instance.take(first), same)
             else:
                 low, high = first.searchsorted((start, stop)).tolist()
                 if high > low:
                     mine = first[low:high] - start
-                    self._record(sides, proposal, winners[low:high], proposal.instance.take(mine), same)
+                    self._record(table, sides, proposal, winners[low:high], proposal.instance.take(mine), same)
             start = stop
         return winners
 
     def settle_new(
-        self, side: int, proposals: Sequence[Proposals], *, both: bool = False
-    ) -> tuple[int, int, float] | None:
+        self, table: AtomTable, side: int, proposals: Sequence[Proposals], *, both: bool = False
+    ) -> tuple[range, float] | None:
         """Merge proposals for new atoms that all propose the same bound for one side or for ``both``, each atom once.
-        Returns the first row of these atoms, which are consecutive, the row after the last, and the bound; None if the
-        proposals are not of this kind. The atoms may have no bounds yet."""
+        Returns the rows of these atoms, which are consecutive, and the bound; None if the proposals are not of this
+        kind. The atoms may have no bounds yet."""
         value, start = _same(proposals), int(proposals[0].rows[0])
         if value is None:
             return None
@@ -134,31 +156,38 @@ class Merge:
                 return None
             stop += len(proposal.rows)
         sides = (0, 1) if both else (side,)
-        for each in sides:
-            self._state.ends(each).set(start, stop, value)
+        for end in sides:
+            table.fill(end, range(start, stop), value)
         first = start
         for proposal in proposals:
             assert proposal.pending is not None
             run = range(first, first + len(proposal.rows))
             first = run.stop
             setter = proposal.batch, proposal.leaf, proposal.pending.store(proposal.instances)
-            for each in sides:
-                self._state.trail.record(Kind.SENT, each, run, value, *setter)
-        return start, stop, value
+            for end in sides:
+                self._state.trail.record(Kind.SENT, table.number, end, run, value, *setter)
+        return range(start, stop), value
 
     def _record(
-        self, sides: Sequence[int], proposal: Proposals, rows: Array, instances: Array, same: float | None
+        self,
+        table: AtomTable,
+        sides: Sequence[int],
+        proposal: Proposals,
+        rows: Array,
+        instances: Array,
+        same: float | None,
     ) -> None:
         """Record the setters of the bounds that ``rows`` have now on ``sides``. The bounds are ``same``, or those on
         the last of ``sides``."""
         stored = instances if proposal.pending is None else proposal.pending.store(instances)
-        values = self._state.ends(sides[-1]).values.take(rows) if same is None else same
+        values = table.take(sides[-1], rows) if same is None else same
         for side in sides:
-            self._state.trail.record(Kind.SENT, side, rows, values, proposal.batch, proposal.leaf, stored)
+            record = self._state.trail.record
+            record(Kind.SENT, table.number, side, rows, values, proposal.batch, proposal.leaf, stored)
 
-    def _first(self, row: Array) -> Array | None:
+    def _first(self, table: AtomTable, row: Array) -> Array | None:
         """The positions at which each row first occurs; None if no row occurs twice."""
-        slots = self._slots.reach(len(self._state.lower))
+        slots = self._slots.reach(len(table))
         order = np.arange(len(row), dtype=np.int32)
         slots[wide(row[::-1])] = order[::-1]  # of equal rows the first is written last
         first = slots.take(row) == order
@@ -183,10 +212,11 @@ class Drift:
     end that has moved `MOST` times is left as it is, sound though maybe loose. A long chain without a cycle is not cut
     short: in each of its rounds some end comes to rest, which allows every end one more move."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._moves = (Growing(np.int16), Growing(np.int16))
-        self._last = (Growing(np.int32), Growing(np.int32))  # the round in which each moved last, once that is noted
+    def __init__(self) -> None:
+        # By relation, for each row's lower and upper end
+        self._moves: tuple[dict[AtomTable, Growing], dict[AtomTable, Growing]] = ({}, {})
+        # The round in which each moved last, once that is noted
+        self._last: tuple[dict[AtomTable, Growing], dict[AtomTable, Growing]] = ({}, {})
         self._often = [0, 0]  # the greatest number of moves of an end
         self._round = 0
         self.met = False  # whether a proposal for such an end was suppressed
@@ -197,34 +227,31 @@ class Drift:
         for side, often in enumerate(self._often):
             if often >= MOST:
                 most = min(MOST + self._resting(side), _LIMIT)
-                if often >= most:
-                    sides = inbox.sides[side]
-                    sides[:] = [kept for proposal in sides for kept in self._heard(side, proposal, most)]
+                for table, sides in inbox.by_relation() if often >= most else ():
+                    if table.numeric:
+                        sides[side][:] = [kept for each in sides[side] for kept in self._heard(table, side, each, most)]
 
-    def note(self, side: int, rows: Array) -> None:
+    def note(self, table: AtomTable, side: int, rows: Array) -> None:
         """Record that the ends of these rows moved."""
-        numbers = self._state.numbers
-        if numbers is None or not len(rows):
+        if not table.numeric or not len(rows):
             return
-        own = rows[numbers.take(rows)]
-        if not len(own):
-            return
-        delta = self._moves[side].reach(len(self._state.lower))
-        count = delta.take(own) + 1
-        delta[own] = count
+        moves = self._moves[side].setdefault(table, Growing(np.int16)).reach(len(table))
+        count = moves.take(rows) + 1
+        moves[rows] = count
         self._often[side] = max(self._often[side], int(count.max()))
         if self._often[side] >= _TRACED:
-            self._last[side].reach(len(self._state.lower))[own] = self._round
+            self._last[side].setdefault(table, Growing(np.int32)).reach(len(table))[rows] = self._round
 
     def _resting(self, side: int) -> int:
         """The number of rounds so far in which an end moved for the last time, except the previous round."""
-        last = self._last[side].reach(len(self._state.lower))
+        last = np.concatenate([np.zeros(1, np.int32), *(each.values for each in self._last[side].values())])
         rounds = np.bincount(last[last < self._round - 1])
         return int((rounds[1:] > 0).sum())
 
-    def _heard(self, side: int, proposal: Proposals, most: int) -> list[Proposals]:
+    def _heard(self, table: AtomTable, side: int, proposal: Proposals, most: int) -> list[Proposals]:
         rows = proposal.row
-        hears = self._moves[side].reach(int(rows.max()) + 1).take(rows) < most
+        moves = self._moves[side].setdefault(table, Growing(np.int16))
+        hears = moves.reach(len(table)).take(rows) < most
         if hears.all():
             return [proposal]
         self.met = True

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import State, no_rows
-from lnnkit.engine.merge import Inbox
-from lnnkit.engine.moves import Delta, Round, changes, note, note_new
+from lnnkit.engine.bounds_state import no_rows
+from lnnkit.engine.merge import Inbox, Proposals
+from lnnkit.engine.moves import Delta, Round, Rows, changes, note, note_new
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.engine.workspace import Status, Workspace
+from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut, check_time
 
@@ -62,12 +63,12 @@ class Worklist:
 @dataclass(slots=True, eq=False)
 class Moves:
     """What a round moved: the rows raised and lowered (in a completion the rows whose lower and whose upper end rose),
-    those arrested, and the ``delta`` that the next round reads."""
+    the ``delta`` that the next round reads, and whether atoms were ``arrested``."""
 
-    raised: Array | range
-    lowered: Array | range
-    crossed: Array
-    delta: Delta
+    raised: dict[AtomTable, Array | range] = field(default_factory=dict)
+    lowered: dict[AtomTable, Array | range] = field(default_factory=dict)
+    delta: Delta = field(default_factory=Delta)
+    arrested: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -83,7 +84,7 @@ def infer_rounds(
     space: Workspace,
     members: Sequence[int],
     limit: int,
-    moved_before: Array,
+    moved_before: Rows,
     watch: Watch | None = None,
     pace: Pace | None = None,
 ) -> None:
@@ -99,9 +100,8 @@ def infer_rounds(
             return Status.CREEPING
         return None if goes_on(watch, space, "inference", progress.rounds) else Status.INTERRUPTED
 
-    delta = changes(moved_before, space.grounding.atoms)
+    delta = changes(moved_before)
     progress.status = to_fixpoint(space, members, delta, own, after, limit=limit)
-    space.extend()
 
 
 def to_fixpoint(
@@ -127,17 +127,17 @@ def to_fixpoint(
         if progress.rounds >= limit and (now.inbox or now.arrested):
             return Status.ROUND_LIMIT
         if rising is not None and not rising.lower:
-            now.inbox.sides[0].clear()
+            for _, (lower, _) in now.inbox.by_relation():
+                lower.clear()
         steady = known == atoms.length and not now.arrested
-        gain = _largest_gain(state, now.inbox) if steady else 1.0
+        gain = _largest_gain(now.inbox) if steady else 1.0
         progress.arrested += now.arrested
         state.trail.arrest(now.arrested)
         moves = _merged(space, now.inbox, rising)
-        if not len(moves.raised) and not len(moves.lowered) and not now.arrested:
+        if not moves.raised and not moves.lowered and not now.arrested:
             return Status.CONVERGED
-        pace.note(gain, (moves.raised, moves.lowered), settled=steady and not len(moves.crossed))
+        pace.note(gain, (moves.raised, moves.lowered), settled=steady and not moves.arrested)
         if space.demanded:
-            space.extend()
             catch_up(space, moves.delta)
         status = after(moves)
         if status is not None:
@@ -147,7 +147,7 @@ def to_fixpoint(
 
 def _gather(space: Workspace, worklist: Worklist, delta: Delta) -> Round:
     """The proposals of the rules that are due."""
-    space.state.step()
+    space.state.trail.step()
     now = Round(space.grounding.atoms, space.state, space.encoded, delta)
     for response in worklist.due(delta):
         check_time()
@@ -160,41 +160,65 @@ def _gather(space: Workspace, worklist: Worklist, delta: Delta) -> Round:
 
 def _merged(space: Workspace, inbox: Inbox, rising: Rising | None) -> Moves:
     """Merge a round's proposals."""
-    atoms, state, merge = space.grounding.atoms, space.state, space.merge
-    (lower, upper), none, both = inbox.sides, no_rows(), rising is not None and rising.exact
+    moves, both = Moves(), rising is not None and rising.exact
     if rising is None:
         space.drift.hold(inbox)
-    side, new = int(not lower), None
-    if bool(lower) != bool(upper):
-        if (upper or lower)[0].rows[0] > len(state.ends(side)):
-            space.extend()
-        new = merge.settle_new(side, upper or lower, both=both)
-    if new is not None:
-        start, stop, value = new
-        rows = range(start, stop)
-        delta = note_new(rows, (0, 1) if both else (side,), value, atoms, space.encoded, state.tolerance)
-        if delta is not None:  # other bounds of the new atoms are written when something reads them
-            return Moves(none if side else rows, rows if side else none, none, delta)
-        space.extend()
-        raised, lowered = (none, spelled_out(rows)) if side else (spelled_out(rows), none)
-    else:
-        space.extend()
+    for table, (lower, upper) in inbox.by_relation():
+        if bool(lower) != bool(upper) and _insert(space, table, int(not lower), lower or upper, moves, rising):
+            continue
         raised, lowered = (
-            none if both and not end else merge.settle(end, inbox.sides[end], rising=rising is not None, both=both)
-            for end in (0, 1)
+            no_rows()
+            if both and not side
+            else space.merge.settle(table, side, proposals, rising=rising is not None, both=both)
+            for side, proposals in enumerate((lower, upper))
         )
         if rising is None:
-            for end, rows in enumerate((raised, lowered)):
-                space.drift.note(end, rows)
-    delta, crossed = note(raised, lowered, atoms, state, space.encoded, rising=rising is not None)
-    return Moves(raised, lowered, crossed, delta)
+            for side, rows in enumerate((raised, lowered)):
+                space.drift.note(table, side, rows)
+        _enter(space, moves, table, raised, lowered, rising)
+    return moves
 
 
-def _largest_gain(state: State, inbox: Inbox) -> float:
+def _insert(
+    space: Workspace,
+    table: AtomTable,
+    side: int,
+    proposals: Sequence[Proposals],
+    moves: Moves,
+    rising: Rising | None,
+) -> bool:
+    """Merge proposals for one end that insert rows with one bound; False where they are others."""
+    both = rising is not None and rising.exact
+    new = space.merge.settle_new(table, side, proposals, both=both)
+    if new is None:
+        return False
+    rows, value = new
+    sides = (0, 1) if both else (side,)
+    if note_new(moves.delta, table, rows, sides, value, space.encoded, space.state.tolerance):
+        (moves.lowered if side else moves.raised)[table] = rows
+        return True
+    some = spelled_out(rows)
+    _enter(space, moves, table, *((no_rows(), some) if side else (some, no_rows())), rising)
+    return True
+
+
+def _enter(
+    space: Workspace, moves: Moves, table: AtomTable, raised: Array, lowered: Array, rising: Rising | None
+) -> None:
+    """Enter rows that a round raised and lowered."""
+    for rows, moved in ((raised, moves.raised), (lowered, moves.lowered)):
+        if len(rows):
+            moved[table] = rows
+    crossed = note(moves.delta, table, raised, lowered, space.state, space.encoded, rising=rising is not None)
+    moves.arrested |= bool(len(crossed))
+
+
+def _largest_gain(inbox: Inbox) -> float:
     """The greatest gain of any bound from the inbox."""
     most = 0.0
-    for side in (0, 1):
-        for proposal in inbox.sides[side]:
-            gains = np.abs(proposal.values - state.ends(side).values.take(proposal.row))
-            most = max(most, float(gains.max()))
+    for table, sides in inbox.by_relation():
+        for side, proposals in enumerate(sides):
+            for proposal in proposals:
+                gains = np.abs(proposal.values - table.take(side, proposal.row))
+                most = max(most, float(gains.max()))
     return most

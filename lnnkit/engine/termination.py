@@ -14,8 +14,11 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from lnnkit.engine.bounds_state import no_rows
+from lnnkit.engine.moves import Rows
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.store.atoms import AtomTable, RowNumbers
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 
 Stage = Literal["completion", "inference"]
@@ -64,42 +67,31 @@ class Pace:
     def __init__(self) -> None:
         self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # the gains of the slow rounds since the last other one
         self._slow_rounds = 0
-        self._known = Growing(np.bool_), Growing(np.bool_)
-        # rows that moved in rounds that could not be slow
-        self._unmarked: tuple[list[Array | range], list[Array | range]] = [], []
-        self._slow = Growing(np.bool_), Growing(np.bool_)
+        self._known = _Marks()
+        self._unmarked: list[Sequence[Rows]] = []  # rows that moved in rounds that could not be slow
+        self._slow = _Marks()
 
-    def note(self, gain: float, moved: Sequence[Array | range], *, settled: bool) -> None:
+    def note(self, gain: float, moved: Sequence[Rows], *, settled: bool) -> None:
         """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
         if no atoms were added and none contradicted."""
-        for rows, unmarked in zip(moved, self._unmarked, strict=True):
-            unmarked.append(rows)
+        self._unmarked.append(moved)
         if settled and gain < _STEP and self._again():
             self._gains.append(gain)
             self._slow_rounds += 1
-            for some, marks in zip(moved, self._slow, strict=True):
-                rows = spelled_out(some)
-                if len(rows):
-                    marks.reach(int(rows.max()) + 1)[rows] = True
+            self._slow.mark(moved)
         elif self._slow_rounds:
             self._gains.clear()
             self._slow_rounds = 0
-            self._slow = Growing(np.bool_), Growing(np.bool_)
+            self._slow = _Marks()
 
     def _again(self) -> bool:
         """Whether all rows of the last round have moved before. Rows that moved since the last call are marked, so a
         chain of a thousand rounds, none of which can be slow, is marked once."""
-        again = True
-        for marks, unmarked in zip(self._known, self._unmarked, strict=True):
-            for place, some in enumerate(unmarked, 1 - len(unmarked)):
-                rows = spelled_out(some)
-                if not len(rows):
-                    continue
-                flags = marks.reach(int(rows.max()) + 1)
-                again &= place < 0 or bool(flags.take(rows).all())
-                flags[rows] = True
-            unmarked.clear()
-        return again
+        *before, last = self._unmarked
+        for moved in before:
+            self._known.mark(moved)
+        self._unmarked.clear()
+        return self._known.mark(last)
 
     @property
     def creeps(self) -> bool:
@@ -109,15 +101,31 @@ class Pace:
         return hopeless or self._slow_rounds >= _PATIENCE
 
     @property
-    def slow(self) -> tuple[Array, Array]:
-        """The rows that slow rounds have moved since the last round that was not slow, on their lower and on their
-        upper side."""
-        lower, upper = (np.flatnonzero(marks.values) for marks in self._slow)
-        return lower, upper
+    def slow(self) -> list[tuple[AtomTable, int, Array]]:
+        """The rows that slow rounds have moved since the last round that was not slow, by relation and side."""
+        return [(table, side, np.flatnonzero(flags.values)) for (table, side), flags in self._slow.flags.items()]
 
 
-def on_cycles(space: Workspace, rows: Sequence[Array]) -> set[int]:
-    """The formulas whose instances set the bounds of ``rows`` (lower sides, upper sides) last and that are on a cycle:
+class _Marks:
+    """Rows that moved, by relation and side."""
+
+    def __init__(self) -> None:
+        self.flags: dict[tuple[AtomTable, int], Growing] = {}
+
+    def mark(self, moved: Sequence[Rows]) -> bool:
+        """Mark rows that moved on their lower and upper sides; returns whether all were marked before."""
+        again = True
+        for side, by_relation in enumerate(moved):
+            for table, some in by_relation.items():
+                flags = self.flags.setdefault((table, side), Growing(np.bool_)).reach(len(table))
+                rows = spelled_out(some)
+                again &= bool(flags.take(rows).all())
+                flags[rows] = True
+        return again
+
+
+def on_cycles(space: Workspace, rows: Sequence[tuple[AtomTable, int, Array]]) -> set[int]:
+    """The formulas whose instances set the bounds of ``rows`` (by relation and side) last and that are on a cycle:
     they read, directly or through others of these, what they set. All of these formulas if there is no cycle."""
     import networkx as nx  # 60 CPU milliseconds, so only for programs that creep
 
@@ -134,12 +142,14 @@ def on_cycles(space: Workspace, rows: Sequence[Array]) -> set[int]:
 End = tuple[str | None, int]  # the lower (0) or upper (1) ends of a table
 
 
-def _setters(space: Workspace, rows: Sequence[Array]) -> Iterator[tuple[int, End, list[End]]]:
+def _setters(space: Workspace, rows: Sequence[tuple[AtomTable, int, Array]]) -> Iterator[tuple[int, End, list[End]]]:
     """Formulas that have set these bounds, each with the ends that it set and the ends that it read."""
     grounding = space.grounding
-    for side, moved in enumerate(rows):
-        setters = space.state.trail.setters(side, len(grounding.atoms))
-        columns = np.stack([column.take(moved) for column in setters])
+    numbers = RowNumbers(grounding.atoms)
+    for side in (0, 1):
+        setters = space.state.trail.setters(side, numbers)
+        moved = [numbers.of(table, some) for table, own, some in rows if own == side]
+        columns = np.stack([column.take(np.concatenate([no_rows(), *moved])) for column in setters])
         for number, leaf in np.unique(columns[:2], axis=1).T.tolist():
             batch = grounding.batches[number]
             if number < 0 or leaf in batch.observed:  # a given bound, or one of a neuron that a query observes

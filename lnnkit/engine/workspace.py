@@ -56,11 +56,6 @@ class Workspace:
     progress: Progress
     drift: Drift
 
-    def extend(self) -> None:
-        """Give the rows that the grounding has added their default bounds, where they have none yet."""
-        self.state.extend(self.grounding.atoms)
-        self.encoded.extend()
-
     def arrested(self, number: int) -> Array:
         """Which rows of a batch belong to an arrested instance, including the rows that it was given before, when it
         set a bound."""
@@ -114,6 +109,6 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
             say = on_device(completing if batch.completes else respond, state.device)
             tables[number] = ResponseTable(batch, leaves, say, state.dtype)
         responses[member] = RuleResponse(number, batch, member, rule, tables[number])
-    encoded = EncodedBounds(state, grounding.atoms)
-    merge, drift = Merge(state), Drift(state)
+    encoded = EncodedBounds(grounding.atoms)
+    merge, drift = Merge(state), Drift()
     return Workspace(grounding, state, encoded, merge, responses, Progress(), drift)

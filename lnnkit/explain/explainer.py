@@ -21,7 +21,6 @@ from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.query_proof import prove_formula
-from lnnkit.explain.provenance.bound_sources import BoundHistory
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.graph.describe import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
@@ -123,4 +122,4 @@ class Explainer:
 
     @cached_property
     def _prover(self) -> Prover:
-        return Prover(self._fixpoint, BoundHistory(self._history), self._origins, self._names)
+        return Prover(self._fixpoint, self._history, self._origins, self._names)

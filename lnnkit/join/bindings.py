@@ -158,9 +158,9 @@ class Bindings:
         """The rows of a matched atom in its table."""
         return spelled_out(self._local(matched))
 
-    def rows(self, matched: Matched, table: AtomTable, some: Array | None = None) -> Array | range:
-        """The global rows of a matched atom, at some positions (None: all)."""
-        local, shift = self._rows.get(matched), table.runs.shift
+    def rows(self, matched: Matched, some: Array | None = None) -> Array | range:
+        """The rows of a matched atom in its table, at some positions (None: all)."""
+        local = self._rows.get(matched)
         if local is None:
             under, via = self._under, self._via
             assert under is not None
@@ -168,16 +168,12 @@ class Bindings:
                 some = None if via is None else spelled_out(via)
             elif via is not None:
                 some = some + via.start if isinstance(via, range) else via.take(some)
-            return under.rows(matched, table, some)
+            return under.rows(matched, some)
+        if some is None:
+            return local
         if isinstance(local, range):
-            if shift is not None and some is None:
-                return range(local.start + shift, local.stop + shift)
-            if shift is not None and some is not None:
-                return np.add(some, local.start + shift, dtype=np.int32, casting="same_kind")
-            local = spelled_out(local) if some is None else some + local.start
-        elif some is not None:
-            local = local.take(some)
-        return table.row(local) if shift is None else np.add(local, shift, dtype=np.int32, casting="same_kind")
+            return np.add(some, local.start, dtype=np.int32, casting="same_kind")
+        return local.take(some)
 
     def _local(self, matched: Matched) -> Array | range:
         found = self._rows.get(matched)

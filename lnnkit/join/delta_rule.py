@@ -123,6 +123,11 @@ class DeltaRule:
             self._leaves[leaf] = found
         return found
 
+    def table_of(self, leaf: int) -> AtomTable:
+        """The relation of a leaf's atoms, or of the truths of an equality."""
+        own = self.leaf(leaf)
+        return self.joins.atoms.truths if own is None else own.table
+
     def told_apart(self, leaf: int) -> bool:
         """Whether every literal that finds the atoms of a leaf finds only atoms that differ from their default."""
         return self.atom(leaf) not in self._bare

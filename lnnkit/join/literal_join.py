@@ -198,11 +198,11 @@ class Joins:
 
     def length(self, literal: Literal) -> int:
         """The number of rows that a literal lists, whether they match or not."""
-        return len(self.atoms.listing(self.atoms.tables[literal.table], literal.column))
+        return len(self.atoms.tables[literal.table].listing(literal.column))
 
     def listing(self, literal: Literal) -> Array:
         """The rows that a literal lists."""
-        return self.atoms.listing(self.atoms.tables[literal.table], literal.column).values
+        return self.atoms.tables[literal.table].listing(literal.column).values
 
     def step(self, known: Known, rest: tuple[Literal, ...]) -> Step:
         """How to join the rest onto results that bind ``known``."""
@@ -297,15 +297,15 @@ class Joins:
     def _with(self, found: Bindings, each: _Filter) -> Bindings:
         """The assignments for which a literal, all of whose variables are bound, is satisfied."""
         table = each.pattern.table
-        flags = self.atoms.flags(each.literal.column)
+        flags = table.flags(each.literal.column)
         if each.matched:
-            there = flags.take(table.row(found.local(each.atom)))
+            there = flags.take(found.local(each.atom))
             return found if there.all() else found.at(np.flatnonzero(there))
         columns = each.pattern.tuples(found.column, found.length)
         number = table.tuples.find(columns, found.length)
         kept = np.flatnonzero(number >= 0)
         number = number.take(kept)
-        picked = np.flatnonzero(flags.take(table.row(number)))
+        picked = np.flatnonzero(flags.take(number))
         rows, via = number.take(picked), kept.take(picked)
         return Bindings(len(picked), each.known, rows=rows, matched=(each.atom,), under=found, via=via)
 
@@ -318,7 +318,7 @@ class Joins:
         own = self.pattern((literal.table, literal.arguments))
         keyed = [variable for variable in own.places if variable in bound][: self._reach]
         places = tuple(own.places[v] for v in keyed)
-        listing = self.atoms.listing(own.table, literal.column)
+        listing = own.table.listing(literal.column)
         index = self._indexes.get((literal, places))
         if index is None:
             index = self._indexes[literal, places] = JoinIndex(own, listing, places, self.radix)

@@ -98,10 +98,10 @@ def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
     if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
-    some, others = (atoms.listing(table, each.column) for each in (one, other))
+    some, others = (table.listing(each.column) for each in (one, other))
     if len(others) < len(some) or len(others) == len(table.tuples):
         return len(others) >= len(some)
-    return bool(atoms.flags(other.column).take(table.row(some.values)).all())
+    return bool(table.flags(other.column).take(some.values).all())
 
 
 _PART = 4  # chunks: where tables are aligned, assignments take no memory of their own
@@ -191,8 +191,7 @@ def _flags(joins: Joins, literal: Literal, places: _Places) -> Array:
         there = np.zeros(len(places.base.tuples), dtype=bool)
         there[place.take(joins.listing(literal))] = True
         return there
-    run, flags = table.run, joins.atoms.flags(literal.column)
-    return flags.take(table.rows) if run is None else flags[run.start : run.stop]
+    return table.flags(literal.column).values[: len(table)]
 
 
 def _parts(flags: Array) -> Iterator[Array | range]:

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.bounds_state import shown
 from lnnkit.learn.replay.recorded_inference import RecordedInference
-from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import RowNumbers
 from lnnkit.store.layout import Given
 from lnnkit.store.stated_facts import given_labels
 
@@ -72,13 +72,14 @@ class Labels:
         """(n,) a mask of labels of truths with a midpoint above one half."""
         return ~self.numeric & (self.lower + self.upper > 1.0)
 
-    def rows(self, atoms: Atoms) -> Tensor:
-        """(n,) the atom rows; a table's default row for an atom that is not materialised."""
-        found = [
-            torch.from_numpy(atoms.find(atoms.tables[name], [each.numpy() for each in ids], len(mine)))
-            for name, mine, ids in self.by_name()
-        ]
-        return torch.cat(found) if found else torch.zeros(0, dtype=torch.int32)
+    def rows(self, numbers: RowNumbers) -> Tensor:
+        """(n,) the rows among all; its relation's default row for an atom that is not materialised."""
+        found = [torch.zeros(0, dtype=torch.int64)]
+        for name, mine, ids in self.by_name():
+            table = numbers.atoms.tables[name]
+            rows = table.tuples.find([each.numpy() for each in ids], len(mine))
+            found.append(torch.from_numpy(numbers.of(table, rows)))
+        return torch.cat(found)
 
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
@@ -116,18 +117,19 @@ class LabelledBounds:
 
 def told_of(found: RecordedInference, own: Labels) -> LabelledBounds:
     """The bounds of the labelled atoms at the fixpoint of a trace."""
-    prepared = found.fixpoint.prepared
-    rows = own.rows(prepared.grounding.atoms).long()
-    prepared.state.extend(prepared.grounding.atoms)
-    bounds = Bounds(*map(torch.from_numpy, prepared.state.bounds(rows.numpy())))
-    return LabelledBounds(bounds.lower.double(), bounds.upper.double(), *last_events(found, rows))
+    numbers = found.replayer.numbers
+    rows = own.rows(numbers)
+    lower, upper = ends = torch.empty(2, len(rows), dtype=torch.float64)
+    for table, mine, some in numbers.by_relation(rows.numpy()):
+        for end, values in zip(ends, shown(table, some), strict=True):
+            end[torch.from_numpy(mine)] = torch.from_numpy(values).double()
+    return LabelledBounds(lower, upper, *last_events(found, rows))
 
 
 def last_events(found: RecordedInference, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The keys of both bounds of atom rows, and their last events, before an arrest if there was one."""
-    events = found.replayer.events
-    state = found.fixpoint.prepared.state
-    crossed = torch.from_numpy(state.crossed.flags(len(found.fixpoint.prepared.grounding.atoms)))
+    events, numbers = found.replayer.events, found.replayer.numbers
+    crossed = torch.from_numpy(numbers.marked(numbers.crossed))
     keys = rows * 2, rows * 2 + 1
     lower, upper = (events.last(key) for key in keys)
     for last in (lower, upper):

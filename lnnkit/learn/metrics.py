@@ -28,7 +28,7 @@ def scores(found: RecordedInference, own: Labels, told: LabelledBounds, which: T
         else:
             predicates[name] = score(bounds, wanted, truth_of(found, name, *bounds), truth_of(found, name, *wanted))
     arrested, state = found.fixpoint.progress.arrested, found.fixpoint.prepared.state
-    return Scores(predicates, len(state.crossed) + sum(len(each.rows) for each in arrested), numbers)
+    return Scores(predicates, state.crossings + sum(len(each.rows) for each in arrested), numbers)
 
 
 def accuracy(found: RecordedInference, own: Labels, told: LabelledBounds, which: Tensor) -> float | None:

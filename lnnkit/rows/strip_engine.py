@@ -31,6 +31,7 @@ from lnnkit.rows.dense.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
 from lnnkit.rows.row_bounds import RowBounds, StatementNames
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
+from lnnkit.store.atoms import RowNumbers
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.stated_facts import given_facts
@@ -99,10 +100,8 @@ class StripEngine:
         marks = marked(fixpoint)
         found = np.zeros(len(run.entities) + 2, bool)
         if marks is not None:
-            atoms, crossed = fixpoint.prepared.grounding.atoms, fixpoint.prepared.state.crossed.rows.values
-            for table, mine in atoms.by_table(crossed):
-                local = atoms.local(crossed if mine is None else crossed.take(mine))
-                columns = [column.take(local) for column in table.tuples.columns]
+            for table in fixpoint.prepared.state.crossed:
+                columns = [column.take(table.crossed.rows.values) for column in table.tuples.columns]
                 found[self._rows_in(table.name, columns)] = True
             for each in marks.spoken:
                 found[self._rows_in(each.source, each.columns)] = True
@@ -126,9 +125,8 @@ class StripEngine:
         known = Names.of(names)
         labels = EntityColumn(np.array([known.find(each) for each in names], np.int32), known)
         run = _run(program, _graph(program), program.predicates[predicate].sorts[0], labels, Known())
-        atoms = run.fixpoint.space.grounding.atoms
-        rows = atoms.find(atoms.tables[predicate], [run.ids], len(run.ids))
-        lower, upper = run.fixpoint.space.state.read(rows)
+        table = run.fixpoint.space.grounding.atoms.tables[predicate]
+        lower, upper = table.read(table.tuples.find([run.ids], len(run.ids)))
         return lower.astype(np.float64), upper.astype(np.float64)
 
     def _bounds(self, run: _Run, number: int) -> tuple[Array, Array]:
@@ -201,21 +199,23 @@ def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames)
         return None
     grounding, trail = run.fixpoint.space.grounding, run.fixpoint.space.state.trail
     table = grounding.atoms.tables[reference.node]
-    rows = grounding.atoms.find(table, [run.ids], len(run.ids))
+    numbers = RowNumbers(grounding.atoms)
+    own = table.tuples.find([run.ids], len(run.ids))
+    rows = numbers.of(table, own)
     found: list[Array] = []
     for side in (0, 1):
-        numbers = np.full(len(rows), -1, np.int32)
-        batches, leaves, instances = (column.take(rows) for column in trail.setters(side, len(grounding.atoms)))
-        batches = np.where(rows == table.default_row, -1, batches)
+        statements = np.full(len(rows), -1, np.int32)
+        batches, leaves, instances = (column.take(rows) for column in trail.setters(side, numbers))
+        batches = np.where(own < 0, -1, batches)
         for number, leaf in np.unique(np.stack([batches, leaves])[:, batches >= 0], axis=1).T.tolist():
             batch = grounding.batches[number]
             mine = np.flatnonzero((batches == number) & (leaves == leaf))
             block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
             members = batch.blocks[block].member.take(instances[mine])
-            for own in np.unique(members).tolist():
-                formula = grounding.members[batch.members[own]].formula
-                numbers[mine[members == own]] = setters.number(formula)
-        found.append(numbers)
+            for one in np.unique(members).tolist():
+                formula = grounding.members[batch.members[one]].formula
+                statements[mine[members == one]] = setters.number(formula)
+        found.append(statements)
     return (found[1], found[0]) if negated else (found[0], found[1])
 
 

@@ -1,286 +1,332 @@
-"""The materialised atoms: tables of entity tuples that share one numbering of rows.
+"""Relations: everything that has bounds for tuples of entities, with all that belongs to it.
 
-Every predicate, shared neuron and observed neuron has a table. Row numbers run over all tables, so that bounds live
-in single arrays; each table has a *default row* that stands for every atom not materialised, and another one for atoms
-about unnamed individuals where these differ. Rows 0, 1 and 2 are the constants false, true and unknown.
+Every predicate, shared neuron and observed neuron has one. Rows are numbered within their relation, from 0 on, like
+their tuples; the rows before 0 are reserved: `DEFAULT` stands for every atom not materialised, `UNNAMED` for atoms
+about unnamed individuals, and `UNKNOWN` reads as unknown. Equalities of entities are rows of `Atoms.truths`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lnnkit.store.columns.row_arrays import Array, Chunks, Growing, wide
-from lnnkit.store.columns.runs import Runs
+from lnnkit.arrays import DOUBLE
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.columns.row_arrays import Array, Chunks, Growing
 from lnnkit.store.tuple_set import TupleSet
 
-FALSE, TRUE, UNKNOWN = 0, 1, 2
+DEFAULT, UNNAMED, UNKNOWN = -1, -2, -3
+RESERVED = 3
+FALSE, TRUE = 0, 1  # the rows of `Atoms.truths`
 Pair = tuple[float, float]
 LISTS = ("lower", "upper", "either", "listed", "given")
 
 
 class AtomTable:
-    """The materialised atoms of one predicate or neuron. ``deviating`` lists the local rows whose lower, upper or
-    either end differs from ``default``, in order of insertion; ``listed`` those given by facts or asked for, ``given``
-    those given by facts."""
+    """The materialised atoms of one predicate or neuron. ``ends`` are their lower and upper bounds as they are read: an
+    arrested atom reads as unknown, and its crossed bounds stand in ``crossed``. ``frozen`` rows receive nothing. Lists
+    have the rows whose lower, upper or either end differs from ``default``, in order of insertion; those listed by
+    facts or questions, and those given by facts."""
 
     def __init__(
-        self, name: str, number: int, sorts: tuple[str, ...], default: tuple[float, float], radix: int
+        self, name: str, number: int, sorts: tuple[str, ...], default: Pair, radix: int, dtype: np.dtype
     ) -> None:
         self.name = name
         self.number = number
         self.sorts = sorts
         self.default = default
-        self.default_row = -1
         self.unnamed = default  # the bounds of an atom about an unnamed individual,
-        self.unnamed_row = -1  # and the row that stands for it
+        self.unnamed_row = DEFAULT  # and the row that stands for it
+        self.numeric = default[0] == -math.inf
         self.tuples = TupleSet(len(sorts), radix)
-        self.runs = Runs()  # maps tuples to their rows
-        self.deviating = {end: Chunks() for end in LISTS}
+        self.unknown: Pair = (-math.inf, math.inf) if self.numeric else (0.0, 1.0)
+        ends = zip(self.unknown, default, default, strict=True)
+        self._ends = tuple(Growing(dtype, end) for end in ends)  # reserved: unknown, unnamed, default
+        self.frozen = Growing(np.bool_, (True,) * RESERVED)
+        self.crossed = Crossed(dtype)
+        self._lists = {name: Chunks() for name in LISTS}
+        self._flags = {name: Growing(np.bool_, (False,) * RESERVED) for name in LISTS}
+        self._unlisted: list[tuple[str, int, int]] = []  # parts of lists not yet entered in "either"
+
+    def __len__(self) -> int:
+        return len(self.tuples)
 
     @property
-    def numeric(self) -> bool:
-        """Whether its atoms hold numbers."""
-        return self.default[0] == -math.inf
+    def unnamed_differs(self) -> bool:
+        """Whether an atom about an unnamed individual may be another than one at its default."""
+        return self.unnamed_row != DEFAULT
+
+    def reserve(self, row: int, pair: Pair) -> None:
+        """Set what a reserved row reads as."""
+        if row == DEFAULT:
+            self.default = pair
+        else:
+            self.unnamed, self.unnamed_row = pair, UNNAMED
+        for growing, end in zip(self._ends, pair, strict=True):
+            growing.put(np.array([row]), end)
+
+    # --- bounds -------------------------------------------------------------------------------------------------------
+
+    def end(self, side: int) -> Array:
+        """The lower (0) or the upper (1) ends of all rows; read-only, valid until rows are added."""
+        return self._filled(side, len(self.tuples)).values
+
+    def take(self, side: int, rows: Array) -> Array:
+        """(n,) the lower (0) or the upper (1) ends of rows; read-only."""
+        return self._filled(side, len(self.tuples)).take(rows)
+
+    def writable(self, side: int) -> Array:
+        """As ``end``, to be written to."""
+        return self._filled(side, len(self.tuples)).values
+
+    def fill(self, side: int, rows: range, end: float) -> None:
+        """Give the last rows one lower (0) or upper (1) end."""
+        self._filled(side, rows.start).set(rows.start, rows.stop, end)
+
+    def _filled(self, side: int, count: int) -> Growing:
+        """One end of ``count`` rows at least: those that have none yet are at their default."""
+        own = self._ends[side]
+        if len(own) < count:
+            own.fill(len(own), count, self.default[side])
+        return own
+
+    def read(self, rows: Array) -> Bounds:
+        """(n,) the bounds of rows; read-only."""
+        return Bounds(self.take(0, rows), self.take(1, rows))
 
     @property
-    def rows(self) -> Array:
-        """The row of each tuple, ascending."""
-        return self.runs.images()
+    def bounds(self) -> Bounds:
+        """The bounds of all rows; a view, valid until rows are added."""
+        return Bounds(self.end(0), self.end(1))
 
-    @property
-    def run(self) -> range | None:
-        """The rows of all tuples as a range, if they are consecutive."""
-        return self.runs.run
+    def held(self, rows: Array) -> Array:
+        """(n,) which rows receive nothing."""
+        self.frozen.reach(len(self.tuples))
+        return self.frozen.take(rows)
 
-    def row(self, local: Array) -> Array:
-        """(n,) the rows of tuples, given by their numbers in the table."""
-        return self.runs.image(local)
+    def load(self, columns: Sequence[Array], bounds: Bounds) -> range:
+        """Add distinct tuples with these bounds to an empty relation; returns their rows."""
+        self.tuples.append(columns, bounds.lower.size)
+        for growing, values in zip(self._ends, bounds, strict=True):
+            growing.append(values)
+        return range(len(self.tuples))
+
+    # --- lists --------------------------------------------------------------------------------------------------------
+
+    def flags(self, name: str) -> Growing:
+        """Flags of rows: whether each is in the list ``name``."""
+        if name == "either" and self._unlisted:
+            self.listing(name)
+        flags = self._flags[name]
+        flags.reach(len(self.tuples))
+        return flags
+
+    def listing(self, name: str) -> Chunks:
+        """The rows in the list ``name``."""
+        if name == "either" and self._unlisted:
+            parts, self._unlisted = self._unlisted, []
+            for end, start, stop in parts:
+                self.enlist(name, self._lists[end].values[start:stop])
+        return self._lists[name]
+
+    def enlist(self, name: str, rows: Array) -> None:
+        """Add distinct rows to the list ``name``, those that are not in it."""
+        if not rows.size:
+            return
+        flags = self._flags[name]
+        flags.reach(len(self.tuples))
+        if len(self._lists[name]) or len(rows) < len(self.tuples):
+            old = flags.take(rows)
+            if old.any():
+                rows = rows[~old]
+                if not rows.size:
+                    return
+            flags.put(rows, True)
+        else:  # every row
+            flags.set(0, len(rows), True)
+        self._append(name, rows)
+
+    def enlist_new(self, name: str, rows: range) -> None:
+        """Add rows that are in no list to the list ``name``."""
+        self._flags[name].set(rows.start, rows.stop, True)
+        self._append(name, rows)
+
+    def deviate(self, rows: Array, lower: Array, upper: Array) -> None:
+        """Add rows to the lists of the ends on which their bounds differ from the default."""
+        for name, moved in (("lower", lower != self.default[0]), ("upper", upper != self.default[1])):
+            count = np.count_nonzero(moved)
+            if count:
+                self.enlist(name, rows if count == len(rows) else rows[moved])
+
+    def enlist_arrested(self, rows: Array) -> None:
+        """Add arrested rows to the lists of rows that deviate on either end, and on each end whose reading, unknown,
+        differs from the default."""
+        self.enlist("either", rows)
+        for name, default, bound in zip(("lower", "upper"), self.default, self.unknown, strict=True):
+            if default != bound:
+                self.enlist(name, rows)
+
+    def _append(self, name: str, rows: Array | range) -> None:
+        listing, parts = self._lists[name], self._unlisted
+        start = len(listing)
+        listing.append(rows)
+        if name in ("lower", "upper"):
+            if parts and parts[-1][2] == start and parts[-1][0] == name:
+                start = parts.pop()[1]
+            parts.append((name, start, len(listing)))
+
+
+class Crossed:
+    """The arrested rows of a relation, with the bounds that crossed."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.rows = Growing(np.int32)
+        self.lower = Growing(dtype)
+        self.upper = Growing(dtype)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def append(self, rows: Array, lower: Array, upper: Array) -> None:
+        for own, values in ((self.rows, rows), (self.lower, lower), (self.upper, upper)):
+            own.append(values)
+
+    def places(self, count: int) -> Array:
+        """(count,) the index of each row here; -1 for rows that are not arrested."""
+        places = np.full(count, -1, dtype=np.int32)
+        places[self.rows.values] = np.arange(len(self.rows), dtype=np.int32)
+        return places
 
 
 class Atoms:
-    """All tables of a grounding."""
+    """All relations of a program."""
 
-    def __init__(self, radix: int) -> None:
+    def __init__(self, radix: int, dtype: np.dtype = DOUBLE) -> None:
         self.radix = radix
+        self.dtype = dtype
         self.tables: dict[str, AtomTable] = {}
         self.numbered: list[AtomTable] = []
-        self._runs = Runs()  # maps rows to tuples; the labels are the numbers of their tables
-        self._flags = {name: Growing(np.bool_) for name in LISTS}
-        # by table: parts of lists not yet entered in "either"
-        self._unlisted: dict[int, list[tuple[str, int, int]]] = {}
-        self.length = 3  # the number of rows of all tables
-        for _ in (FALSE, TRUE, UNKNOWN):
-            self._runs.add(1, -1, -1)
+        self.length = 0  # the number of rows of all relations, without reserved ones
+        self.truths = AtomTable("", 0, ("",), (0.0, 1.0), 2, dtype)
+        self.numbered.append(self.truths)
+        self.truths.load([np.arange(2, dtype=np.int32)], Bounds(np.array([0.0, 1.0]), np.array([0.0, 1.0])))
 
     def __len__(self) -> int:
         return self.length
 
-    def local(self, rows: Array) -> Array:
-        """(n,) the tuples of rows, by their numbers in their tables; -1 for default rows and constants."""
-        return self._runs.image(rows)
-
-    def behind(self, row: int) -> tuple[AtomTable | None, int]:
-        """The table of a row (None for a constant) and the number of its tuple there (-1 for a default row)."""
-        local, owner = self._runs.at(row)
-        return (self.numbered[owner], local) if owner >= 0 else (None, -1)
-
-    def added(self, start: int) -> list[tuple[int, int, int, bool]]:
-        """The rows from ``start`` on, in parts: the first of each, the one after the last, the table's number (-1 for
-        constants), and whether they stay at the default."""
-        return [(begin, stop, owner, local < 0) for begin, stop, local, owner in self._runs.pieces(start)]
-
-    def run_of(self, rows: range) -> tuple[AtomTable, int] | None:
-        """The table of consecutive rows and the number of the first tuple there, if the tuples are consecutive too;
-        else None."""
-        found = self._runs.alike(rows.start, rows.stop)
-        return None if found is None or found[1] < 0 else (self.numbered[found[1]], found[0])
-
-    def grow(self, table: AtomTable, count: int) -> None:
-        """Allocate rows for the last ``count`` tuples of a table."""
-        if not count:
-            return
-        start = len(table.runs)
-        table.runs.add(count, self.length)
-        self._runs.add(count, start, table.number)
-        self.length += count
-
     def add_table(self, name: str, sorts: tuple[str, ...], default: Pair, unnamed: Pair | None = None) -> AtomTable:
-        """A new table; atoms about ``unnamed`` individuals have the default bounds unless others are given."""
-        table = AtomTable(name, len(self.numbered), sorts, default, self.radix)
+        """A new relation; atoms about ``unnamed`` individuals have the default bounds unless others are given."""
+        table = AtomTable(name, len(self.numbered), sorts, default, self.radix, self.dtype)
         self.tables[name] = table
         self.numbered.append(table)
-        table.default_row = table.unnamed_row = self._row_of(table)
         if unnamed is not None:
-            table.unnamed = unnamed
-            table.unnamed_row = UNKNOWN if unnamed == (0.0, 1.0) else self._row_of(table)
+            table.reserve(UNNAMED, unnamed)
         return table
 
     @property
     def unnamed(self) -> dict[str, tuple[Pair, tuple[str, ...]]]:
-        """By table, the bounds of atoms about unnamed individuals, where they do not have the default's, and the
-        table's sorts."""
-        tables = (table for table in self.numbered if table.unnamed_row != table.default_row)
-        return {table.name: (table.unnamed, table.sorts) for table in tables}
-
-    def _row_of(self, table: AtomTable) -> int:
-        """A row of a table that no tuple has."""
-        self._runs.add(1, -1, table.number)
-        self.length += 1
-        return self.length - 1
+        """By relation, the bounds of atoms about unnamed individuals, where they do not have the default's, and its
+        sorts."""
+        return {table.name: (table.unnamed, table.sorts) for table in self.numbered if table.unnamed_differs}
 
     def materialise(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
-        """(length,) row numbers of the tuples; missing tuples are added at the default."""
-        numbers, fresh = table.tuples.add(columns, length)
-        count = fresh.size
-        if count:
-            start = len(self)
-            self.grow(table, count)
-            if count == length:
-                return np.arange(start, start + count, dtype=np.int32)
-        return table.row(numbers)
+        """(length,) the rows of the tuples; missing tuples are added at the default."""
+        rows, fresh = table.tuples.add(columns, length)
+        self.length += fresh.size
+        return rows
 
     def make(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array | None:
         """Add the missing tuples, at the default; returns the positions of their first occurrences (None: all
         positions)."""
         fresh = table.tuples.new(columns, length)
-        self.grow(table, length if fresh is None else fresh.size)
+        self.length += length if fresh is None else fresh.size
         return fresh
 
     def add_new(self, table: AtomTable, columns: Sequence[Array], length: int) -> range:
         """Add distinct tuples that are known to be new, at the default; returns their rows."""
-        start = len(self)
+        start = len(table)
         table.tuples.append(columns, length)
-        self.grow(table, length)
+        self.length += length
         return range(start, start + length)
 
-    def load(self, table: AtomTable, columns: Sequence[Array], lower: Array, upper: Array) -> range:
-        """Materialise distinct tuples, in lexicographic order, in an empty table, as facts with these bounds. Returns
-        their rows."""
-        count = lower.size
-        rows = self.add_new(table, columns, count)
-        for name, moved in (
-            ("listed", True),
-            ("given", True),
-            ("lower", _differ(lower, table.default[0])),
-            ("upper", _differ(upper, table.default[1])),
-        ):
-            if moved is not False:
-                self._flags[name].set(rows.start, rows.stop, moved)
-                self._list(table, name, range(count) if moved is True else np.flatnonzero(moved).astype(np.int32))
+    def load(self, table: AtomTable, columns: Sequence[Array], bounds: Bounds) -> range:
+        """Materialise distinct tuples, in lexicographic order, in an empty relation, as facts with these bounds.
+        Returns their rows."""
+        rows = table.load(columns, bounds)
+        self.length += len(rows)
+        for name in ("listed", "given"):
+            table.enlist_new(name, rows)
+        for name, values, default in zip(("lower", "upper"), bounds, table.default, strict=True):
+            moved = _differ(values, default)
+            if moved is True:
+                table.enlist_new(name, rows)
+            elif moved is not False:
+                table.enlist(name, np.flatnonzero(moved).astype(np.int32))
         return rows
 
-    def find(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
-        """(length,) row numbers of the tuples; the default row for an atom that is not materialised."""
-        if not len(table.tuples):
-            return np.full(length, table.default_row, np.int32)
-        local = table.tuples.find(columns, length)
-        absent = local < 0
-        if not absent.any():
-            return table.row(local)
-        rows = table.row(np.maximum(local, 0))
-        rows[absent] = table.default_row
-        return rows
+
+class RowNumbers:
+    """The rows of all relations in one numbering, for what looks at all of them: those of a relation are consecutive,
+    its reserved ones first. It holds until rows are added."""
+
+    def __init__(self, atoms: Atoms) -> None:
+        self.atoms = atoms
+        self.tables = tuple(atoms.numbered)
+        self.lengths = [len(table) + RESERVED for table in self.tables]
+        self.starts = np.cumsum([0, *self.lengths])
+        self.count = int(self.starts[-1])
+        self._first = self.starts + RESERVED
+
+    def of(self, table: AtomTable, rows: Array) -> Array:
+        """(n,) the numbers of rows of a relation."""
+        return rows + self._first[table.number]
+
+    def behind(self, number: int) -> tuple[AtomTable, int]:
+        """The relation of a row and its row there."""
+        owner = int(self.starts.searchsorted(number, side="right")) - 1
+        return self.tables[owner], number - int(self._first[owner])
+
+    def first(self, tables: Array) -> Array:
+        """(n,) the numbers of the first rows of relations, by their numbers."""
+        return self._first.take(tables)
+
+    def by_relation(self, numbers: Array) -> Iterator[tuple[AtomTable, Array, Array]]:
+        """The relations of rows, each with the positions of its rows and their rows there."""
+        owners = self.starts.searchsorted(numbers, side="right") - 1
+        for owner in np.unique(owners).tolist():
+            mine = np.flatnonzero(owners == owner)
+            yield self.tables[owner], mine, numbers.take(mine) - self._first[owner]
+
+    def rows(self, numbers: Array) -> Array:
+        """(n,) each row's number in its relation."""
+        return numbers - self._first.take(self.starts.searchsorted(numbers, side="right") - 1)
+
+    def bounds(self) -> Bounds:
+        """The bounds of all rows."""
+        ends = ([each.take(side, _all(each)) for each in self.tables] for side in (0, 1))
+        return Bounds(*map(np.concatenate, ends))
 
     def flags(self, name: str) -> Array:
-        """Flags by row: whether it is in the list ``name`` of its table. There may be more flags than rows."""
-        if name == "either":
-            for number in tuple(self._unlisted):
-                self.listing(self.numbered[number], name)
-        return self._flags[name].reach(len(self))
+        """Flags by row: whether it is in the list ``name`` of its relation."""
+        return np.concatenate([each.flags(name).take(_all(each)) for each in self.tables])
 
-    def listing(self, table: AtomTable, name: str) -> Chunks:
-        """A table's list of that name."""
-        if name == "either":
-            for end, start, stop in self._unlisted.pop(table.number, ()):
-                local = table.deviating[end].values[start:stop]
-                run = table.run
-                if run is not None and not len(table.deviating[name]) and len(local) == len(run):
-                    self._flags[name].set(run.start, run.stop, True)
-                    table.deviating[name].append(local)  # every row
-                else:
-                    self._enlist(table, name, table.row(local))
-        return table.deviating[name]
+    @property
+    def crossed(self) -> Array:
+        """The arrested rows, in order."""
+        found = (np.sort(self.of(table, table.crossed.rows.values)) for table in self.tables if len(table.crossed))
+        return np.concatenate([np.empty(0, np.int64), *found])
 
-    def ask(self, table: AtomTable, rows: Array) -> None:
-        """Mark distinct rows of a table as asked for."""
-        self._enlist(table, "listed", rows)
+    def marked(self, numbers: Array) -> Array:
+        """Flags of some rows."""
+        flags = np.zeros(self.count, bool)
+        flags[numbers] = True
+        return flags
 
-    def list_given(self, table: AtomTable, rows: Array) -> None:
-        """Mark distinct rows of a table as given by facts."""
-        for name in ("listed", "given"):
-            self._enlist(table, name, rows)
 
-    def deviate(self, rows: Array, lower: Array, upper: Array) -> None:
-        """Add rows to the lists of the ends on which their bounds differ from the default."""
-        for table, mine in self.by_table(rows):
-            if mine is None:
-                self.deviate_of(table, rows, lower, upper)
-            else:
-                self.deviate_of(table, *(each.take(mine) for each in (rows, lower, upper)))
-
-    def deviate_of(self, table: AtomTable, rows: Array, lower: Array, upper: Array) -> None:
-        """As ``deviate``, for rows of one table."""
-        for end, moved in (("lower", lower != table.default[0]), ("upper", upper != table.default[1])):
-            count = np.count_nonzero(moved)
-            if count:
-                self._enlist(table, end, rows if count == len(rows) else rows[moved])
-
-    def deviate_new(self, table: AtomTable, name: str, start: int, local: range) -> None:
-        """As ``deviate_of``, for new tuples in consecutive rows from ``start`` on that deviate on one end."""
-        self._flags[name].set(start, start + len(local), True)
-        self._list(table, name, local)
-
-    def by_table(self, rows: Array) -> list[tuple[AtomTable, Array | None]]:
-        """The tables of rows, without constants, each with the positions of its rows (None for all positions)."""
-        if not rows.size:
-            return []
-        owners = self._runs.labels(rows)
-        if isinstance(owners, int):
-            return [(self.numbered[owners], None)] if owners >= 0 else []
-        least, most = int(owners.min()), int(owners.max())
-        if least == most:
-            return [(self.numbered[least], None)] if least >= 0 else []
-        present = (np.flatnonzero(np.bincount(owners - least)) + least).tolist()
-        found = [(number, np.flatnonzero(owners == number)) for number in present if number >= 0]
-        return [(self.numbered[number], mine) for number, mine in found]
-
-    def enlist(self, rows: Array) -> None:
-        """Add arrested rows to the lists of rows that deviate on either end, and on each end whose reading, unknown,
-        differs from the default."""
-        for table, mine in self.by_table(rows):
-            own = rows if mine is None else rows.take(mine)
-            self._enlist(table, "either", own)
-            unknown = (-math.inf, math.inf) if table.numeric else (0.0, 1.0)
-            for end, default, bound in zip(("lower", "upper"), table.default, unknown, strict=True):
-                if default != bound:
-                    self._enlist(table, end, own)
-
-    def _enlist(self, table: AtomTable, name: str, rows: Array) -> None:
-        if not rows.size:
-            return
-        flags = self._flags[name].reach(len(self))
-        old = flags.take(rows)
-        if old.any():
-            rows = rows[~old]
-            if not rows.size:
-                return
-        flags[wide(rows)] = True
-        self._list(table, name, self.local(rows))
-
-    def _list(self, table: AtomTable, name: str, local: Array | range) -> None:
-        listing = table.deviating[name]
-        start = len(listing)
-        listing.append(local)
-        if name == "either":
-            return
-        if name in ("lower", "upper"):
-            parts = self._unlisted.setdefault(table.number, [])
-            if parts and parts[-1][2] == start and parts[-1][0] == name:
-                start = parts.pop()[1]
-            parts.append((name, start, len(listing)))
+def _all(table: AtomTable) -> Array:
+    return np.arange(-RESERVED, len(table))
 
 
 def _differ(values: Array, default: float) -> Array | bool:

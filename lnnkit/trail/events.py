@@ -19,10 +19,11 @@ import numpy as np
 from lnnkit.arrays import Array
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
+from lnnkit.store.atoms import RowNumbers
 from lnnkit.store.columns.row_arrays import Chunks
 
 NOBODY = -1  # the batch of a bound that no instance has set
-_WIDTH = 6  # numbers for each chunk
+_WIDTH = 7  # numbers for each chunk
 ROOT = -2  # the leaf of a root's value before the first round
 
 
@@ -38,8 +39,9 @@ class Kind(IntEnum):
 
 
 class Events(NamedTuple):
-    """All events, in columns: ``row``, ``value`` and ``instance`` (n,) have an entry for each event. Events are grouped
-    into consecutive chunks; the other columns (c,) have an entry for each chunk, which begins at ``start`` (c,)."""
+    """All events, in columns: ``row`` (among all rows), ``value`` and ``instance`` (n,) have an entry for each event.
+    Events are grouped into consecutive chunks, each of one relation; the other columns (c,) have an entry for each
+    chunk, which begins at ``start`` (c,)."""
 
     row: Array
     value: Array
@@ -106,11 +108,11 @@ class Arrested(NamedTuple):
 
 @dataclass(slots=True)
 class Trace:
-    """All that is needed besides the events to recompute every bound: the ``start`` (lower and upper ends of the
-    initial atoms), the batches of shared neurons before the first round (``scratch``, under the numbers that events use
+    """All that is needed besides the events to recompute every bound: the ``start`` (by relation, the bounds of the
+    initial rows), the batches of shared neurons before the first round (``scratch``, under the numbers that events use
     for them, from -2 downward), and the arrested instances, with the ticks before which they read."""
 
-    start: tuple[Array, Array] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
+    start: list[Bounds] = field(default_factory=list)
     scratch: list[Grounding] = field(default_factory=list)
     arrested: list[tuple[int, Arrested]] = field(default_factory=list)
 
@@ -150,7 +152,7 @@ class Trail:
         self._row = _Column(np.dtype(np.int32), 1)
         self._value = _Column(dtype, 0)
         self._instance = _Column(np.dtype(np.int32), 1)
-        self._chunks = array("i")  # for each chunk: length, tick, kind, side, batch and leaf
+        self._chunks = array("i")  # for each chunk: length, tick, kind, side, batch, leaf and relation
 
     def __len__(self) -> int:
         return sum(self._chunks[::_WIDTH])
@@ -184,6 +186,7 @@ class Trail:
     def record(
         self,
         kind: Kind,
+        table: int,
         side: int,
         rows: Array | range,
         values: Array | float,
@@ -191,19 +194,20 @@ class Trail:
         leaf: int = 0,
         instances: Array | range = range(1),
     ) -> None:
-        """Record that one side of distinct ``rows`` (n,) has new ``values`` (n,) or one common value, set by
-        ``instances`` (n,) of a ``batch`` through a ``leaf``. The arrays must not be written to afterwards."""
+        """Record that one side of distinct ``rows`` (n,) of a relation, by its number, has new ``values`` (n,) or one
+        common value, set by ``instances`` (n,) of a ``batch`` through a ``leaf``. The arrays must not be written to
+        afterwards."""
         if not len(rows):
             return
         self._row.add(rows)
         self._value.add(values if self.has_values else 0.0)
         self._instance.add(instances)
-        self._chunks.extend((len(rows), self.tick, kind, side, batch, leaf))
+        self._chunks.extend((len(rows), self.tick, kind, side, batch, leaf, table))
 
-    def setters(self, side: int, count: int) -> Setters:
-        """The last setters of the lower (0) or the upper (1) ends of ``count`` rows. Of what a completion restored it
-        is what had set it."""
-        found = self.events()
+    def setters(self, side: int, numbers: RowNumbers) -> Setters:
+        """The last setters of the lower (0) or the upper (1) ends of all rows. Of what a completion restored it is what
+        had set it."""
+        found, count = self.events(numbers), numbers.count
         sets = (found.side == side) & ((found.kind == Kind.SENT) | (found.kind == Kind.STATED))
         chunk = np.arange(len(sets)).repeat(np.diff(found.start, append=len(found.row)))
         mine = np.flatnonzero(sets.take(chunk))
@@ -218,9 +222,10 @@ class Trail:
         setters.instance[rows] = found.instance.take(last)
         return setters
 
-    def events(self) -> Events:
-        """All events recorded so far."""
-        lengths, *chunks = np.array(self._chunks, np.int64).reshape(-1, _WIDTH).T.copy()
+    def events(self, numbers: RowNumbers) -> Events:
+        """All events recorded so far, of ``numbers``' rows."""
+        lengths, *chunks, tables = np.array(self._chunks, np.int64).reshape(-1, _WIDTH).T.copy()
         start = lengths.cumsum() - lengths
-        columns = [column.expanded(lengths, start) for column in (self._row, self._value, self._instance)]
-        return Events(*map(np.asarray, (*columns, start, *chunks)))
+        row, *columns = (column.expanded(lengths, start) for column in (self._row, self._value, self._instance))
+        row = (row + numbers.first(tables).repeat(lengths)).astype(np.int32)
+        return Events(*map(np.asarray, (row, *columns, start, *chunks)))

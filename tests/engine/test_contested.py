@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.engine.bounds_state import State
-from lnnkit.engine.contested import defaulted, doubted, in_doubt
-from lnnkit.store.atoms import Atoms
 
 
 def marks(text: str) -> dict[str, bool]:
@@ -255,20 +249,3 @@ def test_an_arrested_atom_starts_no_join() -> None:
         assert [answer.bindings["X"] for answer in kb.answers()[0]] == ["c"]
         visited.add(kb._session.own().fixpoint.progress.instances)
     assert len(visited) == 1
-
-
-@pytest.mark.parametrize("default", [(0.0, 1.0), (0.0, 0.0), (-math.inf, math.inf)])
-def test_some_rows_read_in_doubt_as_in_the_whole_state(default: tuple[float, float]) -> None:
-    """Every combination of flags with bounds drawn, against the states in which all flagged bounds are changed."""
-    rng, atoms, state = np.random.default_rng(0), Atoms(200), State(np.dtype(np.float64))
-    table = atoms.add_table("P", ("entity",), default)
-    atoms.materialise(table, [np.arange(200, dtype=np.int32)], 200)
-    state.extend(atoms)
-    for side in (0, 1):
-        state.put(side, table.rows, rng.choice([0.0, 0.2, 0.9, 1.0], 200), None)
-    flags = (rng.random(len(atoms)) < 0.5, rng.random(len(atoms)) < 0.5)
-    rows = table.rows
-    whole = doubted(state, flags), defaulted(state, flags, atoms)
-    for some, every in zip(in_doubt(state, flags, rows, default), whole, strict=True):
-        for one, other in zip(some, every.bounds(rows), strict=True):
-            assert np.array_equal(one, other)

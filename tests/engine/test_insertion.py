@@ -14,6 +14,7 @@ from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.termination import RoundReport
 from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.store.atoms import LISTS, RowNumbers
 from tests.blocks import at_length, in_blocks
 from tests.programs import MODES, generate, to_text
 
@@ -103,21 +104,20 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
         "rounds": space.progress.rounds,
         "status": space.progress.status,
         "visited": space.progress.instances,
-        "lower": state.lower.values,
-        "upper": state.upper.values,
-        "classes": space.encoded.codes.values[: len(atoms)],
-        "crossed": state.crossed.rows.values,
     }
+    numbers = RowNumbers(atoms)
     for side in (0, 1):
-        setters = state.trail.setters(side, len(atoms))
+        setters = state.trail.setters(side, numbers)
         for name, column in zip(setters._fields, setters, strict=True):
             found[f"{name} {side}"] = column
     for name, table in atoms.tables.items():
-        found[f"{name} rows"] = table.rows
+        found[f"{name} lower"], found[f"{name} upper"] = table.bounds
+        found[f"{name} classes"] = space.encoded.codes(table).values
+        found[f"{name} crossed"] = table.crossed.rows.values
         for place, column in enumerate(table.tuples.columns):
             found[f"{name} column {place}"] = column
-        for end in table.deviating:
-            found[f"{name} {end}"] = atoms.listing(table, end).values
+        for end in LISTS:
+            found[f"{name} {end}"] = table.listing(end).values
         where = table.tuples.find(table.tuples.columns, len(table.tuples))
         assert np.array_equal(where, np.arange(len(where)))
     for number, batch in enumerate(space.grounding.batches):
@@ -131,7 +131,7 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
             found[f"triggers {number}"] = [trigger.seen for trigger in member.found_triggers()]
     trail = state.trail
     assert trail is not None
-    events = trail.events()
+    events = trail.events(numbers)
     lengths = np.concatenate([events.start[1:], [len(events.row)]]) - events.start
     found |= {"row": events.row, "value": events.value, "told by": events.instance}
     for name in ("tick", "kind", "side", "batch", "leaf"):

@@ -9,9 +9,11 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import lnnkit
+from lnnkit.store.atoms import RowNumbers
 from tests.blocks import at_length
 from tests.creeping import compared, creeping
 from tests.programs import to_text
@@ -308,8 +310,9 @@ def test_the_setters_are_known_where_it_creeps() -> None:
     assert kb.infer().status == "creeping"
     (rested,) = kb._session.fixpoints.values()
     grounding, trail = rested.fixpoint.prepared.grounding, rested.fixpoint.space.state.trail
-    (row,) = grounding.atoms.tables["C"].rows
-    batch, _, instance = trail.setters(0, len(grounding.atoms))
+    numbers = RowNumbers(grounding.atoms)
+    (row,) = numbers.of(grounding.atoms.tables["C"], np.arange(1))
+    batch, _, instance = trail.setters(0, numbers)
     ((formula, _, _),) = grounding.assignments(int(batch[row]), instance[[row]])
     assert formula.key == "axiom B -> C"
 

@@ -53,8 +53,8 @@ def bounds(found: RecordedInference) -> dict[Bound, float]:
     for name, table in prepared.grounding.atoms.tables.items():
         if "#" not in name:
             columns = [column.tolist() for column in table.tuples.columns]
-            ends = prepared.state.read(table.rows)
-            for place in range(len(table.rows)):
+            ends = table.bounds
+            for place in range(len(table)):
                 for side in (0, 1):
                     result[name, tuple(column[place] for column in columns), side] = float(ends[side][place])
     return result
@@ -62,12 +62,14 @@ def bounds(found: RecordedInference) -> dict[Bound, float]:
 
 def replayed(found: RecordedInference, wanted: list[Bound], values: Tensor) -> Tensor:
     """Those bounds, by their derivations."""
-    atoms = found.fixpoint.prepared.grounding.atoms
+    numbers = found.replayer.numbers
     keys = torch.empty(len(wanted), dtype=torch.int64)
     rows = {
         (name, ids): int(row)
-        for name, table in atoms.tables.items()
-        for row, ids in zip(table.rows, _tuples(table.tuples.columns, len(table.rows)), strict=True)
+        for name, table in numbers.atoms.tables.items()
+        for row, ids in zip(
+            numbers.of(table, np.arange(len(table))), _tuples(table.tuples.columns, len(table)), strict=True
+        )
     }
     for place, (name, ids, side) in enumerate(wanted):
         keys[place] = 2 * rows[name, ids] + side

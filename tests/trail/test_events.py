@@ -8,6 +8,7 @@ import pytest
 import lnnkit
 from lnnkit.engine.bounds_state import State
 from lnnkit.explain.provenance.bound_sources import BoundHistory
+from lnnkit.store.atoms import RowNumbers
 from lnnkit.trail.events import Trail
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text
@@ -33,12 +34,13 @@ def history_of(kb: lnnkit.KnowledgeBase) -> Trail:
 def test_the_last_event_of_each_bound_is_its_bound(seed: int) -> None:
     kb = lnnkit.loads(to_text(generate(seed, 1 + seed % 4, MODES[seed % 3]).program))
     kb.infer()
-    state, timeline = state_of(kb), BoundHistory(history_of(kb))
-    for row in range(len(state.lower)):
+    numbers = RowNumbers(kb._session.own().fixpoint.prepared.grounding.atoms)
+    timeline, bounds = BoundHistory(history_of(kb), numbers), numbers.bounds()
+    for row in range(numbers.count):
         for side in (0, 1):
             event = timeline.at(row, side)
             if event is not None:
-                assert event.value == float(state.ends(side).values[row])
+                assert event.value == float(bounds[side][row])
 
 
 def test_a_fuzzy_event_takes_sixteen_bytes_and_a_crisp_one_less() -> None:

@@ -6,17 +6,16 @@ from __future__ import annotations
 import numpy as np
 
 from lnnkit.arrays import where_set
-from lnnkit.engine.bounds_state import State
 from lnnkit.engine.moves import Round
 from lnnkit.engine.response.proposing import Proposing
-from lnnkit.engine.response.respond import Read, completing, constant, on_device, respond
+from lnnkit.engine.response.respond import Doubt, Read, completing, constant, on_device, respond
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import UNKNOWN, Atoms
+from lnnkit.store.atoms import UNKNOWN, AtomTable
 from lnnkit.store.columns.row_arrays import Array
 
 
@@ -31,9 +30,8 @@ class GroupResponse(Proposing):
         """Work out what instances propose, and leave it in the round's inbox."""
         free = [found.column(variable) for variable in self.group.formula.blocks[0].variables]
         instances = self.group.assembler.of(free, found.length)
-        now.extend()
         evaluate = on_device(completing if self.batch.completes else respond, now.state.device)
-        said = evaluate(self.batch, reader(instances, now.state, now.atoms), instances.groupings)
+        said = evaluate(self.batch, reader(instances, now.state.dtype), instances.groupings)
         silent = np.zeros(found.length, bool)
         if self.arrests.any:
             silent = self.arrests.flags(found, lambda leaf: instances.rows[leaf])
@@ -62,9 +60,9 @@ class _Rows:
         """The atom rows behind a leaf."""
         return self._instances.rows[leaf].take(positions)
 
-    def default_row(self, leaf: int) -> int:
-        """The default row of a leaf's table."""
-        return self._response.group.assembler.default_row(leaf)
+    def table(self, leaf: int) -> AtomTable:
+        """The relation of a leaf's atoms."""
+        return self._instances.tables[leaf]
 
     def materialise(self, leaf: int, at: Array, absent: Array) -> Array:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
@@ -77,17 +75,17 @@ class _Rows:
         return own.group.store(own.batch, own.member, self._instances, self._block, positions)
 
 
-def reader(instances: Instances, state: State, atoms: Atoms) -> Read:
-    """Reads the leaves of instances as they are kept; of a head that a defining statement defines only what is
-    given."""
+def reader(instances: Instances, dtype: np.dtype, doubt: Doubt | None = None) -> Read:
+    """Reads the leaves of instances, of a head that a defining statement defines only what is given; in ``doubt`` as it
+    reads them."""
     formula = instances.formula
 
     def read(index: int) -> Bounds:
         if index != AUXILIARY and formula.neurons[index].fixed:
-            return constant(formula, index, instances.length(formula.neurons[index].block), state.dtype)
-        rows = instances.rows[index]
+            return constant(formula, index, instances.length(formula.neurons[index].block), dtype)
+        rows, table = instances.rows[index], instances.tables[index]
         if index in formula.heads:
-            rows = np.where(atoms.flags("given").take(rows), rows, UNKNOWN)
-        return state.read(rows)
+            rows = np.where(table.flags("given").take(rows), rows, UNKNOWN)
+        return table.read(rows) if doubt is None else doubt.read(table, rows)
 
     return read

@@ -65,7 +65,7 @@ class HeadInsertion:
         if plan is None or classes is None:
             return False
         head = plan.head.table
-        key = (*classes, len(now.encoded.known(head.number)))
+        key = (*classes, len(now.encoded.known(head)))
         if key not in plan.told:
             plan.told[key] = (self._completed if self._exact else self._told)(plan, classes, now)
         told = plan.told[key]
@@ -76,20 +76,19 @@ class HeadInsertion:
 
     def _make(self, plan: _Plan, told: Told, found: Bindings, now: Round) -> None:
         (side, value), atoms, head = told, now.atoms, plan.head.table
-        start = atoms.length
+        start = len(head)
         fresh = atoms.make(head, plan.head.pattern.tuples(found.column, found.length), found.length)
-        rows = range(start, atoms.length)
+        rows = range(start, len(head))
         if not rows:
             return
         length = len(rows)
         now.made[head.number] = told, now.made[head.number][1] + length
         columns: dict[int, Array | range] = {plan.leaf: rows}
         for leaf, each in plan.stored:
-            columns[leaf] = found.rows(each.atom, each.table, fresh)
+            columns[leaf] = found.rows(each.atom, fresh)
         made = Made(self._batch, self._member, columns)
-        now.inbox.sides[side].append(
-            Proposals(rows, value, range(length), self._number, plan.leaf, made, distinct=True)
-        )
+        proposals = Proposals(rows, value, range(length), self._number, plan.leaf, made, distinct=True)
+        now.inbox.add(head, side, proposals)
 
     def _plan(self, found: Bindings) -> _Plan | None:
         """The plan for the results of a step of a join; None if they leave more than one leaf unmatched."""
@@ -119,7 +118,7 @@ class HeadInsertion:
         """The bound that heads at their default get; None if anything else is proposed, or heads of another class would
         get a bound too."""
         position = self._table.leaves.index(plan.leaf)
-        default, *others = now.encoded.known(plan.head.table.number)
+        default, *others = now.encoded.known(plan.head.table)
         proposed = self._table.proposed((*classes[:position], default, *classes[position:]), now.encoded)
         if len(proposed) != 1 or len(others) > _VARIED:
             return None
@@ -136,7 +135,7 @@ class HeadInsertion:
         if proposed.keys() != {(plan.leaf, 1)} or head.default != (0.0, 0.0):
             return None
         value = proposed[plan.leaf, 1]
-        others = (now.encoded.pairs[number][1] for number in now.encoded.known(head.number)[1:])
+        others = (now.encoded.pairs[number][1] for number in now.encoded.known(head)[1:])
         return None if any(upper < value - now.state.noise for upper in others) else (1, value)
 
 
@@ -144,7 +143,7 @@ def _classes(plan: _Plan, found: Bindings, now: Round) -> list[int] | None:
     """The class of bounds that all atoms behind each leaf have; None where those of a leaf differ."""
     classes: list[int] = []
     for each in plan.leaves:
-        sole, moved = now.encoded.sole(each.table.number), found.moved
+        sole, moved = now.encoded.sole(each.table), found.moved
         if sole is None and moved is not None and moved[0] == each.atom:
             sole = now.class_of_moved(each.table, moved[1])
         if sole is None:
@@ -157,8 +156,8 @@ def _all_told(head: AtomTable, told: Told, now: Round) -> bool:
     """Whether every atom of the head's table has received a proposal, in earlier rounds or the same one in this
     round."""
     known, count = now.made.get(head.number, (told, 0))
-    listed = len(head.deviating[SIDES[told[0]]]) + count
-    if known != told or len(head.tuples) != listed or not now.encoded.settled(head.number):
+    listed = len(head.listing(SIDES[told[0]])) + count
+    if known != told or len(head.tuples) != listed or not now.encoded.settled(head):
         return False
     now.made[head.number] = told, count
     return True

@@ -17,13 +17,13 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import UNKNOWN
+from lnnkit.store.atoms import DEFAULT, RESERVED, AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.columns.sorting import first_places
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.trail.events import Arrested
 
-# (n,) the atom rows of a leaf; its table's default row for an atom that is not materialised
+# (n,) the rows of a leaf's atoms; `DEFAULT` for one that is not materialised
 Rows = Callable[[int], Array]
 
 
@@ -35,21 +35,21 @@ class Arrests:
         self.naming = _naming(rule.formula)
         self._variables = rule.formula.original.blocks[0].variables
         self._set = TupleSet(len(self._variables), rule.radix)
-        self._flags = Growing(np.bool_)
+        self._flags = Growing(np.bool_, (False,) * RESERVED)
         self._flagged = 0
         self.any = False
 
     def __len__(self) -> int:
         return self._flagged + len(self._set)
 
-    def add(self, found: Bindings, positions: Array, rows: Rows, default_row: int) -> Array:
+    def add(self, found: Bindings, positions: Array, rows: Rows) -> Array:
         """Arrest the instances at ``positions``, whose atoms ``rows`` gives; returns those that were not arrested
-        before, without repetition. ``default_row`` is that of the naming atom's table."""
+        before, without repetition."""
         self.any = True
         if self.naming is None:
             return self._add(found, positions)
         own = rows(self.naming)
-        absent = own == default_row
+        absent = own == DEFAULT
         known = self.flags(found.at(positions), lambda _: own)
         some = np.flatnonzero(~(known | absent))
         picked = own.take(some)
@@ -58,7 +58,8 @@ class Arrests:
             first = first_places(picked, size)
             if first is not None:
                 some, picked = some.take(first), picked.take(first)
-            self._flags.reach(size)[picked] = True
+            self._flags.reach(size)
+            self._flags.put(picked, True)
             self._flagged += len(picked)
         if not absent.any():
             return some
@@ -76,7 +77,8 @@ class Arrests:
         if self._flagged:
             assert self.naming is not None
             own = rows(self.naming)
-            arrested = self._flags.reach(int(own.max()) + 1 if len(own) else 0).take(own)
+            self._flags.reach(int(own.max(initial=-1)) + 1)
+            arrested = self._flags.take(own)
         if len(self._set):
             arrested = arrested | (self._set.find(columns(), length) >= 0)
         return arrested
@@ -100,15 +102,15 @@ class Instances(Protocol):
     """Instances, or rows of a block of theirs, by position; they are stored only if a proposal of theirs wins."""
 
     def some_rows(self, positions: Array, leaf: int) -> Array:
-        """The atom rows behind a leaf; its table's default row where an atom is not there."""
+        """The rows of a leaf's atoms; `DEFAULT` where one is not there."""
         ...
 
-    def default_row(self, leaf: int) -> int:
-        """The default row of a leaf's table."""
+    def table(self, leaf: int) -> AtomTable:
+        """The relation of a leaf's atoms."""
         ...
 
     def materialise(self, leaf: int, at: Array, absent: Array) -> Array:
-        """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
+        """The rows of a leaf's atoms at positions ``at``: those ``absent`` among them are made."""
         ...
 
     def store(self, positions: Array | range) -> Array | range:
@@ -128,9 +130,7 @@ class Proposing:
 
     def arrest(self, instances: Instances, found: Bindings, bad: Array, roots: Bounds, now: Round) -> None:
         """Arrest the instances at the positions ``bad``, whose roots have these bounds."""
-        naming = self.arrests.naming
-        default_row = UNKNOWN if naming is None else instances.default_row(naming)
-        some = self.arrests.add(found, bad, partial(instances.some_rows, bad), default_row)
+        some = self.arrests.add(found, bad, partial(instances.some_rows, bad))
         if len(some):
             rows = spelled_out(instances.store(bad.take(some)))
             self.batch.arrested[rows] = True
@@ -139,34 +139,32 @@ class Proposing:
     def queue(self, instances: Instances, leaf: int, side: int, at: Array, value: Array | float, now: Round) -> None:
         """Queue bounds for the atoms behind a leaf that can take them: ``value`` (n,) or one for all, of the instances
         at positions ``at`` (n,)."""
-        atoms, state, completed = now.atoms, now.state, leaf in self.batch.formula.heads
+        completed, table = leaf in self.batch.formula.heads, instances.table(leaf)
         rows = instances.some_rows(at, leaf)
         hears: Array | None = None
         fresh = False  # whether all rows are new, so that none occurs twice
         if not completed and self.batch.modes.get(leaf, (ALL, ALL))[side] == LISTED:
-            hears = atoms.flags("listed").take(rows)
+            hears = table.flags("listed").take(rows)
         else:
-            absent = np.flatnonzero(rows == instances.default_row(leaf))
+            absent = np.flatnonzero(rows == DEFAULT)
             if len(absent):
-                known = len(atoms)
+                known = len(table)
                 rows = instances.materialise(leaf, at, absent)
-                fresh = len(atoms) - known == len(rows)
-                now.extend()
-        if len(state.crossed):
-            awake = ~state.frozen.take(rows)
+                fresh = len(table) - known == len(rows)
+        if now.state.crossed:
+            awake = ~table.held(rows)
             if self.batch.formula.compares:  # one that is arrested proposes nothing for its numbers
                 own = instances.some_rows(at, AUXILIARY)
-                awake &= ~state.frozen.take(own) | (own == instances.default_row(AUXILIARY))
+                awake &= ~instances.table(AUXILIARY).held(own) | (own == DEFAULT)
             hears = awake if hears is None else hears & awake
         if completed and not fresh:
-            free = ~atoms.flags("given").take(rows)
-            free &= value > state.ends(side).values.take(rows) + state.noise
+            free = ~table.flags("given").take(rows) & (value > table.take(side, rows) + now.state.noise)
             hears = free if hears is None else hears & free
         if hears is not None and not hears.all():
             hearing = np.flatnonzero(hears)
             at, rows, value = at.take(hearing), rows.take(hearing), picked(value, hearing)
         if len(at):
-            now.inbox.sides[side].append(Proposals(rows, value, at, self.number, leaf, instances, fresh))
+            now.inbox.add(table, side, Proposals(rows, value, at, self.number, leaf, instances, fresh))
 
 
 def picked(value: Array | float, positions: Array) -> Array | float:

@@ -8,7 +8,7 @@ training, proofs and contested heads evaluate a single leaf by `leaf_bound`, whi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,9 +21,18 @@ from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
 from lnnkit.numeric import rises
+from lnnkit.store.atoms import AtomTable
 
 Read = Callable[[int], Bounds]  # returns the bounds of a leaf, of a constant, or of AUXILIARY
 Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
+
+
+class Doubt(Protocol):
+    """Other bounds than those of the relations."""
+
+    def read(self, table: AtomTable, rows: Array) -> Bounds:
+        """(n,) the bounds of rows of a relation."""
+        ...
 
 
 class Response(NamedTuple):

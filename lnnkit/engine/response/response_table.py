@@ -25,10 +25,10 @@ _UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
 
 
 class Column(NamedTuple):
-    """A leaf's atom rows, or the class common to all of them. ``via`` has the place of each instance's row among the
-    rows, where these are fewer; ``classes`` are all that the rows may have but `OTHER`."""
+    """The classes of a leaf's rows, or the one common to all of them. ``via`` has the place of each instance's row
+    among the rows, where these are fewer; ``classes`` are all that the rows may have but `OTHER`."""
 
-    rows: Array | None
+    codes: Array | None
     sole: int | None = None
     via: Array | None = None
     classes: Sequence[int] = ()
@@ -77,11 +77,11 @@ class ResponseTable:
                     unseen |= place >= _ABSENT
                     base += place
                     continue
-                assert column.rows is not None
+                assert column.codes is not None
                 if len(places) < len(encoded.pairs):
                     unseen = True
                     break
-                part = places.take(encoded.codes.values.take(column.rows))
+                part = places.take(column.codes)
                 part = part if column.via is None else part.take(column.via)
                 code = part if code is None else np.add(code, part, out=code)
             if not unseen:
@@ -232,10 +232,10 @@ class ResponseTable:
 
 def _present(column: Column, encoded: EncodedBounds) -> Sequence[int]:
     """The classes that the rows have."""
-    if column.rows is None:
+    if column.codes is None:
         return column.classes
     flags = np.zeros(len(encoded.pairs), bool)
-    flags[encoded.codes.values.take(column.rows)] = True
+    flags[column.codes] = True
     return np.flatnonzero(flags).tolist()
 
 

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.moves import Round
-from lnnkit.engine.response.respond import Read, constant
+from lnnkit.engine.response.respond import Doubt, Read, constant
 from lnnkit.engine.response.response_table import Column, one_class
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms
+from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 
 STRIP = 2**15  # instances evaluated at once: their data fit the cache
@@ -63,21 +62,21 @@ class RuleInstances:
         self._classes = encoded
         self._rows: dict[int, Array] = {}
 
-    def default_row(self, leaf: int) -> int:
-        """The default row of a leaf's table."""
-        return self._atoms.tables[self._rule.table(leaf)].default_row
+    def table(self, leaf: int) -> AtomTable:
+        """The relation of a leaf's atoms, or of the truths of an equality."""
+        return self._rule.table_of(leaf)
 
     def column(self, leaf: int) -> Column:
-        """A leaf's rows, or their class if all are known to have the same."""
-        sole, own = self.sole(leaf), self._rule.leaf(leaf)
+        """The classes of a leaf's rows."""
+        sole, own, table = self.sole(leaf), self._rule.leaf(leaf), self.table(leaf)
         if sole is not None:
             return one_class(sole)
-        constants = self._classes.codes.values.take((UNKNOWN,) if own is not None else (FALSE, TRUE))
-        classes = constants.tolist() if own is None else [*self._classes.known(own.table.number), *constants.tolist()]
+        codes, classes = self._classes.codes(table), self._classes.known(table)
         if own is None or not own.plain or own.atom not in self.found.known.matched:
-            return Column(self.read_rows(leaf), classes=classes)
-        local, via = self.found.once(own.atom)
-        return Column(own.table.row(local), via=via, classes=classes)
+            unknown = codes.take(np.array([UNKNOWN])).tolist()
+            return Column(codes.take(self.read_rows(leaf)), classes=[*classes, *unknown])
+        rows, via = self.found.once(own.atom)
+        return Column(codes.take(rows), via=via, classes=classes)
 
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""
@@ -86,13 +85,13 @@ class RuleInstances:
             return None
         if own.atom not in self.found.known.listed:
             return None
-        sole, moved = self._classes.sole(own.table.number), self.found.moved
+        sole, moved = self._classes.sole(own.table), self.found.moved
         if sole is None and self._now is not None and moved is not None and moved[0] == own.atom:
             return self._now.class_of_moved(own.table, moved[1])
         return sole
 
     def rows(self, leaf: int) -> Array:
-        """The atom rows behind a leaf or an equality; the table's default row where an atom is not there."""
+        """The rows of a leaf's atoms, or of an equality's truths; `DEFAULT` where an atom is not there."""
         if leaf not in self._rows:
             self._rows[leaf] = self._find(leaf)
         return self._rows[leaf]
@@ -104,23 +103,24 @@ class RuleInstances:
         own = None if leaf in self._rows else self._rule.leaf(leaf)
         if own is None or own.atom not in self.found.known.matched:
             return self.rows(leaf).take(positions)
-        return spelled_out(self.found.rows(own.atom, own.table, positions))
+        return spelled_out(self.found.rows(own.atom, positions))
 
     def read_rows(self, leaf: int) -> Array:
         """Like ``rows``, but a head is read only as facts give it."""
         rows = self.rows(leaf)
         if leaf in self._batch.formula.heads:
-            given = self._atoms.flags("given").take(rows)
+            given = self.table(leaf).flags("given").take(rows)
             return np.where(given, rows, np.int32(UNKNOWN))
         return rows
 
-    def reader(self, start: int, stop: int, state: State) -> Read:
-        """Reads the leaves of some of the instances."""
+    def reader(self, start: int, stop: int, dtype: np.dtype, doubt: Doubt | None = None) -> Read:
+        """Reads the leaves of some of the instances; in ``doubt`` as it reads them."""
 
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
-                return constant(self._batch.formula, index, stop - start, state.dtype)
-            return state.read(self.read_rows(index)[start:stop])
+                return constant(self._batch.formula, index, stop - start, dtype)
+            rows, table = self.read_rows(index)[start:stop], self.table(index)
+            return table.read(rows) if doubt is None else doubt.read(table, rows)
 
         return read
 
@@ -156,9 +156,8 @@ class RuleInstances:
         atom = self._rule.atom(leaf)
         own = self._rule.pattern(atom)
         if atom in self.found.known.matched:
-            return own.table.row(self.found.local(atom))
-        columns = own.tuples(self.found.column, self.found.length)
-        return self._atoms.find(own.table, columns, self.found.length)
+            return self.found.local(atom)
+        return own.table.tuples.find(own.tuples(self.found.column, self.found.length), self.found.length)
 
     def _compared(self, leaf: int) -> Array:
         """An equality of entities."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import State, no_rows
+from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.moves import Round
 from lnnkit.engine.response.head_insertion import HeadInsertion
 from lnnkit.engine.response.proposing import Proposing, picked
@@ -54,7 +54,6 @@ class RuleResponse(Proposing):
         insertable = self.table.useful and not self.rule.enumerates and not self.arrests.any
         if insertable and self._insertion.insert(found, now):
             return
-        now.extend()
         instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
         proposed = self._respond(instances, now)
         if proposed is None:
@@ -82,7 +81,7 @@ class RuleResponse(Proposing):
         given: dict[Target, list[tuple[Array, Array]]] = {}
         for start in range(0, found.length, STRIP):
             stop = min(start + STRIP, found.length)
-            strip = self.table.evaluate(instances.reader(start, stop, now.state))
+            strip = self.table.evaluate(instances.reader(start, stop, now.state.dtype))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
             later[start:stop] = clash
             for target, told in strip.proposed.items():
@@ -112,7 +111,7 @@ class RuleResponse(Proposing):
                     return None
                 return self._looked_up(code, at)
         strips = [
-            self._worked_out(instances, start, min(start + STRIP, length), now.state)
+            self._worked_out(instances, start, min(start + STRIP, length), now.state.dtype)
             for start in range(0, length, STRIP)
         ]
         return strips[0] if len(strips) == 1 else _together(strips)
@@ -132,8 +131,8 @@ class RuleResponse(Proposing):
         nothing = no_rows()
         return _Proposed(targets, nothing, Bounds(nothing, nothing))
 
-    def _worked_out(self, instances: RuleInstances, start: int, stop: int, state: State) -> _Proposed:
-        found = self.table.evaluate(instances.reader(start, stop, state))
+    def _worked_out(self, instances: RuleInstances, start: int, stop: int, dtype: np.dtype) -> _Proposed:
+        found = self.table.evaluate(instances.reader(start, stop, dtype))
         good, bad = None, np.flatnonzero(found.bad)
         if len(bad):
             good = ~found.bad

@@ -11,7 +11,6 @@ import numpy as np
 from lnnkit.analysis.needs import Literal, Need, Needs
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
 from lnnkit.analysis.supports import Analyses
-from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import EVERY
@@ -39,7 +38,7 @@ def _speaks(lifted: LiftedGraph, world: Domain, neuron: Reference) -> bool:
     return not world.lacks(lifted.graph.nodes[neuron.node]["sorts"], neuron.arguments)
 
 
-def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[str]:
+def list_asked(lifted: LiftedGraph, grounding: Grounding) -> set[str]:
     """List the ground atoms that queries mention; returns the tables of which every atom matters."""
     atoms = grounding.atoms
     asked: set[str] = set()
@@ -51,9 +50,7 @@ def list_asked(lifted: LiftedGraph, grounding: Grounding, state: State) -> set[s
             asked.add(node)
             return
         ids = [np.array([grounding.domain.index[str(a)]], np.int32) for a in arguments]
-        rows = atoms.materialise(atoms.tables[node], ids, 1)
-        state.extend(atoms)
-        atoms.ask(atoms.tables[node], rows)
+        atoms.tables[node].enlist("listed", atoms.materialise(atoms.tables[node], ids, 1))
 
     for root in positive_queries(lifted):
         formula = unfold(lifted, root, world=grounding.domain)
@@ -111,10 +108,10 @@ def relevance(
     listed: set[str] = set()
     supplied: set[str] = set(assumable)
     for name, table in grounding.atoms.tables.items():
-        stated |= {(name, side) for side in SIDES if len(table.deviating[side])}
-        if len(table.deviating["listed"]):
+        stated |= {(name, side) for side in SIDES if len(table.listing(side))}
+        if len(table.listing("listed")):
             listed.add(name)
-        if len(table.deviating["given"]):
+        if len(table.listing("given")):
             supplied.add(name)
     said, given = informed_sides(lifted, grounding.atoms)
     heads = {side for each in readings for side in consequents(each.formula)}

@@ -46,7 +46,7 @@ def _demand(prepared: Prepared, readings: Sequence[Reading], defining: Sequence[
     """The demand of the program's questions; None if it is everything."""
     lifted, grounding, atoms = prepared.lifted, prepared.grounding, prepared.grounding.atoms
     derived = lifted.closed_derived
-    stated = {name for name in derived if len(atoms.tables[name].deviating["given"])}
+    stated = {name for name in derived if len(atoms.tables[name].listing("given"))}
     whole, moving = set(stated), set(derived)
     for each in readings:
         heads = {each.formula.neurons[leaf].source for leaf in each.formula.heads}
@@ -93,7 +93,7 @@ def _work_out(grounding: Grounding, wanted: Demand, needed: Mapping[str, AtomTab
     atoms, index = grounding.atoms, grounding.domain.index
     for predicate, entities in wanted.asked:
         ids = [np.array([index[text]], np.int32) for text in entities]
-        atoms.ask(needed[predicate], atoms.materialise(needed[predicate], ids, 1))
+        needed[predicate].enlist("listed", atoms.materialise(needed[predicate], ids, 1))
     joins = [_Joined(grounding, each, needed) for each in wanted.passings]
     moved = True
     while moved:
@@ -124,7 +124,8 @@ class _Joined:
         before = len(self._table.tuples)
         for found in self._found():
             columns = self._target.tuples(found.column, found.length)
-            self._atoms.ask(self._table, distinct_values(self._atoms.materialise(self._table, columns, found.length)))
+            rows = self._atoms.materialise(self._table, columns, found.length)
+            self._table.enlist("listed", distinct_values(rows))
         return len(self._table.tuples) > before
 
     def _found(self) -> Iterable[Bindings]:

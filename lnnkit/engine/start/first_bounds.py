@@ -30,7 +30,7 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.logic.bounds import Bounds, tolerance
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import DEFAULT, Atoms
 from lnnkit.store.columns.row_arrays import Array, alike, spelled_out
 from lnnkit.store.layout import Given
 from lnnkit.trail.events import NOBODY, ROOT, Kind
@@ -38,17 +38,16 @@ from lnnkit.trail.events import NOBODY, ROOT, Kind
 
 def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
     """Materialise the facts: facts about one atom meet; where they cross, the atom is arrested from the start."""
-    state.extend(atoms)
     tuples = DistinctTuples(())
     for facts in given:
         if len(facts):
             columns = list(facts.columns)
             tuples = tuples.or_of(columns)
             columns, bounds = tuples.met(facts, state.dtype)
-            rows = atoms.load(atoms.tables[facts.predicate], columns, *bounds)
-            state.load(atoms, bounds)
+            table = atoms.tables[facts.predicate]
+            rows = atoms.load(table, columns, bounds)
             if (bounds.lower > bounds.upper).any():
-                atoms.enlist(state.arrest(spelled_out(rows), bounds))
+                state.arrest(table, spelled_out(rows), bounds)
 
 
 class DistinctTuples:
@@ -106,7 +105,7 @@ def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analy
     """Add a table for each shared neuron; its default is what its operands' defaults and its statements make it. First
     those of predicates are told what completion says of unnamed individuals."""
     for table in map(grounding.atoms.tables.__getitem__, settle(lifted, analyses)):
-        table.unnamed, table.unnamed_row = table.default, table.default_row
+        table.unnamed, table.unnamed_row = table.default, DEFAULT
     formulas: list[Formula] = []
     impossible: list[str] = []
     untold: dict[str, Pair] = {}
@@ -142,12 +141,12 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         formula = unfold(lifted, root)
         atoms, world = grounding.atoms, grounding.domain
         every = Assembler(formula, Needs((Need(0, frozenset()),), {}), atoms, world, grounding.guard, {}).every()
-        numbers = atoms.materialise(atoms.tables[node], list(every.ids[0].values()), every.length(0))
-        state.extend(grounding.atoms)
-        state.step()
+        table = atoms.tables[node]
+        rows = atoms.materialise(table, list(every.ids[0].values()), every.length(0))
+        state.trail.step()
         for side, value in enumerate((root.lower, root.upper)):
-            state.put(side, numbers, value, Kind.INITIAL)
-        grounding.atoms.enlist(state.arrest(numbers))
+            state.put(table, side, rows, value, Kind.INITIAL)
+        state.arrest(table, rows)
 
 
 def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Grounding, state: State) -> None:
@@ -156,21 +155,20 @@ def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Gr
     atoms = grounding.atoms
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, grounding.domain)
-        state.extend(atoms)
     view = Assembler(formula, needs, atoms, grounding.domain, grounding.guard, {}).every()
     if not view.length(0):
         return
-    up = upward(formula, entering(reader(view, state, atoms), formula), view.groupings)[formula.top]
+    up = upward(formula, entering(reader(view, state.dtype), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
-    rows = atoms.materialise(atoms.tables[formula.auxiliary], list(view.ids[0].values()), view.length(0))
-    state.extend(atoms)
+    table = atoms.tables[formula.auxiliary]
+    rows = atoms.materialise(table, list(view.ids[0].values()), view.length(0))
     bounds = (
         np.where(crossed, formula.lower, np.minimum(lower, upper)),
         np.where(crossed, formula.upper, np.maximum(lower, upper)),
     )
     worked_out = (up.lower > formula.lower) & ~crossed, (up.upper < formula.upper) & ~crossed
-    state.step()
+    state.trail.step()
     trace = state.trail.trace
     number = NOBODY
     if trace is not None:
@@ -182,9 +180,9 @@ def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Gr
     for side, (values, own) in enumerate(zip(bounds, worked_out, strict=True)):
         traced = own & (trace is not None)  # by its operands, which a replay works out again
         mine, others = np.flatnonzero(traced), np.flatnonzero(~traced)
-        state.put(side, rows.take(mine), values.take(mine), Kind.INITIAL, number, ROOT, mine)
-        state.put(side, rows.take(others), values.take(others), Kind.INITIAL)
-    atoms.deviate(rows, *state.read(rows))
+        state.put(table, side, rows.take(mine), values.take(mine), Kind.INITIAL, number, ROOT, mine)
+        state.put(table, side, rows.take(others), values.take(others), Kind.INITIAL)
+    table.deviate(rows, *table.read(rows))
 
 
 def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:
@@ -228,6 +226,7 @@ def _begin(space: Workspace, found: Sequence[tuple[RuleResponse, Iterator[Bindin
         for some in assignments:
             response.begin(some, now)
     if now.inbox:
-        space.state.step()
-        raised, lowered = (space.merge.settle(side, now.inbox.sides[side]) for side in (0, 1))
-        note(raised, lowered, space.grounding.atoms, space.state, space.encoded)
+        space.state.trail.step()
+        for table, sides in now.inbox.by_relation():
+            raised, lowered = (space.merge.settle(table, side, proposals) for side, proposals in enumerate(sides))
+            note(Delta(), table, raised, lowered, space.state, space.encoded)

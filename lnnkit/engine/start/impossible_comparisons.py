@@ -35,11 +35,10 @@ class Everywhere(NamedTuple):
 def everywhere(prepared: Prepared) -> list[Everywhere]:
     """The contradictions that hold for every entity, without those that some entity's own contradiction already
     reports."""
-    atoms = prepared.grounding.atoms
     stated = [formula for formula in prepared.shared.formulas if _is_stated(prepared, formula)]
     if not stated:
         return []
-    told = {table.name for table, _ in atoms.by_table(prepared.state.crossed.rows.values)}
+    told = {table.name for table in prepared.state.crossed}
     laws = violated(prepared.lifted.program.assertions)
     found: list[Everywhere] = []
     for part in _parts(sorted(stated, key=lambda formula: formula.key)):
@@ -74,7 +73,7 @@ def _meets_unknown_numbers(prepared: Prepared, formulas: Sequence[Formula]) -> b
     atoms, sizes = prepared.grounding.atoms, prepared.grounding.domain.sorts
     tables = [atoms.tables[name] for name in _numbers(formulas)]
     every = (math.prod(len(sizes[sort]) for sort in table.sorts) for table in tables)
-    return all(len(atoms.listing(table, "either")) < count for table, count in zip(tables, every, strict=True))
+    return all(len(table.listing("either")) < count for table, count in zip(tables, every, strict=True))
 
 
 def _named(law: Law) -> set[str]:

@@ -39,6 +39,7 @@ from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
+from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, domain, predicate_tables
 from lnnkit.trail.events import Trace, Trail
@@ -69,7 +70,7 @@ def prepare(
     ``narrow``, closed derived predicates are completed only as far as bound queries need them.
     """
     world = domain(lifted, index, given, labelled, unnamed)
-    atoms = predicate_tables(lifted, world.stranger + 1)
+    atoms = predicate_tables(lifted, world.stranger + 1, dtype)
     state = State(dtype, Trail(dtype, trace, values=record), device)
     grounding = Grounding(atoms, world, guard, recorder)
     defaults = {name: table.default for name, table in atoms.tables.items()}
@@ -78,10 +79,9 @@ def prepare(
     shared = add_shared_tables(lifted, grounding, analyses)
     formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)
-    state.extend(atoms)
     enter_facts(atoms, state, given)
     arrest_impossible(lifted, shared, grounding, state)
-    asked = list_asked(lifted, grounding, state)
+    asked = list_asked(lifted, grounding)
     readings = [reading(formula, analyses, observers) for formula in formulas]
     relevant = relevance(lifted, grounding, readings, asked, assumable)
     prepared = Prepared(lifted, grounding, state, analyses, shared, observers, relevant)
@@ -95,16 +95,17 @@ def prepare(
     for stratum, own, needs in zip(lifted.program.strata, strata, found, strict=True):
         members = _enter_stratum(prepared, stratum, [formula for formula, _ in own], needs)
         prepared.strata.append((stratum, members))
-    state.extend(atoms)  # the table of equality was added, if a formula is joined with it
     return prepared
 
 
-def completed(prepared: Prepared, predicates: frozenset[str]) -> Array:
-    """The rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
-    atoms = prepared.grounding.atoms
-    prepared.state.extend(atoms)
-    rows = np.concatenate([atoms.tables[name].rows for name in sorted(predicates)])
-    return rows[~(atoms.flags("given").take(rows) | prepared.state.frozen.take(rows))]
+def completed(prepared: Prepared, predicates: Collection[str]) -> dict[AtomTable, Array]:
+    """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
+    found: dict[AtomTable, Array] = {}
+    for name in sorted(predicates):
+        table = prepared.grounding.atoms.tables[name]
+        rows = np.arange(len(table), dtype=np.int32)
+        found[table] = rows[~(table.flags("given").take(rows) | table.held(rows))]
+    return found
 
 
 def loosen_comparisons(prepared: Prepared) -> set[str | None]:

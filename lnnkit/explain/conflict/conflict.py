@@ -127,11 +127,11 @@ def conflicts(
 
 
 def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
-    state, wording = fixpoint.prepared.state, prover.wording
+    wording = prover.wording
     observed = set(fixpoint.prepared.observers.values())
-    for row in sorted(state.crossed.rows.values.tolist()):
+    for row in wording.numbers.crossed.tolist():
         table, entities = wording.table(row), wording.entities(row)
-        if table is None or entities is None or table in observed:
+        if table in observed:
             continue
         proof = prover.prove(table, [wording.names[entity] for entity in entities])
         kind = "atom" if wording.is_predicate(table) else "neuron"

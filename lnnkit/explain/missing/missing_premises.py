@@ -140,9 +140,9 @@ class MissingPremises:
         free = frozenset(formula.blocks[0].variables) - set(bindings)
         own = self._row(formula.neurons[leaf].source, arguments)
         view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
-        view = unsettled(view, self._prepared.state, own, _raised(formula, self._ends(formula, leaf, side)))
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
-        return ExaminedInstance(view, leaf, own, known, free)
+        instance = ExaminedInstance(view, leaf, own, known, free)
+        return unsettled(instance, _raised(formula, self._ends(formula, leaf, side)))
 
     def _ends(self, formula: Formula, leaf: int, side: int) -> list[tuple[int, int]]:
         """The other leaves, each with its side, by which a formula moves one side of a leaf."""
@@ -283,8 +283,7 @@ class MissingPremises:
         if not all(isinstance(each, str) and each in index for each in about):
             return -1
         ids = [np.array([index[str(each)]], np.int32) for each in about]
-        row = int(self._grounding.atoms.find(own, ids, 1)[0])
-        return -1 if row == own.default_row else row
+        return int(own.tuples.find(ids, 1)[0])
 
 
 def _raised(formula: Formula, ends: Sequence[tuple[int, int]]) -> dict[int, bool]:

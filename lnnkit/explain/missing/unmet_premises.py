@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lnnkit.arrays import Array
-from lnnkit.engine.bounds_state import State
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.premise_improvement import ImprovablePremise
 from lnnkit.explain.proof.proof_text import format_bound
@@ -39,6 +38,11 @@ class ExaminedInstance:
     known: Mapping[int, Argument]
     free: frozenset[int]
 
+    def of_target(self, leaf: int) -> np.ndarray:
+        """Which rows of a leaf are the target's atom."""
+        tables, rows = self.view.found.tables, self.view.rows[leaf]
+        return (rows == self.own) & (self.own >= 0 and tables[leaf] is tables[self.target])
+
 
 @dataclass(frozen=True, slots=True)
 class _Unmet:
@@ -62,8 +66,6 @@ class UnmetPremises:
         self._views = views
         self._wording = wording
         self._eps = tolerance(prepared.state.dtype)
-        self._crossed = prepared.state.crossed.flags(len(prepared.grounding.atoms))
-        self._given = prepared.grounding.atoms.flags("given")
 
     def reads(self, instance: ExaminedInstance) -> list[EndRead]:
         """All that the instance reads at the fixpoint, except the target atom itself."""
@@ -74,7 +76,8 @@ class UnmetPremises:
                 continue
             found += self._uninferred(instance, leaf)
             for read in (r for side in (0, 1) for r in self._views.reads(view, leaf, side, END, instance.known)):
-                places = tuple(p for p in read.places if int(view.rows[leaf][p]) != instance.own)
+                own = instance.of_target(leaf)
+                places = tuple(place for place in read.places if not own[place])
                 if places:
                     found.append(replace(read, places=places))
         return found
@@ -111,7 +114,7 @@ class UnmetPremises:
             if read.leaf == leaf:
                 ends[read.side][list(read.places)] = read.reading.value
         met = float(1 - side)
-        unmet = (np.abs(ends[side] - met) > self._eps) & (rows != instance.own)
+        unmet = (np.abs(ends[side] - met) > self._eps) & ~instance.of_target(leaf)
         places = np.flatnonzero(unmet)
         excluded = (np.abs(ends[1 - side] - met) > self._eps) & ~self.unlisted(view.table(leaf), side, rows)
         known = self._compared(instance, leaf)
@@ -122,7 +125,7 @@ class UnmetPremises:
         self, instance: ExaminedInstance, unmet: _Unmet, rank: np.ndarray, nearest: int | None
     ) -> Iterator[tuple[tuple[int, bool], ImprovablePremise]]:
         view, leaf, side = instance.view, unmet.leaf, unmet.side
-        default_row = self._grounding.atoms.tables[view.table(leaf)].default_row
+        crossed = {*view.found.tables[leaf].crossed.rows.values.tolist()}
         alone = view.formula.neurons[leaf].arguments
         grouped: dict[object, list[int]] = {}
         for number, place in enumerate(unmet.places.tolist()):
@@ -130,7 +133,7 @@ class UnmetPremises:
                 continue
             row = int(view.rows[leaf][place])
             key: object = row
-            if row == default_row:  # with many atoms: compared by their arguments
+            if row < 0:  # with many atoms: compared by their arguments
                 named = self._named(instance, leaf, place)
                 key = tuple(a if isinstance(a, str) else str(named.get(a, a)) for a in alone)
             grouped.setdefault(key, []).append(number)
@@ -140,20 +143,20 @@ class UnmetPremises:
             named = self._named(instance, leaf, mine[0])
             alike = self._alike(instance, leaf, mine, named)
             now, other = float(unmet.ends[side][first]), float(unmet.ends[1 - side][first])
-            crossed = bool(self._crossed[int(view.rows[leaf][mine[0]])])
-            premise = ImprovablePremise(leaf, mine, named, alike, side, now, other, crossed, float(unmet.gap[first]))
+            arrested = int(view.rows[leaf][mine[0]]) in crossed
+            premise = ImprovablePremise(leaf, mine, named, alike, side, now, other, arrested, float(unmet.gap[first]))
             yield (min(int(rank[place]) for place in mine), bool(unmet.excluded[first])), premise
 
     def unlisted(self, table: str, side: int, rows: np.ndarray) -> np.ndarray:
         """A mask of the atoms of a closed predicate that are false only by default: no fact lists them."""
         if side or not self._prepared.lifted.graph.nodes.get(table, {}).get("closed"):
             return np.zeros(len(rows), bool)
-        return ~self._given[rows] | (rows < 0)
+        return ~self._grounding.atoms.tables[table].flags("given").take(rows)
 
     def _uninferred(self, instance: ExaminedInstance, leaf: int) -> Iterator[EndRead]:
         """The truth of a comparison that inference did not evaluate."""
         view, known = instance.view, self._compared(instance, leaf)
-        fresh = view.rows[leaf] == self._grounding.atoms.tables[view.table(leaf)].default_row
+        fresh = view.rows[leaf] < 0
         for side, ends in enumerate(() if known is None else (known.lower, known.upper)):
             for value in np.unique(ends[fresh]).tolist():
                 places = np.flatnonzero(fresh & (ends == value))
@@ -195,14 +198,16 @@ class UnmetPremises:
         return found
 
 
-def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, bool]) -> InstanceView:
+def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> ExaminedInstance:
     """The instance without the rows of quantifiers that change nothing: where the body of a ``forall`` that
     is ``raised`` is true, or that of an ``exists`` that is lowered is false. ``raised`` says so by block, where either
-    is the aim. One row of each quantifier stays, and those that read the atom ``own``."""
+    is the aim. One row of each quantifier stays, and those that read the target."""
+    view = instance.view
     formula, found = view.formula, view.found
     if not view.has_rows:
-        return view
-    bodies = view.bodies({leaf: Bounds(*(end[None] for end in state.read(rows))) for leaf, rows in view.rows.items()})
+        return instance
+    known = {leaf: found.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
+    bodies = view.bodies({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
     rows, ids, lengths, groupings = dict(view.rows), [found.ids[0]], [1], list[Grouping | None]([None])
     quantifiers = {neuron.inner: neuron for neuron in formula.neurons if neuron.inner > 0}
     kept = [np.ones(1, bool)]  # for each block, which of its rows stay; a block comes after those around it
@@ -215,7 +220,7 @@ def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, b
             lower, upper = (end[0] for end in bodies[number])
             open_ = lower < 1 if up else upper > 0
             for leaf in mine:
-                open_ |= rows[leaf] == own
+                open_ |= instance.of_target(leaf)
             open_[np.unique(grouping.group, return_index=True)[1]] = True
             stays &= open_
         kept.append(stays)
@@ -226,7 +231,7 @@ def unsettled(view: InstanceView, state: State, own: int, raised: Mapping[int, b
         lengths.append(int(stays.sum()))
         rows.update((leaf, rows[leaf][stays]) for leaf in mine)
     kept_rows = replace(found, ids=tuple(ids), lengths=tuple(lengths), rows=rows, groupings=tuple(groupings))
-    return replace(view, found=kept_rows)
+    return replace(instance, view=replace(view, found=kept_rows))
 
 
 def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.ndarray]:
@@ -263,14 +268,15 @@ class Compared:
 
 def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> Compared:
     """The truth of a comparison for some entities: a column of ids for each argument."""
-    grounding, state = prepared.grounding, prepared.state
+    grounding = prepared.grounding
     places = [f"\0{place}" for place in range(len(columns))]
     made, numbers = comparison(prepared.lifted.graph, node, tuple(places))
     length = len(columns[0]) if columns else 1
     inputs: list[Interval] = []
     for name, entities in numbers:
         ids = [_column(prepared, columns, str(each), length) for each in entities]
-        bounds = state.read(grounding.atoms.find(grounding.atoms.tables[name], ids, length))
+        table = grounding.atoms.tables[name]
+        bounds = table.read(table.tuples.find(ids, length))
         inputs.append(Interval(bounds.lower.astype(np.float64), bounds.upper.astype(np.float64)))
     lower, upper = (np.broadcast_to(end, length) for end in made.truth(inputs))
     one, other = (term.hull(inputs)[0] for term in (made.left, made.right))
@@ -282,12 +288,13 @@ def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> Co
 
 def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
     """The known bounds of each number in a comparison about these entities, as text."""
-    grounding, state = prepared.grounding, prepared.state
+    grounding = prepared.grounding
     _, numbers = comparison(prepared.lifted.graph, node, tuple(arguments))
     found: list[str] = []
     for name, entities in numbers:
         ids = [np.array([grounding.domain.index[str(each)]], np.int32) for each in entities]
-        bounds = state.read(grounding.atoms.find(grounding.atoms.tables[name], ids, 1))
+        table = grounding.atoms.tables[name]
+        bounds = table.read(table.tuples.find(ids, 1))
         low, high = float(bounds.lower[0]), float(bounds.upper[0])
         atom = format_expression(ground_atom(name, list(map(str, entities))))
         if low == -np.inf and high == np.inf:

@@ -93,9 +93,11 @@ class CompletionProofs:
         key = table, completion
         if key not in self._exceptions:
             own = self._timeline.completions[completion]
-            rows = self._grounding.atoms.tables[table].rows
-            kept = np.isin(rows, self._timeline.rising(own.start, own.stop, self._eps))
-            kept |= self._grounding.atoms.flags("given")[rows]
+            relation = self._grounding.atoms.tables[table]
+            rows = np.arange(len(relation))
+            numbers = self._wording.numbers.of(relation, rows)
+            kept = np.isin(numbers, self._timeline.rising(own.start, own.stop, self._eps))
+            kept |= relation.flags("given").take(rows)
             self._exceptions[key] = [column[kept] for column in self.columns(table)]
         return self._exceptions[key]
 
@@ -202,7 +204,7 @@ class _InstanceSearch:
         columns = rules.columns(neuron.source) if completed is None else rules.exceptions(neuron.source, completed)
         fits, first = self._fitting(leaf, columns, bindings)
         if completed is None and rules._wording.is_predicate(neuron.source):
-            fits &= rules._grounding.atoms.flags("given")[rules._grounding.atoms.tables[neuron.source].rows]
+            fits &= rules._grounding.atoms.tables[neuron.source].flags("given").values
         rows = np.flatnonzero(fits).tolist()
         return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]
 

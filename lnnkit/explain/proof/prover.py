@@ -35,7 +35,7 @@ from lnnkit.graph.match import below_negations
 from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
-from lnnkit.trail.events import Kind
+from lnnkit.trail.events import Kind, Trail
 
 
 class Steps:
@@ -66,12 +66,13 @@ class Steps:
 class Prover:
     """Proves bounds of one fixpoint; results about the history are cached for the next proof."""
 
-    def __init__(self, fixpoint: Fixpoint, history: BoundHistory, origins: FactSources, names: Sequence[str]) -> None:
+    def __init__(self, fixpoint: Fixpoint, trail: Trail, origins: FactSources, names: Sequence[str]) -> None:
         self._fixpoint = fixpoint
         self._prepared = fixpoint.prepared
         self._grounding = fixpoint.prepared.grounding
         self._eps = tolerance(fixpoint.prepared.state.dtype)
         self.wording = GroundText(fixpoint.prepared, names)
+        history = BoundHistory(trail, self.wording.numbers)
         self.readings = BoundSources(fixpoint.prepared, history, origins, self.wording)
         self._timeline = history
         self.views = InstanceViews(self._grounding, self.readings, self.wording)
@@ -97,7 +98,7 @@ class Prover:
         row = self._row_of(table, arguments)
         if row is None:
             return self.readings.unlisted(table, arguments, side)
-        arrested = crossed and bool((self._prepared.state.crossed.rows.values == row).any())
+        arrested = crossed and bool((self.wording.numbers.crossed == row).any())
         return self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
 
     def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
@@ -118,11 +119,10 @@ class Prover:
         return Proof(format_expression(instance), steps.done(), number, number)
 
     def _row_of(self, table: str, arguments: Sequence[str]) -> int | None:
-        """The row of an atom, if it has one."""
-        atoms, index = self._grounding.atoms, self._grounding.domain.index
-        columns = [np.array([index[text]], np.int32) for text in arguments]
-        row = int(atoms.find(atoms.tables[table], columns, 1)[0])
-        return None if row == atoms.tables[table].default_row else row
+        """The row of an atom among all, if it has one."""
+        own, index = self._grounding.atoms.tables[table], self._grounding.domain.index
+        row = own.tuples.find([np.array([index[text]], np.int32) for text in arguments], 1)
+        return int(self.wording.numbers.of(own, row)[0]) if row[0] >= 0 else None
 
     # --- steps ------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.logic.bounds import tolerance
-from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN
+from lnnkit.store.atoms import RowNumbers
 from lnnkit.trail.events import Completion, Events, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others
@@ -40,8 +40,8 @@ class Event:
 class BoundHistory:
     """Events by row and side; sorted lazily."""
 
-    def __init__(self, history: Trail) -> None:
-        events = history.events()
+    def __init__(self, history: Trail, numbers: RowNumbers) -> None:
+        events = history.events(numbers)
         self.completions: Sequence[Completion] = tuple(history.completions)
         self._row, self._value, self._instance = events.row, events.value, events.instance
         self._start: Sequence[int] = events.start.tolist()
@@ -166,13 +166,11 @@ class BoundSources:
         self._origins = origins
         self._wording = wording
         self._eps = tolerance(prepared.state.dtype)
-        self._given = prepared.grounding.atoms.flags("given")
+        self._given = wording.numbers.flags("given")
         self._facts: dict[int, list[GivenFact]] = {}
 
     def of(self, row: int, side: int, tick: int = END) -> Reading:
         """The bound of a row as read at ``tick``."""
-        if row in (FALSE, TRUE, UNKNOWN):
-            return Reading({FALSE: 0.0, TRUE: 1.0, UNKNOWN: float(side)}[row], None)
         event = self._timeline.at(row, side, tick)
         if event is not None:
             event = self._timeline.restored(event)
@@ -202,7 +200,6 @@ class BoundSources:
     def about(self, row: int) -> tuple[str, tuple[str, ...]]:
         """The table and the entities of a row."""
         table, entities = self._wording.table(row), self._wording.entities(row)
-        assert table is not None and entities is not None
         return table, tuple(self._wording.names[entity] for entity in entities)
 
     def _source(self, event: Event) -> BoundSource:
@@ -229,7 +226,7 @@ class BoundSources:
 
     def is_given(self, row: int) -> bool:
         """Whether facts give the row's atom bounds."""
-        return row < len(self._given) and bool(self._given[row])
+        return bool(self._given[row])
 
     def fact(self, row: int, side: int) -> GivenFact:
         """The fact that gives a row its bound; the most trusted one, and of those the first."""
@@ -237,9 +234,9 @@ class BoundSources:
             self._facts[row] = self._origins.of(*self.about(row))
         return max(self._facts[row], key=lambda fact: (-fact.upper if side else fact.lower, fact.trust))
 
-    def _told(self, value: float, side: int, source: BoundSource, table: str | None) -> Reading:
+    def _told(self, value: float, side: int, source: BoundSource, table: str) -> Reading:
         """A reading; bounds that neurons read as unknown need no source."""
-        if table is not None and self._wording.is_number(table):
+        if self._wording.is_number(table):
             return Reading(value, None if math.isinf(value) else source)
         silent = value >= 1 - self._eps if side else value <= self._eps
         return Reading(value, None if silent else source)

@@ -15,6 +15,7 @@ from lnnkit.formula.as_syntax import as_expression, bound_names
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
 from lnnkit.graph.lifting import stripped
+from lnnkit.store.atoms import RowNumbers
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 
@@ -31,17 +32,15 @@ class GroundText:
         self._whole: dict[object, tuple[Formula, Mapping[int, str]]] = {}
         self._columns: dict[str, tuple[int, list[np.ndarray]]] = {}
         self._atoms = prepared.grounding.atoms
+        self.numbers = RowNumbers(self._atoms)
 
-    def table(self, row: int) -> str | None:
-        """The predicate or shared formula of a row; None for a constant."""
-        table, _ = self._atoms.behind(row)
-        return None if table is None else table.name
+    def table(self, row: int) -> str:
+        """The predicate or shared formula of a row, by its number among all."""
+        return self.numbers.behind(row)[0].name
 
-    def entities(self, row: int) -> tuple[int, ...] | None:
-        """The entity ids of a row; None for a default row, which stands for many."""
-        table, local = self._atoms.behind(row)
-        if local < 0 or table is None:
-            return None
+    def entities(self, row: int) -> tuple[int, ...]:
+        """The entity ids of a row."""
+        table, local = self.numbers.behind(row)
         length, columns = self._columns.get(table.name, (-1, []))
         if length != len(table.tuples):
             columns = list(table.tuples.columns)

@@ -21,7 +21,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import TRUE, UNKNOWN
+from lnnkit.store.atoms import TRUE, UNKNOWN, UNNAMED, AtomTable
 
 Values = Mapping[int, Bounds]  # by leaf, (variants, rows)
 
@@ -169,7 +169,8 @@ class InstanceViews:
             entities = self._grounding.variables(number, member, np.array([top]))
             ids = dict(zip(member.formula.blocks[0].variables, entities, strict=True))
             rows = {index: column.values[top : top + 1] for index, column in own.columns.items()}
-            return InstanceView(_of_one_row(member.formula.original, ids, rows), batch.completes), 0
+            tables = {index: member.table_of(index) for index in rows}
+            return InstanceView(_of_one_row(member.formula.original, ids, rows, tables), batch.completes), 0
         found, place = member.assembled(own.local[top : top + 1]), 0
         if block:
             entities = member.entities(block, batch.blocks[block].local[instance : instance + 1])
@@ -205,9 +206,10 @@ class InstanceViews:
         order = np.argsort(inverse, kind="stable")
         ends = np.cumsum(np.bincount(inverse, minlength=len(rows)))
         for row, places in zip(rows.tolist(), np.split(order, ends[:-1]), strict=True):
-            unnamed = row == own.unnamed_row != own.default_row
-            if row != own.default_row and not unnamed:
-                reading = self._sources.of(row, side, tick)
+            unnamed = row == UNNAMED
+            if row >= 0 or row == UNKNOWN:
+                number = int(self._wording.numbers.of(own, np.array([row]))[0])
+                reading = Reading(own.unknown[side], None) if row < 0 else self._sources.of(number, side, tick)
                 if reading.source is not None:
                     found.append(EndRead(leaf, tuple(places.tolist()), side, reading))
             elif self._sources.unlisted(table, (), side, tick, unnamed=unnamed).source is not None:
@@ -241,9 +243,11 @@ class InstanceViews:
         return {variable: self._wording.names[entity] for variable, entity in entities.items() if entity < generic}
 
 
-def _of_one_row(formula: Formula, ids: Mapping[int, Array], rows: Mapping[int, Array]) -> Instances:
+def _of_one_row(
+    formula: Formula, ids: Mapping[int, Array], rows: Mapping[int, Array], tables: Mapping[int, AtomTable]
+) -> Instances:
     """The instance of a formula whose inner blocks have one row each."""
     one = Grouping(np.zeros(1, np.int64), 1, None, np.zeros(1, bool), np.zeros(1, bool))
     inner = formula.blocks[1:]
     columns = tuple({variable: ids[variable] for variable in block.variables} for block in formula.blocks)
-    return Instances(formula, columns, (1,) * len(columns), rows, (None, *(one for _ in inner)))
+    return Instances(formula, columns, (1,) * len(columns), rows, tables, (None, *(one for _ in inner)))

@@ -16,7 +16,7 @@ from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_un
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
+from lnnkit.store.atoms import DEFAULT, FALSE, TRUE, UNKNOWN, Atoms, AtomTable, RowNumbers
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import first_rows, matches
 from lnnkit.store.layout import Domain
@@ -32,17 +32,18 @@ _FEWER = 8
 @dataclass(frozen=True, slots=True)
 class Instances:
     """Some instances of a formula. ``ids`` has for each block the entities of its variables, ``rows`` for each leaf,
-    equality and observed neuron the atom rows, one for each row of its block; rows of inner blocks are mapped to those
-    around by ``groupings``."""
+    equality and observed neuron the rows of its relation in ``tables``, one for each row of its block; rows of inner
+    blocks are mapped to those around by ``groupings``."""
 
     formula: Formula
     ids: tuple[Columns, ...]
     lengths: tuple[int, ...]
     rows: Mapping[int, Array]
+    tables: Mapping[int, AtomTable]
     groupings: tuple[Grouping | None, ...]
 
     def column(self, index: int) -> Array:
-        """The atom rows of a leaf, equality or observed neuron."""
+        """The rows of a leaf, equality or observed neuron in its relation."""
         return self.rows[index]
 
     def arguments(self, leaf: int, domain: Domain) -> list[Array]:
@@ -113,7 +114,8 @@ class Assembler:
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
         inner = ((self._group, *block.bound) for block in formula.blocks[1:])
         self._joins = [self._joining(wanted) for wanted in (formula.blocks[0].variables, *inner)]
-        differ = [leaf for leaf in formula.leaves if self._differs(leaf)]
+        self.tables = {index: self._table(index) for index, _ in self._read()}
+        differ = [leaf for leaf in formula.leaves if self.tables[leaf].unnamed_differs]
         self._told = not too_many_unnamed(formula, differ, domain.open_sorts)
         same = (neuron.arguments for neuron in formula.neurons if neuron.kind == "same")
         told = (*(formula.neurons[leaf].arguments for leaf in differ), *same)
@@ -148,20 +150,12 @@ class Assembler:
             groupings.append(grouping)
             complete.append(counts == self._total(self.formula.blocks[number].bound))
         rows = {index: self._rows(index, ids[block], lengths[block]) for index, block in self._read()}
-        return Instances(self.formula, tuple(ids), tuple(lengths), rows, tuple(groupings))
+        return Instances(self.formula, tuple(ids), tuple(lengths), rows, self.tables, tuple(groupings))
 
     def make(self, found: Instances, leaf: int, places: Array) -> None:
         """Make the atoms behind a leaf at some places, where they are not there."""
-        table, _ = self._atom(leaf)
-        assert table is not None
         columns = [column.take(places) for column in found.arguments(leaf, self.domain)]
-        found.rows[leaf][places] = self.atoms.materialise(table, columns, len(places))
-
-    def default_row(self, leaf: int) -> int:
-        """The default row of a leaf's table."""
-        table, _ = self._atom(leaf)
-        assert table is not None
-        return table.default_row
+        found.rows[leaf][places] = self.atoms.materialise(self.tables[leaf], columns, len(places))
 
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 
@@ -282,38 +276,34 @@ class Assembler:
             yield AUXILIARY, 0
 
     def _rows(self, index: int, ids: Columns, length: int) -> Array:
-        """The atom rows of a leaf, equality or observed neuron; the table's default row where an atom is not there."""
-        table, arguments = self._atom(index)
+        """The rows of a leaf, equality or observed neuron; `DEFAULT` where an atom is not there."""
+        table, formula = self.tables[index], self.formula
+        arguments = formula.blocks[0].variables if index == AUXILIARY else formula.neurons[index].arguments
         columns = _columns(arguments, ids, length, self.domain)
-        if table is None:
+        if table is self.atoms.truths:
             return self._equal(columns, arguments)
         unnamed, stranger = np.zeros(length, bool), np.zeros(length, bool)
         for column in columns:
             unnamed |= column >= self.domain.generic
             stranger |= column == self.domain.stranger
-        rows = np.full(length, table.default_row, np.int32)
+        rows = np.full(length, DEFAULT, np.int32)
         if stranger.any():
-            told = self._told and of_their_sorts(self.formula, arguments, table.sorts, self.domain.open_sorts)
-            rows[stranger] = table.unnamed_row if told or table.unnamed_row == table.default_row else UNKNOWN
+            told = self._told and of_their_sorts(formula, arguments, table.sorts, self.domain.open_sorts)
+            rows[stranger] = table.unnamed_row if told or not table.unnamed_differs else UNKNOWN
         named = np.flatnonzero(~unnamed)
-        rows[named] = self.atoms.find(table, [column.take(named) for column in columns], len(named))
+        rows[named] = table.tuples.find([column.take(named) for column in columns], len(named))
         return rows
 
-    def _differs(self, leaf: int) -> bool:
-        """Whether a leaf may be another for an unnamed individual than by default."""
-        table = self.atoms.tables[self.formula.neurons[leaf].source]
-        return table.unnamed_row != table.default_row
-
-    def _atom(self, index: int) -> tuple[AtomTable | None, Sequence[int | str]]:
-        """The table and the arguments of what has atom rows; an equality has no table."""
+    def _table(self, index: int) -> AtomTable:
+        """The relation of what has rows; an equality is one of the truths."""
         tables = self.atoms.tables
         if index == AUXILIARY:
             assert self.formula.auxiliary is not None
-            return tables[self.formula.auxiliary], self.formula.blocks[0].variables
-        neuron = self.formula.neurons[index]
+            return tables[self.formula.auxiliary]
         if index in self._observers:
-            return tables[self._observers[index]], neuron.arguments
-        return tables[neuron.source] if neuron.kind == LEAF else None, neuron.arguments
+            return tables[self._observers[index]]
+        neuron = self.formula.neurons[index]
+        return tables[neuron.source] if neuron.kind == LEAF else self.atoms.truths
 
     def _equal(self, columns: Sequence[Array], arguments: Sequence[int | str]) -> Array:
         """The truth of an equality. A pair of generic entities stands for distinct ones: pairs of equal ones have rows
@@ -342,10 +332,10 @@ def _sorted(literals: Iterable[Literal]) -> tuple[Literal, ...]:
 
 
 def together(
-    found: Sequence[tuple[Array, Instances]], formula: Formula, length: int
+    found: Sequence[tuple[Array, Instances]], formula: Formula, length: int, numbers: RowNumbers
 ) -> tuple[Instances, Sequence[Sequence[Array]]]:
     """Instances of formulas of one shape as those of ``formula``, without the entities of their variables, each at its
-    places among ``length``; and for each block the places of the rows of each."""
+    places among ``length``; their rows are those among all; and for each block the places of the rows of each."""
     at = [[places for places, _ in found]]  # for each block the places of its rows
     groupings: list[Grouping | None] = [None]
     for number, block in enumerate(formula.blocks[1:], 1):
@@ -368,5 +358,8 @@ def together(
         return merged
 
     some = found[0][1]
-    rows = {i: column(formula.block_of(i), [each.rows[i] for _, each in found]) for i in some.rows}
-    return Instances(formula, (), lengths, rows, tuple(groupings)), at
+    rows = {
+        i: column(formula.block_of(i), [numbers.of(each.tables[i], each.rows[i]) for _, each in found])
+        for i in some.rows
+    }
+    return Instances(formula, (), lengths, rows, {}, tuple(groupings)), at

@@ -18,7 +18,7 @@ from lnnkit.join.instances.assembled import Instances, together
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import Atoms, RowNumbers
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Domain
 from lnnkit.time_limit import check_time
@@ -95,14 +95,22 @@ class Grounding:
             recorder.enter(formula, needs, completes=stage is not None)
         return number
 
-    def rebuilt(self, number: int, block: int, rows: Array) -> Rebuilt:
-        """The instances to which some rows of a block of a batch belong, with all rows of their quantifiers."""
+    def among_all(self, number: int, leaf: int, rows: Array, numbers: RowNumbers) -> Array:
+        """(n,) the rows of a leaf among all, in some rows of its block of a batch."""
+        batch = self.batches[number]
+        own = batch.blocks[batch.formula.block_of(leaf)]
+        tables = np.array([self.members[member].table_of(leaf).number for member in batch.members])
+        return own.columns[leaf].values.take(rows) + numbers.first(tables).take(own.member.take(rows))
+
+    def rebuilt(self, number: int, block: int, rows: Array, numbers: RowNumbers) -> Rebuilt:
+        """The instances to which some rows of a block of a batch belong, with all rows of their quantifiers; their rows
+        are those among all."""
         batch = self.batches[number]
         own = batch.blocks[0]
         if len(batch.blocks) == 1:
             every = np.arange(len(rows))
-            columns = {index: column.values.take(rows) for index, column in own.columns.items()}
-            return Rebuilt(Instances(batch.formula, (), (len(rows),), columns, (None,)), rows, every, every)
+            columns = {index: self.among_all(number, index, rows, numbers) for index in own.columns}
+            return Rebuilt(Instances(batch.formula, (), (len(rows),), columns, {}, (None,)), rows, every, every)
         tops, which = np.unique(batch.tops(block, rows), return_inverse=True)
         members = own.member.take(tops)
         found: list[tuple[Array, Instances]] = []
@@ -118,7 +126,7 @@ class Grounding:
                 entities = member.entities(block, batch.blocks[block].local.take(rows.take(some)))
                 place = found[-1][1].place(block, place, entities)
             told.append((some, place))
-        instances, at = together(found, batch.formula, len(tops))
+        instances, at = together(found, batch.formula, len(tops), numbers)
         places = np.empty(len(rows), np.int64)
         for (some, place), positions in zip(told, at[block], strict=True):
             places[some] = positions.take(place)
@@ -158,7 +166,7 @@ class Grounding:
             return [column.values.take(local) for column in rule.kept]
         found: dict[int, Array] = {}
         for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
-            local = self.atoms.local(own.columns[leaf].values.take(rows))
+            local = own.columns[leaf].values.take(rows)
             there = local >= 0
             pattern = rule.pattern(rule.atom(leaf))
             for variable, place in pattern.places.items():
@@ -191,8 +199,7 @@ def add_equality(atoms: Atoms, domain: Domain) -> None:
         return
     table = atoms.add_table(EQUAL, (ENTITY, ENTITY), (0.0, 0.0))
     entities = domain.sorts[ENTITY]
-    rows = atoms.add_new(table, (entities, entities), len(entities))
-    atoms.deviate_new(table, "lower", rows.start, range(len(entities)))
+    table.enlist_new("lower", atoms.add_new(table, (entities, entities), len(entities)))
 
 
 def sources(formula: Formula) -> set[str]:

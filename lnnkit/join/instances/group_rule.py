@@ -14,7 +14,7 @@ from lnnkit.join.delta_rule import DeltaRule, Matters
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.atoms import Atoms
+from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
 
@@ -69,6 +69,10 @@ class GroupRule:
             numbers = np.arange(added.start, added.stop)
             numbers = numbers if each else numbers.take(which)
         return numbers
+
+    def table_of(self, leaf: int) -> AtomTable:
+        """The relation of what has rows."""
+        return self.assembler.tables[leaf]
 
     def entities(self, block: int, local: Array) -> list[Array]:
         """The entities of a block's variables in some of its kept rows."""

@@ -138,7 +138,7 @@ def _reached(fitting: Fitting, which: Tensor) -> Tensor:
     """A mask of labels whose atoms a rule instance with all facts present could bound."""
     values = torch.tensor([each.start or 0.0 for each in fitting.parameters], dtype=torch.float64)
     found = fitting.trace(values, listed=True)
-    rows = fitting.labels.rows(found.fixpoint.prepared.grounding.atoms).long()[which]
+    rows = fitting.labels.rows(found.replayer.numbers)[which]
     return torch.isin(rows, supports(found, rows).rows)
 
 

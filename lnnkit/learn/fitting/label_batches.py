@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -75,7 +76,7 @@ def batches(
     """A batch for each of the ``parts`` of the labels, each with all contradictions. ``soft``: of all supports."""
     rows = told.keys[0] // 2
     supported = supports(found, rows[torch.cat(list(parts))]) if soft and parts else None
-    crossed = torch.from_numpy(found.fixpoint.prepared.state.crossed.rows.values).long()
+    crossed = torch.from_numpy(found.replayer.numbers.crossed)
     (low, high), (lowered, raised) = last_events(found, crossed)
     arrested = found.replayer.events.crossings
     owned = [(each, bound_atoms(each, found)) for each in bindings]
@@ -111,8 +112,10 @@ def _soft(found: RecordedInference, supported: Supports, rows: Tensor) -> SoftEn
 
 def crossings(found: RecordedInference) -> Tensor:
     """The sum of ``max(0, L - U)`` over all crossed bounds of a fixpoint."""
-    crossed = found.fixpoint.prepared.state.crossed
-    total = crossing(*(torch.from_numpy(end.values).double() for end in (crossed.lower, crossed.upper)))
+    total = torch.zeros((), dtype=torch.float64)
+    for each in found.fixpoint.prepared.state.crossed:
+        ends = (each.crossed.lower, each.crossed.upper)
+        total = total + crossing(*(torch.from_numpy(end.values).double() for end in ends))
     for each in found.fixpoint.progress.arrested:
         total = total + crossing(*(torch.from_numpy(end).double() for end in each.roots))
     return total
@@ -161,11 +164,9 @@ def supports(found: RecordedInference, rows: Tensor) -> Supports:
     prepared = found.fixpoint.prepared
     grounding, atoms = prepared.grounding, prepared.grounding.atoms
     events, told = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
-    distinct = torch.unique(rows).int().numpy()
-    for table, mine in atoms.by_table(distinct):
-        some = distinct if mine is None else distinct.take(mine)
-        some = some[some != table.default_row]
-        atoms.ask(table, some)
+    numbers = found.replayer.numbers
+    for table, _, some in numbers.by_relation(torch.unique(rows).numpy()):
+        table.enlist("listed", some[some >= 0].astype(np.int32))
         for formula, leaf in _telling(grounding, table):
             literals = {Literal(table.name, formula.neurons[leaf].arguments, "listed")}
             for other in formula.leaves:
@@ -177,9 +178,8 @@ def supports(found: RecordedInference, rows: Tensor) -> Supports:
             scratch = Grounding(atoms, grounding.domain, grounding.guard)
             scratch.add(formula, prepared.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: 0), {})
             scratch.hold(0, every)
-            heads = torch.from_numpy(every.rows[leaf]).long()
             events.append(found.replayer.enter(scratch, leaf, 0))
-            told.append(heads)
+            told.append(torch.from_numpy(numbers.of(table, every.rows[leaf])))
     order = torch.cat(told).argsort(stable=True)
     return Supports(torch.cat(events)[order], torch.cat(told)[order])
 

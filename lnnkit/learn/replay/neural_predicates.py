@@ -110,15 +110,16 @@ class BoundPlaces:
 
 
 def bound_atoms(binding: Binding, found: RecordedInference) -> Tensor:
-    """(atoms,) for each atom row the index of its value in a binding's flattened output; -1 if none."""
-    atoms = found.fixpoint.prepared.grounding.atoms
+    """(rows,) for each of all rows the index of its value in a binding's flattened output; -1 if none."""
+    numbers = found.replayer.numbers
+    table = numbers.atoms.tables[binding.predicate]
     columns = [np.array([found.entities[name] for name in binding.entities], np.int32).repeat(binding.width)]
     if binding.classes:
         classes = np.array([found.entities[name] for name in binding.classes], np.int32)
         columns.append(np.tile(classes, len(binding.entities)))
-    rows = torch.from_numpy(atoms.find(atoms.tables[binding.predicate], columns, len(columns[0])))
-    which = torch.full((len(atoms),), -1, dtype=torch.int64)
-    which[rows.long()] = torch.arange(len(rows))
+    rows = torch.from_numpy(numbers.of(table, table.tuples.find(columns, len(columns[0]))))
+    which = torch.full((numbers.count,), -1, dtype=torch.int64)
+    which[rows] = torch.arange(len(rows))
     return which
 
 

@@ -74,7 +74,6 @@ def trace(
     for name, columns in listed:
         ids = [column.numpy() for column in columns]
         grounding.atoms.materialise(grounding.atoms.tables[name], ids, len(ids[0]) if ids else 1)
-    fixpoint.prepared.state.extend(grounding.atoms)
     replayer = Replayer(lifted, grounding, history, values, through=through, softness=softness, supplied=supplied)
     return RecordedInference(fixpoint, index, replayer)
 
@@ -112,12 +111,14 @@ def same_derivations(earlier: RecordedInference, later: RecordedInference) -> bo
 
 def _derivation(found: RecordedInference) -> Iterator[object]:
     """All that a replay depends on, apart from learned numbers: tuples, and arrays."""
-    events, atoms, prepared = found.replayer.events, found.replayer.atoms, found.fixpoint.prepared
-    yield events.groups, events.entered, len(atoms), atoms.added(0)
+    events, numbers, prepared = found.replayer.events, found.replayer.numbers, found.fixpoint.prepared
+    atoms = numbers.atoms
+    yield events.groups, events.entered
+    yield numbers.starts
     yield tuple((name, table.default) for name, table in atoms.tables.items())
     yield from (events.crossings, events.key, events.group, events.instance, events.tick, events.source)
     yield events.value[events.group < 0]
-    yield from (prepared.state.crossed.rows.values, *found.replayer.start, atoms.flags("given")[: len(atoms)])
+    yield from (numbers.crossed, *(end for each in found.replayer.start for end in each), numbers.flags("given"))
     for member in prepared.grounding.members:
         for kept in member.kept if isinstance(member, GroupRule) else ():
             yield from (kept[variable].values for variable in kept)

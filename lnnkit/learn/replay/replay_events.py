@@ -12,6 +12,7 @@ from torch import Tensor
 from lnnkit.arrays import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.learn.replay.replay_steps import CROSSING
+from lnnkit.store.atoms import RowNumbers
 from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 
 _NONE = torch.full((1,), -1)
@@ -25,33 +26,34 @@ class EventIndex:
     ``crossings`` of arrested instances, which set no bound: their keys are negative. From ``entered`` on they are those
     of `enter`."""
 
-    def __init__(self, history: Trail, twinned: Collection[int] = ()) -> None:
-        """Events of comparisons in batches ``twinned`` that set one end of a bound get a twin for the other end."""
+    def __init__(self, history: Trail, numbers: RowNumbers, twinned: Collection[int] = ()) -> None:
+        """``numbers`` are those of all rows. Events of comparisons in batches ``twinned`` that set one end of a bound
+        get a twin for the other end."""
         assert history.trace is not None
-        found = Events(*map(torch.from_numpy, history.events()))
+        found = Events(*map(torch.from_numpy, history.events(numbers)))
         count = len(found.row)
         ends = torch.cat([found.start[1:], torch.tensor([count])]) if len(found.start) else found.start
         lengths = ends - found.start
         self.groups: list[EventGroup] = []
-        numbers: dict[EventGroup, int] = {}
+        known: dict[EventGroup, int] = {}
         chunks = []
         for batch, leaf, side in zip(found.batch.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True):
-            chunks.append(-1 if batch == NOBODY else numbers.setdefault((batch, leaf, side), len(numbers)))
+            chunks.append(-1 if batch == NOBODY else known.setdefault((batch, leaf, side), len(known)))
         keys = [found.row.long() * 2 + found.side.repeat_interleave(lengths)]
         ticks = [found.tick.repeat_interleave(lengths)]
         groups = [torch.tensor(chunks, dtype=torch.int64).repeat_interleave(lengths)]
         instances, values = [found.instance.long()], [found.value.double()]
         kinds = found.kind.repeat_interleave(lengths)
-        kinds = torch.cat([kinds, *self._twins(twinned, numbers, keys, ticks, groups, instances, values)])
+        kinds = torch.cat([kinds, *self._twins(twinned, known, keys, ticks, groups, instances, values)])
         count = sum(map(len, keys))
         for tick, each in history.trace.arrested:
-            group = numbers.setdefault((each.batch, CROSSING, 0), len(numbers))
+            group = known.setdefault((each.batch, CROSSING, 0), len(known))
             keys.append(torch.full((len(each.rows),), -1))
             ticks.append(torch.full((len(each.rows),), tick))
             groups.append(torch.full((len(each.rows),), group))
             instances.append(torch.from_numpy(each.rows).long())
             values.append(torch.from_numpy(each.roots.lower - each.roots.upper).double())
-        self.groups = list(numbers)
+        self.groups = list(known)
         self.key, self.tick, self.group, self.instance, self.value = (
             each[0] if len(each) == 1 else torch.cat(each) for each in (keys, ticks, groups, instances, values)
         )

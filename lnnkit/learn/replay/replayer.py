@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,8 +27,9 @@ from lnnkit.learn.replay.replay_steps import (
     comparison_values,
     instance_values,
 )
+from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
-from lnnkit.store.atoms import UNKNOWN, Atoms
+from lnnkit.store.atoms import DEFAULT, UNKNOWN, UNNAMED, RowNumbers
 from lnnkit.trail.events import ROOT, Trail
 
 
@@ -61,7 +62,8 @@ class Replayer:
         assert history.trace is not None
         self.comparisons = opened_comparisons(lifted, grounding, history, values, supplied)
         self._softness = softness or Softness()
-        self.events = EventIndex(history, self.comparisons)
+        self.numbers = RowNumbers(grounding.atoms)
+        self.events = EventIndex(history, self.numbers, self.comparisons)
         self._grounding = grounding
         self._trace = history.trace
         self._names = tuple(values)
@@ -70,23 +72,32 @@ class Replayer:
         self._rules: dict[int, LukasiewiczRule | None] = {}
 
     @property
-    def atoms(self) -> Atoms:
-        return self._grounding.atoms
-
-    @property
-    def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """The lower and the upper ends of the initial atom rows, before the first event."""
+    def start(self) -> Sequence[Bounds]:
+        """By relation, the bounds of its initial rows, before the first event."""
         return self._trace.start
 
     @cached_property
     def initial(self) -> Tensor:
-        """The bounds of all atom rows before the first event, by key."""
-        known = len(self.start[0])
-        found = torch.empty(len(self.atoms), 2, dtype=torch.float64)
-        found[:known, 0], found[:known, 1] = map(torch.from_numpy, self.start)
-        for start, stop, owner, _ in self.atoms.added(known):
-            found[start:stop] = torch.tensor(self.atoms.numbered[owner].default, dtype=found.dtype)
-        return found.view(-1)
+        """The bounds of all rows before the first event, by key."""
+        found, reserved = np.empty((self.numbers.count, 2)), np.array([UNKNOWN, UNNAMED, DEFAULT])
+        for table, begin in zip(self.numbers.atoms.numbered, self.numbers.starts.tolist(), strict=False):
+            stop, first = begin + len(reserved) + len(table), begin + len(reserved)
+            found[begin:first] = np.stack(table.read(reserved), 1)
+            found[first:stop] = table.default
+            if table.number < len(self.start):
+                ends = np.stack(self.start[table.number], 1)
+                found[first : first + len(ends)] = ends
+        return torch.from_numpy(found).view(-1)
+
+    @cached_property
+    def _given(self) -> Tensor:
+        """Which rows facts give."""
+        return torch.from_numpy(self.numbers.flags("given"))
+
+    @cached_property
+    def _unknown(self) -> int:
+        """A row that reads as unknown."""
+        return int(self.numbers.of(self._grounding.atoms.truths, np.array([UNKNOWN]))[0])
 
     def replay(self, events: Tensor, keys: Tensor) -> Replay:
         """The replay of what ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys`` (n,)."""
@@ -189,7 +200,7 @@ class Replayer:
         ticks, entered = self.events.tick[events], events >= self.events.entered
         grounding, place = self._held(number)
         numbers = self.events.instance[events].numpy()
-        found, _, which, at = grounding.rebuilt(place, formula.block_of(leaf), numbers)
+        found, _, which, at = grounding.rebuilt(place, formula.block_of(leaf), numbers, self.numbers)
         out, shown = None, torch.from_numpy(which)
         if len(found.groupings) > 1:
             out, instances = torch.from_numpy(at), shown
@@ -203,9 +214,9 @@ class Replayer:
             owner = shown.index_select(0, torch.from_numpy(found.tops(formula.block_of(index))))
             rows = torch.from_numpy(column).long()
             if index == leaf:
-                rows = torch.where(entered.index_select(0, owner), UNKNOWN, rows)
+                rows = torch.where(entered.index_select(0, owner), self._unknown, rows)
             if index in formula.heads:
-                rows = torch.where(torch.from_numpy(self.atoms.flags("given")).index_select(0, rows), rows, UNKNOWN)
+                rows = torch.where(self._given.index_select(0, rows), rows, self._unknown)
             for side in wanted:
                 keys = (rows * 2).add_(side)
                 ends[index, side] = self.events.before(keys, ticks.index_select(0, owner)), keys

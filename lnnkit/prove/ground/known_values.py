@@ -34,7 +34,7 @@ class KnownValues:
         self.origins = origins
         self._names = names
         self.atoms = fixpoint.prepared.grounding.atoms
-        self._state = fixpoint.prepared.state
+        self._crossed = fixpoint.prepared.state.crossed
         self.domain = fixpoint.prepared.grounding.domain
         self._open = fixpoint.prepared.unfinished
         self._derived = frozenset[str]().union(*program.strata)
@@ -111,8 +111,7 @@ class KnownValues:
         if any(text not in index for text in fixed.values()):
             return
         local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
-        values = self._state.ends(end).values.take(table.row(local))
-        picked = local[values > 0]
+        picked = local[table.take(end, local) > 0]
         names = [self._names.at(column.take(picked), len(picked)) for column in columns]
         yield from zip(*names, strict=True)
 
@@ -127,30 +126,28 @@ class KnownValues:
         """(length,) 1 where the atoms about these ids are true to some degree in every world, else 0."""
         if not columns:
             return np.full(length, float(self.box((name, ()))[0] > 0))
-        rows = self.atoms.find(
-            self.atoms.tables[name], [column.astype(np.int32, copy=False) for column in columns], length
-        )
-        return (self._state.lower.values.take(rows) > _NOISE).astype(float)
+        table = self.atoms.tables[name]
+        rows = table.tuples.find([column.astype(np.int32, copy=False) for column in columns], length)
+        return (table.take(0, rows) > _NOISE).astype(float)
 
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
         table = self.atoms.tables.get(name)
         if table is None or table.default[0] != table.default[1]:
             return False
-        columns = table.tuples.columns
-        rows = table.row(np.arange(len(columns[0]) if columns else 1, dtype=np.int32))
-        if not columns:
+        if not table.sorts:
             return self.settled((name, ()))
-        return bool((self._state.upper.values.take(rows) - self._state.lower.values.take(rows) <= _NOISE).all())
+        lower, upper = table.bounds
+        return bool((upper - lower <= _NOISE).all())
 
     def names_of(self, ids: np.ndarray) -> list[str]:
         """The entities with these ids."""
         return self._names.at(ids, len(ids))
 
     @cached_property
-    def arrested(self) -> frozenset[int]:
-        """The rows of arrested atoms."""
-        return frozenset(self._state.crossed.rows.values.tolist())
+    def arrested(self) -> Mapping[str, frozenset[int]]:
+        """By predicate the rows of arrested atoms."""
+        return {table.name: frozenset(table.crossed.rows.values.tolist()) for table in self._crossed}
 
     def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
         """The indices of the tuples with these ids at these argument positions."""
@@ -170,10 +167,10 @@ class KnownValues:
     def _row(self, key: GroundAtom) -> int:
         table = self.atoms.tables[key[0]]
         columns = [np.array([self.domain.index[text]], np.int32) for text in key[1]]
-        return int(self.atoms.find(table, columns, 1)[0])
+        return int(table.tuples.find(columns, 1)[0])
 
     def _given(self, key: GroundAtom) -> bool:
-        return bool(self.atoms.flags("given")[self._row(key)])
+        return bool(self.atoms.tables[key[0]].flags("given").take(np.array([self._row(key)]))[0])
 
     def _read(self, key: GroundAtom) -> Box:
         predicate = self.program.predicates[key[0]]
@@ -182,9 +179,9 @@ class KnownValues:
                 return -math.inf, math.inf
             return (0.0, 0.0) if predicate.closed else (0.0, 1.0)
         row = self._row(key)
-        if row in self.arrested:
+        if row in self.arrested.get(key[0], ()):
             return self._said(key, numeric=predicate.numeric)
-        low, high = float(self._state.lower.values[row]), float(self._state.upper.values[row])
+        low, high = (float(end[0]) for end in self.atoms.tables[key[0]].read(np.array([row])))
         return self._around(key, low, high) if predicate.numeric else (low, high)
 
     def _around(self, key: GroundAtom, low: float, high: float) -> Box:

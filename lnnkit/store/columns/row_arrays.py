@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,12 +31,15 @@ def wide(rows: Array) -> Array:
 
 
 class Growing:
-    """A 1-D array that grows at its end in amortised constant time; what is not set yet is 0."""
+    """A 1-D array that grows at its end in amortised constant time; what is not set yet is 0. ``reserved`` entries have
+    the places before 0: the last of them is -1."""
 
-    __slots__ = ("_buffer", "_length")
+    __slots__ = ("_buffer", "_length", "_reserved")
 
-    def __init__(self, dtype: DTypeLike) -> None:
-        self._buffer: Array = np.zeros(16, dtype)
+    def __init__(self, dtype: DTypeLike, reserved: Sequence[float | bool] = ()) -> None:
+        self._reserved = len(reserved)
+        self._buffer: Array = np.zeros(16 + self._reserved, dtype)
+        self._buffer[16:] = reserved  # at its end, where numpy looks negative places up
         self._length = 0
 
     def __len__(self) -> int:
@@ -52,10 +56,20 @@ class Growing:
             self._grow(count)
         return self._buffer[: self._length]
 
+    def take(self, places: Array) -> Array:
+        """The entries at some places, reserved ones too."""
+        return self._buffer.take(places)
+
+    def put(self, places: Array, values: Array | float | bool) -> None:
+        """Set the entries at some places, reserved ones too, to one value or to one each."""
+        self._buffer[wide(places)] = values
+
     def _grow(self, count: int) -> None:
-        if count > len(self._buffer):
-            buffer = np.zeros(max(count, 2 * len(self._buffer)), self._buffer.dtype)
+        room = len(self._buffer) - self._reserved
+        if count > room:
+            buffer = np.zeros(max(count, 2 * room) + self._reserved, self._buffer.dtype)
             buffer[: self._length] = self.values
+            buffer[len(buffer) - self._reserved :] = self._buffer[room:]
             self._buffer = buffer
         self._length = count
 
@@ -82,8 +96,9 @@ class Growing:
 
     def __deepcopy__(self, memo: dict[int, object]) -> Growing:
         copy = Growing(self._buffer.dtype)
-        if self._length:
-            copy._buffer, copy._length = self.values.copy(), self._length
+        room = len(self._buffer) - self._reserved
+        copy._buffer = np.concatenate([self.values, self._buffer[room:]]) if self._length else self._buffer.copy()
+        copy._length, copy._reserved = self._length, self._reserved
         return copy
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -23,8 +24,8 @@ query B(X)
 def test_all_supports_of_an_atom_are_found() -> None:
     program = learning(TEXT)
     found = program.infer(program.starts)
-    table = found.fixpoint.prepared.grounding.atoms.tables["B"]
-    rows = torch.tensor(table.rows[:1].tolist())
+    numbers = found.replayer.numbers
+    rows = torch.from_numpy(numbers.of(numbers.atoms.tables["B"], np.arange(1)))
     events, owner = supports(found, rows).of(rows)
     replay = found.replayer.replay(events, torch.full_like(events, -1))
     theta = program.vector(program.starts).requires_grad_()
@@ -59,7 +60,8 @@ rule two: A(X, Y) & B(X) -> C(X)
 query C(X)
 """)
     found = program.infer(program.starts)
-    rows = found.fixpoint.prepared.grounding.atoms.tables["C"].rows
-    events, _ = supports(found, torch.tensor(rows.tolist()[:1])).of(torch.tensor(rows.tolist()[:1]))
+    numbers = found.replayer.numbers
+    rows = torch.from_numpy(numbers.of(numbers.atoms.tables["C"], np.arange(1)))
+    events, _ = supports(found, rows).of(rows)
     values = found.replayer.replay(events, torch.full_like(events, -1)).bounds(program.vector(program.starts))
     assert sorted(value for value in values.tolist() if value) == pytest.approx(sorted(wanted))
