@@ -267,13 +267,8 @@ class _Reading:
     def _close(self, predicate: Predicate, rows: Sequence[tuple[str, ...]]) -> None:
         variables = [next(self.variables) for _ in range(predicate.arity)]
         atom = self._applied(predicate, variables)
-        listed = [
-            _combined(
-                "and",
-                [("=", variable, _SmtName("entity", each)) for variable, each in zip(variables, row, strict=True)],
-            )
-            for row in rows
-        ]
+        pairs = (zip(variables, [_SmtName("entity", each) for each in row], strict=True) for row in rows)
+        listed = [_combined("and", [("=", variable, entity) for variable, entity in row]) for row in pairs]
         closed: _SExpression = ("=>", atom, _combined("or", listed)) if listed else ("not", atom)
         for variable in reversed(variables):
             closed = ("forall", ((variable, _UNIVERSE),), closed)
@@ -297,10 +292,9 @@ class _Reading:
         yield "; the classical reading of a program; unsat: the question follows"
         yield "(set-logic ALL)"
         yield f"(declare-sort {_UNIVERSE} 0)"
-        for kind, result in (("predicate", "Bool"), ("number", "Real")):
-            for symbol, arity in self.arities.items():
-                if symbol.kind == kind:
-                    yield f"(declare-fun {self.text(symbol)} ({' '.join([_UNIVERSE] * arity)}) {result})"
+        for symbol in sorted(self.arities, key=lambda each: each.kind == "number"):
+            universes, result = [_UNIVERSE] * self.arities[symbol], "Real" if symbol.kind == "number" else "Bool"
+            yield f"(declare-fun {self.text(symbol)} ({' '.join(universes)}) {result})"
         entities = [self.text(_SmtName("entity", name)) for name in {**self.members[ENTITY], **self.asked[ENTITY]}]
         yield from (f"(declare-fun {each} () {_UNIVERSE})" for each in entities)
         if len(entities) > 1:
@@ -342,9 +336,8 @@ def _combined(sign: str, formulas: Sequence[_SExpression]) -> _SExpression:
 
 
 def _value(value: object) -> float | None:
-    if isinstance(value, ast.Number):
-        return float(value.value)
-    return float(value) if isinstance(value, int | float) else None
+    number = value.value if isinstance(value, ast.Number) else value
+    return float(number) if isinstance(number, int | float) else None
 
 
 def _unsayable(node: ast.Node) -> ProgramError:

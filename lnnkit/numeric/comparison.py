@@ -164,9 +164,7 @@ class Comparison:
         if not (left.whole and right.whole):
             none = empty(left).all(0) | empty(right).all(0)
             lower, upper = arrays.where(none, 0.0, lower), arrays.where(none, 1.0, upper)
-        if lower is upper:
-            return point(arrays.broadcast_to(lower, (rows,)))
-        return Interval(arrays.broadcast_to(lower, (rows,)), arrays.broadcast_to(upper, (rows,)))
+        return Interval(lower, upper).over(rows)
 
     @cached_property
     def _alike(self) -> bool:

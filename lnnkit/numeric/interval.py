@@ -29,6 +29,13 @@ class Interval(NamedTuple):
     lower: Array
     upper: Array
 
+    def over(self, rows: int) -> Interval:
+        """The interval in each of so many rows, where it is one for all."""
+        if len(self.lower) == rows:
+            return self
+        lower = arrays.broadcast_to(self.lower, (rows,))
+        return Interval(lower, lower if self.lower is self.upper else arrays.broadcast_to(self.upper, (rows,)))
+
 
 class Contraction(NamedTuple):
     """The narrowed inputs. ``empty`` ``[n]`` marks rows without consistent values; there the inputs are returned

@@ -145,13 +145,11 @@ def joined(unions: Sequence[Pieces]) -> Pieces:
     if len(unions) == 1:
         return unions[0]
     rows = next((len(union.lower[0]) for union in unions if len(union.lower[0]) != 1), 1)  # There may be none.
-    return tidied(
-        Pieces(
-            arrays.concat([arrays.broadcast_to(union.lower, (len(union.lower), rows)) for union in unions]),
-            arrays.concat([arrays.broadcast_to(union.upper, (len(union.upper), rows)) for union in unions]),
-            all(union.whole for union in unions),
-        )
+    lower, upper = (
+        arrays.concat([arrays.broadcast_to(end, (len(end), rows)) for end in ends])
+        for ends in ([union.lower for union in unions], [union.upper for union in unions])
     )
+    return tidied(Pieces(lower, upper, all(union.whole for union in unions)))
 
 
 def tidied(union: Pieces) -> Pieces:

@@ -63,7 +63,7 @@ def boxes(operands: Sequence[Pieces]) -> list[Interval]:
     """The hulls of the operands, broadcast to the same number of rows."""
     hulls = [closed(hull(each)) for each in operands]
     rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
-    return [Interval(arrays.broadcast_to(low, (rows,)), arrays.broadcast_to(high, (rows,))) for low, high in hulls]
+    return [each.over(rows) for each in hulls]
 
 
 def told(union: Pieces) -> Pieces:

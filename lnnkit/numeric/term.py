@@ -35,10 +35,8 @@ class Term:
         Sound to 1e-9 relative. Exact if each number occurs once, except for a negative base with an exponent that is
         not constant.
         """
-        lower, upper = closed(hull(self.upward([entered(each) for each in inputs])[-1]))
-        if inputs and len(lower) != len(inputs[0].lower):
-            rows = len(inputs[0].lower)
-            lower, upper = arrays.broadcast_to(lower, (rows,)), arrays.broadcast_to(upper, (rows,))
+        found = closed(hull(self.upward([entered(each) for each in inputs])[-1]))
+        lower, upper = found.over(len(inputs[0].lower)) if inputs else found
         if lower is upper:
             return Interval(lower, upper), lower == lower
         defined = lower <= upper

@@ -178,7 +178,7 @@ class GradedEncoding:
 
     def _note_closed(self, part: Part) -> None:
         """Note that rows which a closed predicate does not list are left out."""
-        guards = {guard.name for guard in part.guards.get("body", ()) if guard.kind == "atom"}
+        guards = {guard.name for guard in part.row_guards if guard.kind == "atom"}
         self.closed |= {name for name in guards if self._known.program.predicates[name].closed}
 
     # --- connectives ------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ integers where all that is said of them is integral."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -88,9 +88,8 @@ def _cut(lower: Any, upper: Any, alpha: float) -> tuple[Any, Any]:
 
 
 def _number(value: ast.Value | float) -> float | None:
-    if isinstance(value, ast.Learnable):
-        return None if value.initial is None else float(value.initial)
-    return float(value.value) if isinstance(value, ast.Number) else float(value)
+    start = value.start if isinstance(value, ast.Value) else value
+    return None if start is None else float(start)
 
 
 def _plain(node: ast.Expression) -> ast.Expression:
@@ -101,9 +100,8 @@ def _plain(node: ast.Expression) -> ast.Expression:
                 return kept[0] if kept else ast.Truth(isinstance(node, ast.And), span=node.span)
             return replace(node, operands=kept, attributes=())
         case ast.Implies():
-            return replace(
-                node, antecedent=_unweighted(node.antecedent), consequent=_unweighted(node.consequent), attributes=()
-            )
+            one, other = map(_unweighted, (node.antecedent, node.consequent))
+            return replace(node, antecedent=one, consequent=other, attributes=())
         case ast.Iff() | ast.Xor():
             return replace(node, left=_unweighted(node.left), right=_unweighted(node.right), attributes=())
         case ast.Comparison():
@@ -130,7 +128,9 @@ def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> froz
     graph = nx.Graph()
     graph.add_nodes_from(numbers)
     fractional, mentioned = set[str](), set[str]()
-    for comparison in _comparisons([*(each.formula for each in program.assertions), *questions]):
+    formulas = [*(each.formula for each in program.assertions), *questions]
+    every = (node for formula in formulas for node in nodes(cast("ast.Expression", formula)))
+    for comparison in (node for node in every if isinstance(node, ast.Comparison)):
         names = [node.name for node in nodes(comparison) if isinstance(node, ast.Atom) and node.name in numbers]
         nx.add_path(graph, names)
         constants = [float(node.value) for node in nodes(comparison) if isinstance(node, ast.Number)]
@@ -158,13 +158,6 @@ def _given(program: CheckedProgram, numbers: set[str]) -> Mapping[str, bool]:
             whole = all(bool(((end % 1 == 0) | (abs(end) == math.inf)).all()) for end in (table.lower, table.upper))
             found[table.predicate] = found.get(table.predicate, True) and whole
     return found
-
-
-def _comparisons(formulas: Iterable[Formula]) -> Iterator[ast.Comparison]:
-    for formula in formulas:
-        for node in nodes(cast("ast.Expression", formula)):
-            if isinstance(node, ast.Comparison):
-                yield node
 
 
 def _stays_whole(node: ast.Expression) -> bool:

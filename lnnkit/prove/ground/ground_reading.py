@@ -1,13 +1,12 @@
 """Evaluates instances at known bounds, and searches for those that are not neutral there.
 
-A *guard* is an atom without which a formula is neutral: a rule is satisfied, a row of an ``exists`` is false, a row of
-a ``forall`` true. So assignments are joined from the rows of guards that have few rows; only variables that no guard
+Assignments are joined from the rows of those guards (see `parts`) that have few rows; only variables that no guard
 binds range over their sorts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,9 +18,6 @@ from lnnkit.prove.ground.point_arithmetic import Box, comparison_box, connective
 
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
-Neutral = Callable[[Box], bool]
-Rows = Callable[[Part, Mapping[int, str]], Iterable[tuple[str, ...]] | None]
-"""The rows of an atom's predicate, some places fixed, outside which the atom is false; None if there is no such set."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,8 +105,9 @@ class GroundReading:
     def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
         """The rows of a quantifier, over named entities, that may differ from its neutral value."""
         named = {name: entity for name, entity in bindings.items() if isinstance(entity, str)}
-        guards = [guard for guard in self.row_guards(quantifier) if _about(guard, named, quantifier)]
-        for found in assignments(quantifier.bound, named, guards, self.upper_rows, self.known):
+        about = named.keys() | {name for name, _ in quantifier.bound}
+        guards = [guard for guard in quantifier.row_guards if guard.variables <= about]
+        for found in self.assignments(quantifier.bound, named, guards):
             yield {**bindings, **found}
 
     def touching(self, key: GroundAtom, statements: list[BoundedStatement]) -> Iterator[Instance]:
@@ -126,25 +123,8 @@ class GroundReading:
 
     def instances(self, stated: BoundedStatement, bound: Mapping[str, str]) -> Iterator[Instance]:
         """The instances of a statement, some variables bound, that may be violated."""
-        guards = self.guards(stated)
-        for found in assignments(stated.variables, bound, guards, self.upper_rows, self.known):
+        for found in self.assignments(stated.variables, bound, stated.guards):
             yield Instance(stated, found)
-
-    def row_guards(self, quantifier: Part) -> tuple[Part, ...]:
-        """The atoms of a quantifier's body without which a row is neutral."""
-        if "body" not in quantifier.guards:
-            least = quantifier.least
-            neutral: Neutral = (lambda box: box[0] >= 1) if least else (lambda box: box[1] <= 0)
-            quantifier.guards["body"] = guards_of(quantifier.operands[0], neutral)
-        return quantifier.guards["body"]
-
-    def guards(self, stated: BoundedStatement) -> tuple[Part, ...]:
-        """The atoms of a statement without which an instance is satisfied."""
-        if "whole" not in stated.part.guards:
-            stated.part.guards["whole"] = guards_of(
-                stated.part, lambda box: box[0] >= stated.lower and box[1] <= stated.upper
-            )
-        return stated.part.guards["whole"]
 
     def upper_rows(self, leaf: Part, fixed: Mapping[int, str]) -> Iterator[tuple[str, ...]] | None:
         """The rows of an atom's predicate that may be true, with some arguments fixed; None if every other row may be
@@ -152,6 +132,42 @@ class GroundReading:
         if not self.known.false_by_default(leaf.name):
             return None
         return self.known.rows(leaf.name, fixed, 1)
+
+    def assignments(
+        self, variables: Sequence[tuple[str, str]], bindings: Mapping[str, str], guards: Sequence[Part]
+    ) -> Iterator[dict[str, str]]:
+        """All extensions of ``bindings`` to the other ``variables`` (names and sorts) that satisfy the guards."""
+        todo = {name: sort for name, sort in variables if name not in bindings}
+        return self._search(todo, dict(bindings), tuple(guards))
+
+    def _search(
+        self, todo: dict[str, str], bindings: dict[str, str], guards: tuple[Part, ...]
+    ) -> Iterator[dict[str, str]]:
+        if not todo:
+            yield bindings
+            return
+        known = self.known
+        for place in sorted(range(len(guards)), key=lambda place: len(guards[place].variables & todo.keys())):
+            guard = guards[place]
+            if not guard.variables & todo.keys():
+                continue
+            fixed = _fixed(guard, bindings)
+            found = _equal(fixed) if guard.kind == "same" else self.upper_rows(guard, fixed)
+            if found is None:
+                continue
+            others = (*guards[:place], *guards[place + 1 :])
+            for row in found:
+                known.tick()
+                bound = _bound(guard, row, todo, bindings, known)
+                if bound is not None:
+                    rest = {name: sort for name, sort in todo.items() if name not in bound}
+                    yield from self._search(rest, bound, others)
+            return
+        name = min(todo, key=lambda each: known.count(todo[each]))
+        rest = {each: sort for each, sort in todo.items() if each != name}
+        for entity in known.members(todo[name]):
+            known.tick()
+            yield from self._search(rest, bindings | {name: entity}, guards)
 
     # --- kinds ------------------------------------------------------------------------------------------------------
 
@@ -185,32 +201,6 @@ class GroundReading:
         return (0.0 if may_be_more and forall else low), (1.0 if may_be_more and not forall else high)
 
 
-def _about(guard: Part, named: Mapping[str, str], quantifier: Part) -> bool:
-    """Whether every variable of a guard is a named entity or is bound by the quantifier."""
-    return guard.variables <= named.keys() | {name for name, _ in quantifier.bound}
-
-
-def guards_of(part: Part, neutral: Neutral) -> tuple[Part, ...]:
-    """The atoms and equalities of a formula that make it neutral where they are false."""
-    found: list[Part] = []
-    for leaf in _leaves(part):
-        if leaf.variables <= part.variables and leaf.variables and neutral(_without(part, leaf)):
-            found.append(leaf)
-    return tuple(found)
-
-
-def assignments(
-    variables: Sequence[tuple[str, str]],
-    bindings: Mapping[str, str],
-    guards: Sequence[Part],
-    rows: Rows,
-    known: KnownValues,
-) -> Iterator[dict[str, str]]:
-    """All extensions of ``bindings`` to the other ``variables`` (names and sorts) that satisfy the guards."""
-    todo = {name: sort for name, sort in variables if name not in bindings}
-    return _search(todo, dict(bindings), tuple(guards), rows, known)
-
-
 def unified(leaf: Part, entities: Sequence[str], variables: Mapping[str, str]) -> dict[str, str] | None:
     """The substitution of an atom's ``variables`` that gives it these entities; other variables match any entity."""
     found: dict[str, str] = {}
@@ -221,34 +211,6 @@ def unified(leaf: Part, entities: Sequence[str], variables: Mapping[str, str]) -
         elif term.name in variables and found.setdefault(term.name, entity) != entity:
             return None
     return found
-
-
-def _search(
-    todo: dict[str, str], bindings: dict[str, str], guards: tuple[Part, ...], rows: Rows, known: KnownValues
-) -> Iterator[dict[str, str]]:
-    if not todo:
-        yield bindings
-        return
-    for place in sorted(range(len(guards)), key=lambda place: len(guards[place].variables & todo.keys())):
-        guard = guards[place]
-        if not guard.variables & todo.keys():
-            continue
-        found = _equal(guard, bindings) if guard.kind == "same" else rows(guard, _fixed(guard, bindings))
-        if found is None:
-            continue
-        others = (*guards[:place], *guards[place + 1 :])
-        for row in found:
-            known.tick()
-            bound = _bound(guard, row, todo, bindings, known)
-            if bound is not None:
-                rest = {name: sort for name, sort in todo.items() if name not in bound}
-                yield from _search(rest, bound, others, rows, known)
-        return
-    name = min(todo, key=lambda each: known.count(todo[each]))
-    rest = {each: sort for each, sort in todo.items() if each != name}
-    for entity in known.members(todo[name]):
-        known.tick()
-        yield from _search(rest, bindings | {name: entity}, guards, rows, known)
 
 
 def _bound(
@@ -276,28 +238,5 @@ def _fixed(guard: Part, bindings: Mapping[str, str]) -> dict[int, str]:
     return found
 
 
-def _equal(guard: Part, bindings: Mapping[str, str]) -> list[tuple[str, ...]] | None:
-    sides = _fixed(guard, bindings)
-    return None if not sides else [(next(iter(sides.values())),) * 2]
-
-
-def _leaves(part: Part) -> Iterator[Part]:
-    if part.kind in ("atom", "same"):
-        yield part
-    elif part.arithmetic is None:
-        for operand in part.operands:
-            yield from _leaves(operand)
-
-
-def _without(part: Part, leaf: Part) -> Box:
-    """The bounds of a formula in which one atom is false and all others are unknown."""
-    if part is leaf:
-        return 0.0, 0.0
-    if part.kind in ("true", "false"):
-        return (1.0, 1.0) if part.kind == "true" else (0.0, 0.0)
-    if not part.operands or part.arithmetic is not None:
-        return 0.0, 1.0
-    boxes = [_without(operand, leaf) for operand in part.operands]
-    if part.bound:
-        return (boxes[0][0], 1.0) if part.least else (0.0, boxes[0][1])
-    return connective_box(part.kind, part.name, part.weights, part.bias, boxes)
+def _equal(sides: Mapping[int, str]) -> list[tuple[str, ...]] | None:
+    return [(next(iter(sides.values())),) * 2] if sides else None

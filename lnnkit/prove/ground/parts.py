@@ -1,11 +1,16 @@
 """Statements and questions as trees in which all variables have distinct names, ready to be instantiated; and an index
-of a program's statements by the predicates that they mention."""
+of a program's statements by the predicates that they mention.
+
+A *guard* is an atom or an equality without which a formula is neutral: a rule is satisfied, a row of an ``exists`` is
+false, a row of a ``forall`` true.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import count
 
 from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
@@ -13,6 +18,7 @@ from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.graph.lifted import LEAST, LiftedGraph
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
+from lnnkit.prove.ground.point_arithmetic import Box, connective_box
 from lnnkit.time_limit import check_time
 
 Argument = str | Free  # an entity, or a variable
@@ -33,7 +39,6 @@ class Part:
     bias: float = 1.0
     bound: tuple[tuple[str, str], ...] = ()
     arithmetic: Comparison | Arithmetic | None = None
-    guards: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # see `lnnkit.prove.ground.instance_search`
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -60,6 +65,13 @@ class Part:
         own = not isinstance(self.arithmetic, Comparison) or self.arithmetic.total
         return own and all(operand.total for operand in self.operands)
 
+    @cached_property
+    def row_guards(self) -> tuple[Part, ...]:
+        """Of a quantifier, the guards of its rows: without them a row is false in an ``exists``, true in a
+        ``forall``."""
+        least = self.least
+        return _guards(self.operands[0], (lambda box: box[0] >= 1) if least else (lambda box: box[1] <= 0))
+
     def arguments(self, bindings: Assignment) -> tuple[object, ...]:
         """The terms, with their variables replaced."""
         return tuple(bindings[term.name] if isinstance(term, Free) else term for term in self.terms)
@@ -76,6 +88,11 @@ class BoundedStatement:
     variables: tuple[tuple[str, str], ...]  # names and sorts
     origin: Assertion
 
+    @cached_property
+    def guards(self) -> tuple[Part, ...]:
+        """The guards of an instance: without them it is satisfied."""
+        return _guards(self.part, lambda box: box[0] >= self.lower and box[1] <= self.upper)
+
 
 @dataclass(frozen=True, slots=True)
 class Blanket:
@@ -86,7 +103,7 @@ class Blanket:
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
     """The tree of a form. Bound variables get a number behind ``#``."""
-    return _part(form, predicates, (), iter(range(1 << 60)))
+    return _part(form, predicates, (), count())
 
 
 def sorted_variables(form: Form, predicates: Mapping[str, Predicate]) -> tuple[tuple[str, str], ...]:
@@ -108,6 +125,34 @@ def _part(
     return Part(form.kind, name, terms, operands, form.weights, form.bias, arithmetic=form.arithmetic)
 
 
+def _guards(part: Part, neutral: Callable[[Box], bool]) -> tuple[Part, ...]:
+    """The atoms and equalities of a formula that make it neutral where they are false."""
+    own = (leaf for leaf in _leaves(part) if leaf.variables and leaf.variables <= part.variables)
+    return tuple([leaf for leaf in own if neutral(_without(part, leaf))])
+
+
+def _leaves(part: Part) -> Iterator[Part]:
+    if part.kind in ("atom", "same"):
+        yield part
+    elif part.arithmetic is None:
+        for operand in part.operands:
+            yield from _leaves(operand)
+
+
+def _without(part: Part, leaf: Part) -> Box:
+    """The bounds of a formula in which one atom is false and all others are unknown."""
+    if part is leaf:
+        return 0.0, 0.0
+    if part.kind in ("true", "false"):
+        return (1.0, 1.0) if part.kind == "true" else (0.0, 0.0)
+    if not part.operands or part.arithmetic is not None:
+        return 0.0, 1.0
+    boxes = [_without(operand, leaf) for operand in part.operands]
+    if part.bound:
+        return (boxes[0][0], 1.0) if part.least else (0.0, boxes[0][1])
+    return connective_box(part.kind, part.name, part.weights, part.bias, boxes)
+
+
 class StatementIndex:
     """The statements of a ``lifted`` graph, for the program of a ``world``."""
 
@@ -115,15 +160,14 @@ class StatementIndex:
         self._graph = lifted.graph
         self._roots = lifted.statements
         self._world = world
-        self._ready: dict[int, BoundedStatement] = {}
-        self._mentioning: dict[str, list[BoundedStatement]] = {}
-        self._defining: dict[str, list[tuple[BoundedStatement, Part]]] = {}
+        self._defines = {id(root.origin): root.defines for root in lifted.statements}
+        self._stated = cache(self._bounded)
+        self.mentioning = cache(self._mentioning)
+        self.defining = cache(self._defining)
 
-    def mentioning(self, name: str) -> list[BoundedStatement]:
+    def _mentioning(self, name: str) -> list[BoundedStatement]:
         """The statements with a predicate or number, in their order."""
-        if name not in self._mentioning:
-            self._mentioning[name] = [self._stated(place) for place in self._by_name.get(name, ())]
-        return self._mentioning[name]
+        return [self._stated(place) for place in self._by_name.get(name, ())]
 
     def every(self) -> list[BoundedStatement]:
         """All statements."""
@@ -134,13 +178,9 @@ class StatementIndex:
         """How many statements there are."""
         return len(self._places)
 
-    def defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
+    def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
-        if name not in self._defining:
-            self._defining[name] = [
-                (stated, head) for stated in self.mentioning(name) for head in self.defined(stated) if head.name == name
-            ]
-        return self._defining[name]
+        return [(each, head) for each in self.mentioning(name) for head in self.defined(each) if head.name == name]
 
     def defined(self, stated: BoundedStatement) -> list[Part]:
         """The atoms of closed predicates that a statement completes."""
@@ -160,19 +200,13 @@ class StatementIndex:
                 found.setdefault(node, []).append(place)
         return found
 
-    @cached_property
-    def _defines(self) -> dict[int, frozenset[str]]:
-        return {id(root.origin): root.defines for root in self._roots}
-
-    def _stated(self, place: int) -> BoundedStatement:
-        if place not in self._ready:
-            check_time()
-            origin = self._roots[place].origin
-            assert isinstance(origin, Assertion)
-            form, predicates = self._world.instance(origin, {}), self._world.program.predicates
-            part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
-            self._ready[place] = BoundedStatement(part, *truth, sorted_variables(form, predicates), origin)
-        return self._ready[place]
+    def _bounded(self, place: int) -> BoundedStatement:
+        check_time()
+        origin = self._roots[place].origin
+        assert isinstance(origin, Assertion)
+        form, predicates = self._world.instance(origin, {}), self._world.program.predicates
+        part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
+        return BoundedStatement(part, *truth, sorted_variables(form, predicates), origin)
 
 
 def _heads(part: Part) -> list[Part]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import networkx as nx
+
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import nodes
 from lnnkit.data.column import EntityColumn
@@ -55,25 +57,10 @@ def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component
 
 def _linked(program: CheckedProgram, names: Sequence[frozenset[str]], asked: frozenset[str]) -> set[int]:
     """The places of the statements that are linked to the names asked, and of those that mention no names."""
-    mentioning: dict[str, list[int]] = {}
-    for place, own in enumerate(names):
-        for name in own:
-            mentioning.setdefault(name, []).append(place)
     loose = _unsettled_by_facts(program)
-    found = {place for place, own in enumerate(names) if not own}
-    met = set(asked)
-    waiting = list(asked)
-    while waiting:
-        name = waiting.pop()
-        if name not in loose:
-            continue
-        for place in mentioning.get(name, ()):
-            if place not in found:
-                found.add(place)
-                new = names[place] - met
-                met |= new
-                waiting += new
-    return found
+    graph = nx.Graph((place, name) for place, own in enumerate(names) for name in own & loose)
+    met = set[object]().union(*(nx.node_connected_component(graph, name) for name in asked if name in graph))
+    return {place for place, own in enumerate(names) if place in met or not own}
 
 
 def _unsettled_by_facts(program: CheckedProgram) -> set[str]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, subsets
 from lnnkit.prove.encoding.graded_encoding import Constraint, TruthValue
-from lnnkit.prove.ground.ground_reading import GroundReading, Instance, assignments
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import Assignment, Part
 from lnnkit.prove.lazy.world_values import WorldValues
@@ -227,10 +227,9 @@ class LazyEncoding(ClassicalEncoding):
             yield {**bindings, **dict(zip(opens, self._people[part], strict=True))}
             yield {**bindings, **self._own(part, opens)}
         named = {name: text for name, text in bindings.items() if isinstance(text, str)}
-        for guard in self._reading.row_guards(part):
+        for guard in part.row_guards:
             if guard.kind == "atom" and guard.variables & {name for name, _ in part.bound}:
-                known = self._lower_world.known
-                for found in assignments(part.bound, named, [guard], self._lower_world.upper_rows, known):
+                for found in self._lower_world.assignments(part.bound, named, [guard]):
                     yield {**bindings, **found}
         yield from self._reading.rows(part, bindings)
         for unnamed in subsets(opens):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from lnnkit.prove.ground.ground_reading import GroundReading, Instance, assignments, unified
+from lnnkit.prove.ground.ground_reading import GroundReading, Instance, unified
 from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
 from lnnkit.prove.ground.parts import BoundedStatement, Part
 from lnnkit.prove.ground.point_arithmetic import Box
@@ -164,19 +164,15 @@ class TouchedInstances:
             yield from self.reading.instances(stated, bound)
             return
         variables = [name for name, _ in stated.variables]
-        guards = [*self._guards_of_rows(place), *self.reading.guards(stated)]
-        for found in assignments([*sorts.items()], bound, guards, self.reading.upper_rows, self.world):
+        # The atoms without which the row of a quantifier is neutral, now and before
+        rows = (guard for quantifier in place.quantifiers for guard in quantifier.row_guards if guard is not place.leaf)
+        for found in self.reading.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
             yield Instance(stated, {name: found[name] for name in variables})
-
-    def _guards_of_rows(self, place: _AtomPlace) -> Iterator[Part]:
-        """The atoms without which the row of a quantifier is neutral, now and before."""
-        for quantifier in place.quantifiers:
-            yield from (guard for guard in self.reading.row_guards(quantifier) if guard is not place.leaf)
 
     def _meets_all(self, quantifier: Part, sort: str) -> bool:
         """Whether an individual without any true atom affects a quantifier over its sort."""
         names = {name for name, own in quantifier.bound if own == sort}
-        return not all(any(name in guard.variables for guard in self.reading.row_guards(quantifier)) for name in names)
+        return not all(any(name in guard.variables for guard in quantifier.row_guards) for name in names)
 
 
 def _places(part: Part) -> tuple[_AtomPlace, ...]:

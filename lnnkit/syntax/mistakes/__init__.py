@@ -7,8 +7,7 @@ is certain: a wrong explanation is worse than a plain syntax error.
 from __future__ import annotations
 
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.expected import plain
-from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.fault import Fault, plain
 from lnnkit.syntax.mistakes import places, recognisers, tokens, wordings
 from lnnkit.syntax.mistakes.clauses import CLAUSES, DECLARATIONS, EXPRESSIONS
 from lnnkit.syntax.mistakes.rows import Recogniser, rows

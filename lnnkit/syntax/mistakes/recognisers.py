@@ -28,11 +28,15 @@ _CALLED = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)
 def date_literal(fault: Fault) -> Diagnostic | None:
     if fault.in_arguments or fault.expected == {"STRING"} or fault.keyword in ("load", "predicate", "number", "sort"):
         return None
-    starts = {fault.start, *(lexeme.start for lexeme in fault.before if lexeme.kind in ("number", "word"))}
-    for match in DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end):
-        if match.start() in starts and match.start() <= fault.start < match.end():
-            return date_as_number(match[0], Span(fault.source, *match.span()))
-    return None
+    match = _date(fault, "number", "word")
+    return date_as_number(match[0], Span(fault.source, *match.span())) if match else None
+
+
+def _date(fault: Fault, *kinds: str) -> re.Match[str] | None:
+    """The date that the fault is in, if it starts there or with an earlier lexeme of these kinds."""
+    starts = {fault.start, *(lexeme.start for lexeme in fault.before if lexeme.kind in kinds)}
+    dates = DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end)
+    return next((each for each in dates if each.start() in starts and each.start() <= fault.start < each.end()), None)
 
 
 def time_of_day(fault: Fault) -> Diagnostic | None:
@@ -63,14 +67,10 @@ def called_date(fault: Fault) -> Diagnostic | None:
 
 def date_in_table(fault: Fault) -> Diagnostic | None:
     """`joined >= 2021-01-01` without quotes: its first digits are parsed as a number."""
-    if fault.keyword not in ("load", "label") or not in_table(fault):
+    match = _date(fault, "string", "word", "number", "symbol") if in_table(fault) else None
+    if match is None:
         return None
-    for match in DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end):
-        value = match.start() == fault.start or any(lexeme.start == match.start() for lexeme in fault.before)
-        if value and match.start() <= fault.start < match.end():
-            message = f"the value `{match[0]}` needs quotes"
-            return fault.report("unquoted-value", message, f'write "{match[0]}"', *match.span())
-    return None
+    return fault.report("unquoted-value", f"the value `{match[0]}` needs quotes", f'write "{match[0]}"', *match.span())
 
 
 def glued_quantifier(fault: Fault) -> Diagnostic | None:
@@ -159,9 +159,8 @@ def chained(fault: Fault) -> Diagnostic | None:
     depth = fault.open[-1] if fault.open else 0
     if not any(lexeme.text in same for lexeme in fault.before[depth:]):
         return None
-    return fault.report(
-        "chained-connective", f"`{fault.text}` does not chain", "use parentheses to show which comes first"
-    )
+    hint = "use parentheses to show which comes first"
+    return fault.report("chained-connective", f"`{fault.text}` does not chain", hint)
 
 
 # --- statements of other languages that parse, as something else ------------------------------------------------------
