@@ -16,7 +16,7 @@ def settle(lifted: LiftedGraph, analyses: Analyses) -> set[str]:
     """Note the closed predicates that rules may make true of unnamed individuals; returns the others, which are false
     of these as closed predicates are that only facts list."""
     nodes = lifted.graph.nodes
-    false = set(lifted.closed_derived) if analyses.open_sorts else set[str]()
+    false = set(lifted.closed_derived)
     for name in false:
         del analyses.unnamed[name]
     analyses.defaults.update((node, (0.0, 1.0)) for node, data in nodes.items() if data["kind"] == COMPARISON)

@@ -139,6 +139,30 @@ def test_completed_atoms_do_not_support_themselves() -> None:
     assert verdict(text, "Path(a, b) <-> Edge(a, b)") == "entailed"
 
 
+def test_a_completed_atom_may_be_true_beside_those_that_support_themselves() -> None:
+    """By one side of a disjunction, the other of which is the atom itself."""
+    text = "predicate A(x)\npredicate E(x) closed\npredicate N(x)\nfact N(ann)\nfact N(bo)\nrule A(X) | E(X) -> E(X)\n"
+    assert [verdict(text, each) for each in ("E(ann)", "E(ann) & E(bo)")] == ["neither", "neither"]
+    assert verdict(text, "exists X: E(X) & ~A(X)") == "refuted"
+
+
+def test_rules_complete_predicates_of_unnamed_individuals_and_by_them() -> None:
+    """Somebody unnamed may know bo, and be known."""
+    text = "sort a open\npredicate Knows(a, a)\npredicate Known(a) closed\npredicate Shy(a) closed\n"
+    text += "fact ~Knows(bo, bo)\nfact Shy(bo)\nrule Knows(X, Y) -> Known(Y)\nrule Known(X) & Shy(X) -> Famous(X)\n"
+    text += "predicate Famous(a) closed\n"
+    wanted = {
+        "Known(bo)": "neither",
+        "exists X: Known(X)": "neither",
+        "exists X: Knows(X, X)": "neither",
+        "exists X: Famous(X) & ~Shy(X)": "refuted",
+        "forall Y: Known(Y) -> (exists X: Knows(X, Y))": "entailed",
+        "forall X, Y: Knows(X, Y) -> Known(Y)": "entailed",
+    }
+    assert {question: verdict(text, question) for question in wanted} == wanted
+    assert lnnkit.loads(text).prove("Known(bo)", reading="exact").upper == 1.0
+
+
 def test_an_open_sort_may_hold_others() -> None:
     text = "sort person open\npredicate P(person)\npredicate Q(person)\nfact P(anna)\nfact P(bob)\n"
     assert verdict(text, "forall X: P(X)") == "neither"

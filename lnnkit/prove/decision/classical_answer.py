@@ -42,8 +42,12 @@ class ConeDecision(ClassicalDecision):
                 cone.pause()
             self._mark(item)
         if self.encoding.unnamed is not None:
-            for stated in ground.related(question):
-                self._mark(Blanket(stated))
+            statements = ground.related(question)
+            for each in (
+                *map(Blanket, statements),
+                *map(ground.index.completion, ground.of_unnamed(question, statements)),
+            ):
+                self._mark(each)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
             self.encoding.arithmetic.asides.append(self.encoding.lifted(False))
 
@@ -53,7 +57,7 @@ class ConeDecision(ClassicalDecision):
         if not definitions:
             return False
         loose = unfounded(definitions, reading, world_of(model, self._ground.known, self.encoding))
-        loop = loop_of(loose, definitions, reading)
+        loop = loop_of(loose, definitions)
         if not loose or loop in self._solver.marks:  # an antecedent may be unknown in the world
             return False
         self._mark(loop)

@@ -245,12 +245,13 @@ class _Finder:
         closed = set(self._encoding.closed)
         for item in items:
             match item:
-                case Instance() | Blanket():
+                case Instance() | Blanket(completes=""):
                     statements[member_of(item.stated.origin)] = None
                 case KnownEnd(given=GivenFact() as given):
                     facts[CoreMember(given.text, given.file, given.row)] = None
-                case Definition() | Loop() | KnownEnd(completed=True):
-                    names = {key[0] for key in (item.atoms if isinstance(item, Loop) else (item.key,))}
+                case Blanket() | Definition() | Loop() | KnownEnd(completed=True):
+                    keys = item.atoms if isinstance(item, Loop) else [] if isinstance(item, Blanket) else [item.key]
+                    names = {item.completes} if isinstance(item, Blanket) else {key[0] for key in keys}
                     closed |= names
                     rules = [rule for name in names for rule, _ in self._ground.index.defining(name)]
                     statements |= dict.fromkeys(member_of(rule.origin) for rule in rules)

@@ -4,7 +4,7 @@ where the decision was given up."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -110,6 +110,13 @@ class Ground:
     @property
     def known(self) -> KnownValues:
         return self.reading.known
+
+    def of_unnamed(self, question: Question, statements: Iterable[BoundedStatement]) -> list[str]:
+        """The completed predicates in these that may be true of unnamed individuals."""
+        parts = (question.part, *(stated.part for stated in statements))
+        completed = frozenset[str]().union(*self.program.strata)
+        names = {leaf.name for part in parts for leaf in part.leaves} & completed
+        return sorted(name for name in names if not self.known.false_of_unnamed(name))
 
     @contextmanager
     def limited(self, deadline: Deadline) -> Iterator[None]:
@@ -227,7 +234,9 @@ class Related:
     @cached_property
     def lazily(self) -> bool:
         """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
-        defined by non-recursive rules alone."""
+        defined by non-recursive rules alone, and false of unnamed individuals."""
+        if self.ground.of_unnamed(self.question, self.statements):
+            return False
         parts = [(each.part, each.variables) for each in self.statements]
         parts.append((self.question.part, ()))
         if any(self._compares(part, dict(variables)) for part, variables in parts):

@@ -32,6 +32,7 @@ class ClassicalEncoding(GradedEncoding):
     def __init__(self, reading: GroundReading, whole: Collection[str] = (), *, folded: bool) -> None:
         super().__init__(reading, whole, folded=folded)
         self.unnamed: Z3 | None = None
+        self._absent: frozenset[GroundAtom] = frozenset()  # atoms that are read as false
         self._functions: dict[tuple[str, tuple[str | None, ...]], Z3] = {}
 
     # --- what is asserted -------------------------------------------------------------------------------------------
@@ -44,7 +45,9 @@ class ClassicalEncoding(GradedEncoding):
                 return self._everywhere(item.stated)
             case Loop():
                 some = self._greatest(self.atom(key) for key in sorted(item.atoms))
-                supports = (self.truth(antecedent(rule), rule.bindings) for rule in item.supports)
+                self._absent = item.atoms
+                supports = [self.truth(antecedent(rule), rule.bindings) for rule in item.rules]
+                self._absent = frozenset()
                 return self._greatest([self.negated(some), *supports])
         return super().held(item)
 
@@ -77,6 +80,9 @@ class ClassicalEncoding(GradedEncoding):
 
     # --- formulas ---------------------------------------------------------------------------------------------------
 
+    def atom(self, key: GroundAtom) -> TruthValue:
+        return False if key in self._absent else super().atom(key)
+
     def negated(self, truth: TruthValue) -> TruthValue:
         return not truth if isinstance(truth, bool) else self.z3.Not(truth)
 
@@ -96,7 +102,7 @@ class ClassicalEncoding(GradedEncoding):
         key = self._reading.key(part, bindings)
         if key is not None:
             return self.atom(key)
-        return False if self._known.program.predicates[part.name].closed else self._applied(part, bindings)
+        return False if self._known.false_of_unnamed(part.name) else self._applied(part, bindings)
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         values = [self._number(operand, bindings) for operand in part.operands]

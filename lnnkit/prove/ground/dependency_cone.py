@@ -2,7 +2,7 @@
 completed atoms that only support each other, which a least fixpoint excludes.
 
 A model of the completion may contain such a set, as in ``reach(X, Y) <- reach(Y, X)``. For each one that a model shows,
-its loop formula is added: an atom of the set needs a rule whose antecedent contains none of them (Lin and Zhao 2004,
+its loop formula is added: an atom of the set needs a rule whose antecedent holds without them (Lin and Zhao 2004,
 "ASSAT").
 """
 
@@ -166,16 +166,16 @@ def definition_of(key: GroundAtom, index: StatementIndex, reading: GroundReading
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Completed ``atoms`` of which one can be true only if the antecedent of one of the ``supports`` is."""
+    """Completed ``atoms`` of which one can be true only if one of its ``rules`` makes it so where all of them are
+    false."""
 
     atoms: frozenset[GroundAtom]
-    supports: tuple[Instance, ...]
+    rules: tuple[Instance, ...]
 
 
-def loop_of(atoms: frozenset[GroundAtom], definitions: Mapping[GroundAtom, Definition], reading: GroundReading) -> Loop:
+def loop_of(atoms: frozenset[GroundAtom], definitions: Mapping[GroundAtom, Definition]) -> Loop:
     """The loop formula of completed atoms that only support each other."""
-    supports = [rule for key in sorted(atoms) for rule in _external(definitions[key], atoms, reading)]
-    return Loop(atoms, tuple(dict.fromkeys(supports)))
+    return Loop(atoms, tuple(dict.fromkeys(rule for key in sorted(atoms) for rule, _ in definitions[key].rules)))
 
 
 def unfounded(
@@ -197,13 +197,6 @@ def unfounded(
                 founded.add(key)
                 grown = True
     return frozenset(suspects - founded)
-
-
-def _external(definition: Definition, within: frozenset[GroundAtom], reading: GroundReading) -> Iterable[Instance]:
-    """The rules of a completed atom whose antecedents read no atom of the set ``within``."""
-    for instance, _ in definition.rules:
-        if not any(key in within for key in reading.atoms(antecedent(instance), instance.bindings)):
-            yield instance
 
 
 def antecedent(instance: Instance) -> Part:

@@ -174,7 +174,7 @@ class GroundReading:
     def _atom(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
         key = self.key(part, bindings)
         if key is None:
-            return (0.0, 0.0) if self.known.program.predicates[part.name].closed else (0.0, 1.0)
+            return (0.0, 0.0) if self.known.false_of_unnamed(part.name) else (0.0, 1.0)
         return (read or self.known.box)(key)
 
     def _comparison(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:

@@ -76,6 +76,12 @@ class KnownValues:
         """Whether a sort may contain unnamed individuals."""
         return sort in self.domain.open_sorts
 
+    def false_of_unnamed(self, name: str) -> bool:
+        """Whether a predicate is false of unnamed individuals: it is closed, and no rule may make it true of them."""
+        table = self.atoms.tables.get(name)
+        own = self.program.predicates[name].closed
+        return own and (table is None or not table.unnamed_differs)
+
     def members(self, sort: str) -> list[str]:
         """The entities of a sort."""
         if sort not in self._members:
@@ -133,7 +139,7 @@ class KnownValues:
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
         table = self.atoms.tables.get(name)
-        if table is None or table.default[0] != table.default[1]:
+        if table is None or table.default[0] != table.default[1] or table.unnamed_differs:
             return False
         if not table.sorts:
             return self.settled((name, ()))

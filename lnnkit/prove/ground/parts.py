@@ -7,15 +7,15 @@ false, a row of a ``forall`` true.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import count
 
 from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.graph.lifted import LEAST, LiftedGraph
+from lnnkit.graph.lifted import GREATEST, LEAST, LiftedGraph
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.prove.ground.point_arithmetic import Box, connective_box
@@ -96,9 +96,10 @@ class BoundedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Blanket:
-    """The constraint that a statement puts on unnamed individuals."""
+    """The constraint that a statement, or all that say what ``completes`` a predicate, puts on unnamed individuals."""
 
     stated: BoundedStatement
+    completes: str = ""
 
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
@@ -180,7 +181,35 @@ class StatementIndex:
 
     def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
-        return [(each, head) for each in self.mentioning(name) for head in self.defined(each) if head.name == name]
+        pairs = ((each, head) for each in self.mentioning(name) for head in self.defined(each) if head.name == name)
+        return [(self._completing(each, head), head) for each, head in pairs]
+
+    def completion(self, name: str) -> Blanket:
+        """That an atom about unnamed individuals is true only if one of the rules of its predicate makes it so."""
+        sorts = self._world.program.predicates[name].sorts
+        variables = tuple((f"?{place}", sort) for place, sort in enumerate(sorts))
+        terms, rows, rules = tuple(Free(own) for own, _ in variables), list[Part](), self.defining(name)
+        for stated, head in rules:
+            same = (Part("same", terms=pair) for pair in zip(terms, head.terms, strict=True))
+            row = _crisp("and", stated.part.operands[0], *same)
+            rows.append(Part(GREATEST, operands=(row,), bound=stated.variables) if stated.variables else row)
+        whole = _crisp("implies", Part("atom", name, terms), _crisp("or", *rows))
+        return Blanket(BoundedStatement(whole, 1.0, 1.0, variables, rules[0][0].origin), name)
+
+    def _completing(self, stated: BoundedStatement, head: Part) -> BoundedStatement:
+        """A statement as the completion of one of its heads reads it: with an ``exists`` over the variables of open
+        sorts that the head lacks. What else it concludes of these may be true."""
+        some = {
+            name: sort
+            for name, sort in stated.variables
+            if name not in head.variables and self._world.unnamed(sort, name)
+        }
+        if not some:
+            return stated
+        body, consequent = stated.part.operands
+        quantified = Part(GREATEST, operands=(body,), bound=tuple(some.items()))
+        part = replace(stated.part, operands=(quantified, _conceded(consequent, some.keys())))
+        return replace(stated, part=part, variables=tuple(each for each in stated.variables if each[0] not in some))
 
     def defined(self, stated: BoundedStatement) -> list[Part]:
         """The atoms of closed predicates that a statement completes."""
@@ -207,6 +236,19 @@ class StatementIndex:
         form, predicates = self._world.instance(origin, {}), self._world.program.predicates
         part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
         return BoundedStatement(part, *truth, sorted_variables(form, predicates), origin)
+
+
+def _crisp(kind: str, *operands: Part) -> Part:
+    return Part(kind, "godel", operands=operands, weights=(1.0,) * len(operands))
+
+
+def _conceded(part: Part, names: Set[str]) -> Part:
+    """A conjunction in which parts with some of these variables are true."""
+    if not part.variables & names:
+        return part
+    if part.kind != "and":
+        return Part("true")
+    return replace(part, operands=tuple(_conceded(operand, names) for operand in part.operands))
 
 
 def _heads(part: Part) -> list[Part]:
