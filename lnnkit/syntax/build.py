@@ -154,10 +154,12 @@ class AstBuilder:
                 hint = "join conditions by `and`" if kind == "where" else "keep one of the two"
                 raise self._fault("repeated-clause", message, clause, hint)
             found[kind] = clause
-        columns = found["columns"].children[1::2] if "columns" in found else None
-        if columns is not None and all(self.text(column) == "_" for column in columns):
-            message = "every listed column is `_`, which skips a column"
-            raise self._fault("bad-column", message, found["columns"], "name the columns to read")
+        columns = None
+        if (listed := found.get("columns")) is not None:
+            columns = tuple([None if self.text(each) == "_" else self._column(each) for each in listed.children[1::2]])
+            if all(each is None for each in columns):
+                message = "every listed column is `_`, which skips a column"
+                raise self._fault("bad-column", message, listed, "name the columns to read")
         where = found["where"].children[1::2] if "where" in found else []
         missing = found["missing"].children if "missing" in found else []
         table = ast.Table(
@@ -165,21 +167,17 @@ class AstBuilder:
             path="" if queried else texts[0],
             query=texts[0] if queried else None,
             relation=texts[1] if len(texts) > 1 else None,
-            columns=None if columns is None else tuple([self._listed(column) for column in columns]),
+            columns=columns,
             where=tuple([self._condition(condition) for condition in where]),
             missing=tuple([self._mark(mark) for mark in missing if isinstance(mark, Tree)]),
-            delimiter=self._delimiter(found["delimiter"]) if "delimiter" in found else None,
-            decimal=self._decimal(found["decimal"]) if "decimal" in found else ".",
-            encoding=self._encoding(found["encoding"]) if "encoding" in found else None,
+            delimiter=self._delimiter(found["delimiter"].children[1]) if "delimiter" in found else None,
+            decimal=self._decimal(found["decimal"].children[1]) if "decimal" in found else ".",
+            encoding=self._encoding(found["encoding"].children[1]) if "encoding" in found else None,
             trim="trim" in found,
             trust=self._trust(found["trust"]) if "trust" in found else None,
         )
         header = self._is(found["header"], "HEADER") if "header" in found else not table.numbered
         return replace(table, header=header)
-
-    def _listed(self, token: Token) -> ast.Column | None:
-        """A column of the column list; None for ``_``."""
-        return None if self.text(token) == "_" else self._column(token)
 
     def _column(self, token: Token) -> ast.Column:
         text = self.text(token)
@@ -229,8 +227,7 @@ class AstBuilder:
         token = branch.children[-1]
         return self._string(token) if token.type == "STRING" else self.text(branch).replace("−", "-")
 
-    def _delimiter(self, branch: ParseNode) -> str:
-        token = branch.children[1]
+    def _delimiter(self, token: Token) -> str:
         text = self._string(token)
         if len(text) == 1 and text.isascii() and text not in '"\n\r':
             return text
@@ -238,16 +235,14 @@ class AstBuilder:
         message = f"a delimiter must be one ASCII character other than a quote or line break; got {self.text(token)}"
         raise self._fault("bad-delimiter", message, token, hint)
 
-    def _decimal(self, branch: ParseNode) -> str:
-        token = branch.children[1]
+    def _decimal(self, token: Token) -> str:
         text = self._string(token)
         if text not in (",", "."):
             message = f"numbers have a decimal comma or point; got {self.text(token)}"
             raise self._fault("bad-decimal", message, token, 'write `decimal ","`')
         return text
 
-    def _encoding(self, branch: ParseNode) -> str:
-        token = branch.children[1]
+    def _encoding(self, token: Token) -> str:
         text = self._string(token)
         try:
             "".encode(text)
@@ -360,7 +355,7 @@ class AstBuilder:
         if name in AGGREGATES:
             hint = f'{AGGREGATE_HINT}; a predicate of that name: `"{name}"`'
             raise self._fault("aggregate", aggregate_message(name), called, hint)
-        self._check_free(called)
+        self._free_name(called)
         places = [child for child in arguments if self.text(child) == "_"]
         if places:
             names = iter(["Any"] if len(places) == 1 else [f"Any{number + 1}" for number in range(len(places))])
@@ -509,12 +504,7 @@ class AstBuilder:
         return self._string(token) if token.type == "STRING" else normalise(self.text(token))
 
     def _free_name(self, branch: ParseNode) -> str:
-        """The name of a predicate, unless it means something else in formulas."""
-        self._check_free(branch)
-        return self._name(branch)
-
-    def _check_free(self, branch: ParseNode) -> None:
-        """Rejects an unquoted predicate name that means something else in formulas."""
+        """The name of a predicate, unless it means something else in formulas without quotes."""
         text = self.text(branch)
         if text in SHOUTED:
             message = f"`{text}` in capitals is a name here, not an operator"
@@ -526,6 +516,7 @@ class AstBuilder:
         if text in FUNCTIONS or text in UNITS:
             hint = f'choose another name, or quote it: "{text}"'
             raise self._fault("reserved-name", f"`{text}` is a function of the language", branch, hint)
+        return self._name(branch)
 
     def _alone(self, branch: ParseNode, operator: ParseNode) -> None:
         """Rejects `?a=5 * 2`, which is ambiguous without parentheses."""

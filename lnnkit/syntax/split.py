@@ -51,21 +51,15 @@ def split(text: str) -> list[Slice]:
     its statement and can neither start a statement nor continue the one before: its error then does not affect its
     neighbours.
     """
-    slices: list[Slice] = []
-    keyword: str | None = None
-    first: _CodeLine | None = None
-    last: _CodeLine | None = None
+    groups: list[tuple[str | None, list[_CodeLine]]] = []
     for line in _lines(text):
-        found = _keyword(line.code, last.code if last else None)
-        stray = found is None and (first is None or (last is not None and _stray(line, first, last)))
-        if found or stray:
-            if first and last:
-                slices.append(Slice(first.start, last.start + len(last.code), keyword))
-            first, keyword = line, found
-        last = line
-    if first and last:
-        slices.append(Slice(first.start, last.start + len(last.code), keyword))
-    return slices
+        before = groups[-1][1] if groups else []
+        keyword = _keyword(line.code, before[-1].code if before else None)
+        if keyword or not before or _stray(line, before[0], before[-1]):
+            groups.append((keyword, [line]))
+        else:
+            before.append(line)
+    return [Slice(lines[0].start, lines[-1].start + len(lines[-1].code), keyword) for keyword, lines in groups]
 
 
 def unfinished(text: str) -> bool:
