@@ -32,7 +32,7 @@ from lnnkit.syntax.identifiers import (
 from lnnkit.syntax.printer import format_expression, format_predicate
 from lnnkit.syntax.span import Span
 
-Kind = Literal["number", "truth", "entity", "unknown"]
+ExpressionKind = Literal["number", "truth", "entity", "unknown"]
 
 
 def kinds(symbols: Symbols) -> list[Diagnostic]:
@@ -332,7 +332,7 @@ def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: 
     return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
 
 
-def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> Kind:
+def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> ExpressionKind:
     if may_be_numeric(node, symbols, visit.scope):
         return "number"
     if isinstance(node, ast.Entity):

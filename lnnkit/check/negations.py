@@ -135,7 +135,7 @@ def _cycle(path: list[str], edges: Edges) -> Diagnostic:
 
 
 _BoundedFormula = tuple[ast.Expression, ast.Learnable | float, ast.Learnable | float]
-Side = tuple[str, int]  # a predicate, and +1 for its lower bound (it may be true), -1 for its upper (false)
+SignedPredicate = tuple[str, int]  # a predicate, and +1 for its lower bound (it may be true), -1 for its upper (false)
 
 
 def negations(symbols: Symbols) -> list[Diagnostic]:
@@ -232,7 +232,7 @@ def _body(formula: Formula) -> ast.Expression | None:
     return root.antecedent if isinstance(root, ast.Implies) else None
 
 
-def _speaks(formula: Formula, reached: set[Side]) -> bool:
+def _speaks(formula: Formula, reached: set[SignedPredicate]) -> bool:
     """Whether the body may hold in another way, or the statement is an axiom that infers in another direction."""
     body = _body(formula)
     if body is not None and _may(body, 1, reached):
@@ -243,8 +243,8 @@ def _speaks(formula: Formula, reached: set[Side]) -> bool:
 # --- what is given ----------------------------------------------------------------------------------------------------
 
 
-def _given(symbols: Symbols) -> set[Side]:
-    reached: set[Side] = {(name, -1) for name, predicate in symbols.declared.items() if predicate.closed}
+def _given(symbols: Symbols) -> set[SignedPredicate]:
+    reached: set[SignedPredicate] = {(name, -1) for name, predicate in symbols.declared.items() if predicate.closed}
 
     def give(name: str, lower: float, upper: float) -> None:
         reached.update([(name, 1)] if lower > 0 else [])
@@ -293,7 +293,7 @@ def _number(end: ast.Value | float) -> ast.Learnable | float:
     return float(end.value) if isinstance(end, ast.Number) else end
 
 
-def _close(reached: set[Side], statements: Sequence[_BoundedFormula]) -> None:
+def _close(reached: set[SignedPredicate], statements: Sequence[_BoundedFormula]) -> None:
     """Add all sides that statements may propose, until nothing changes."""
     readers: dict[str, list[int]] = {}
     for place, (root, _, _) in enumerate(statements):
@@ -309,8 +309,8 @@ def _close(reached: set[Side], statements: Sequence[_BoundedFormula]) -> None:
 
 
 def _proposed(
-    root: ast.Expression, lower: ast.Learnable | float, upper: ast.Learnable | float, reached: set[Side]
-) -> Iterator[Side]:
+    root: ast.Expression, lower: ast.Learnable | float, upper: ast.Learnable | float, reached: set[SignedPredicate]
+) -> Iterator[SignedPredicate]:
     if not isinstance(lower, float) or lower > 0:
         yield from _down(root, 1, reached)
     if not isinstance(upper, float) or upper < 1:
@@ -322,7 +322,7 @@ def _loose(node: ast.Expression) -> bool:
     return bool(getattr(node, "attributes", ())) or any(isinstance(each, ast.Weighted) for each in children(node))
 
 
-def _may(node: ast.Expression, sign: int, reached: set[Side]) -> bool:
+def _may(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> bool:
     """Whether a formula may become true (+1) or false (-1), at least to some degree."""
     match node:
         case ast.Atom():
@@ -345,7 +345,7 @@ def _may(node: ast.Expression, sign: int, reached: set[Side]) -> bool:
             return True
 
 
-def _down(node: ast.Expression, sign: int, reached: set[Side]) -> Iterator[Side]:
+def _down(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> Iterator[SignedPredicate]:
     """The sides of atoms that a formula may propose if it is true (+1) or false (-1)."""
     match node:
         case ast.Atom():
@@ -375,7 +375,9 @@ def _down(node: ast.Expression, sign: int, reached: set[Side]) -> Iterator[Side]
             pass
 
 
-def _operands(sides: Iterable[tuple[ast.Expression, int]], alone: bool, reached: set[Side]) -> Iterator[Side]:
+def _operands(
+    sides: Iterable[tuple[ast.Expression, int]], alone: bool, reached: set[SignedPredicate]
+) -> Iterator[SignedPredicate]:
     """The sides that reach operands: each operand ``alone``, or only the one that remains when all others are
     excluded."""
     sides = list(sides)

@@ -36,7 +36,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WHOLE = re.compile(r"[+-]?\d+")
 _PADDED = re.compile(r"0\d+")
-Kind = Literal["empty", "truth", "number", "text", "unread"]
+ColumnKind = Literal["empty", "truth", "number", "text", "unread"]
 
 _MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".", "..", "unknown")
 """Texts that stand for a missing number."""
@@ -53,7 +53,7 @@ class SurveyedColumn:
 
     column: Column
     title: str
-    kind: Kind
+    kind: ColumnKind
     codes: np.ndarray
     distinct: int
     marks: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     import numpy as np
     import pyarrow as pa
 
-    def found(kind: Kind, codes: np.ndarray, distinct: int, **more: Any) -> SurveyedColumn:
+    def found(kind: ColumnKind, codes: np.ndarray, distinct: int, **more: Any) -> SurveyedColumn:
         return SurveyedColumn(column, title, kind, codes, distinct, **more)
 
     def described(

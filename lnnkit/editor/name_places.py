@@ -21,7 +21,7 @@ from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.span import Span
 
 NameRole = Literal["declaration", "conclusion", "condition", "query", "fact", "label", "load"]
-Kind = Literal["predicate", "sort", "rule"]
+NameKind = Literal["predicate", "sort", "rule"]
 _ROLES: dict[type, NameRole] = {ast.FactStatement: "fact", ast.LabelStatement: "label", ast.QueryStatement: "query"}
 
 
@@ -32,7 +32,7 @@ class Place:
     An occurrence is a *conclusion* if its rule or axiom, read forwards, derives that atom.
     """
 
-    kind: Kind
+    kind: NameKind
     name: str
     role: NameRole
     span: Span
@@ -53,7 +53,7 @@ def places(linked: Linked) -> tuple[Place, ...]:
     return tuple(sorted(found, key=lambda place: (order[place.span.source.path], place.span.start)))
 
 
-def named(linked: Linked, kind: Kind, name: str) -> list[Place]:
+def named(linked: Linked, kind: NameKind, name: str) -> list[Place]:
     return [place for place in places(linked) if place.kind == kind and place.name == name]
 
 

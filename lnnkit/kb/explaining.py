@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.explain.conflict.conflict import Conflict
 from lnnkit.explain.conflict.program_variants import alone
-from lnnkit.explain.conflict.repair_sets import Kind, RepairSet, kind_of, repair_set
+from lnnkit.explain.conflict.repair_sets import ContradictionKind, RepairSet, kind_of, repair_set
 from lnnkit.explain.conflict.repairs import ConflictMember, Loosened
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
@@ -67,7 +67,7 @@ def conflicts(
     most: int,
     rested: Rested | None = None,
     watch: Watch | None = None,
-    kind: Kind | None = None,
+    kind: ContradictionKind | None = None,
 ) -> Listing[Conflict]:
     """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), or those of a
     kind, each with the facts and statements behind it. ``watch`` is called after each round of inference from some of
@@ -89,7 +89,7 @@ def repairs(session: Session) -> Listing[RepairSet]:
     outcome = session.own().outcome
     counts = Counter(map(kind_of, outcome.contradictions[:_COUNTED]))
 
-    def find(program: CheckedProgram, kind: Kind) -> Listing[Conflict]:
+    def find(program: CheckedProgram, kind: ContradictionKind) -> Listing[Conflict]:
         part = session if program is whole else session.about(session.theory.about(program))
         return conflicts(part, _AT_ONCE, kind=kind)
 

@@ -182,7 +182,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class _Constant:
+class _ConstantLiteral:
     """A literal of a rule that has the same ``truth`` for all ``rows`` whose numbers are known."""
 
     rule: TrainedRule
@@ -209,7 +209,7 @@ def constant_findings(session: Session, trained: Collection[str], instances: int
     return tuple(_finding(each, dropped=each in gone) for each in found)
 
 
-def _finding(each: _Constant, *, dropped: bool) -> Diagnostic:
+def _finding(each: _ConstantLiteral, *, dropped: bool) -> Diagnostic:
     always = "always" if each.truth else "never"
     message = f"`{each.text}` of `{each.rule.name}` is {always} true ({each.rows:,} rows): it distinguishes no rows"
     if dropped:
@@ -222,7 +222,7 @@ def _finding(each: _Constant, *, dropped: bool) -> Diagnostic:
 
 def _constants(
     session: Session, learner: Learner, trained: Collection[str], instances: int | None
-) -> Iterator[_Constant]:
+) -> Iterator[_ConstantLiteral]:
     for rule in learner.learned(session.theory.checked):
         if rule.name not in trained:
             continue
@@ -236,9 +236,9 @@ def _constants(
             if bounds is None or len(bounds) < 2:
                 continue
             if bool((bounds.lower >= 1 - _TOLERANCE).all()):
-                yield _Constant(rule, literal, text, True, len(bounds))
+                yield _ConstantLiteral(rule, literal, text, True, len(bounds))
             elif bool((bounds.upper <= _TOLERANCE).all()):
-                yield _Constant(rule, literal, text, False, len(bounds))
+                yield _ConstantLiteral(rule, literal, text, False, len(bounds))
 
 
 def _asked(session: Session, text: str, instances: int | None) -> Answers | None:
@@ -256,11 +256,13 @@ def _fresh(session: Session, instances: int | None) -> Session:
     return found
 
 
-def _drop(session: Session, learner: Learner, found: Sequence[_Constant], instances: int | None) -> list[_Constant]:
+def _drop(
+    session: Session, learner: Learner, found: Sequence[_ConstantLiteral], instances: int | None
+) -> list[_ConstantLiteral]:
     """Remove from the rules the literals that no answer needs: all at once if possible, else one after another."""
     asked_for = {each.name for query in session.theory.checked.queries for each in among(nodes(query.formula))}  # pyright: ignore[reportArgumentType]  # a formula
     may = [each for each in found if not asked_for & {item.name for item in among(nodes(each.literal)) if item.name}]
-    kept, gone = learner.dropped, list[_Constant]()
+    kept, gone = learner.dropped, list[_ConstantLiteral]()
     before = _answered(session, instances) if may else None
     for tried in (may, *([each] for each in may)):
         own = _dropped(learner, [*gone, *tried])
@@ -276,7 +278,7 @@ def _drop(session: Session, learner: Learner, found: Sequence[_Constant], instan
     return gone
 
 
-def _dropped(learner: Learner, found: Sequence[_Constant]) -> list[Dropped] | None:
+def _dropped(learner: Learner, found: Sequence[_ConstantLiteral]) -> list[Dropped] | None:
     """What is removed, rule by rule; None if a literal is all that a rule has at that place."""
     own: dict[int, dict[tuple[int, int], bool]] = {}
     for each in found:

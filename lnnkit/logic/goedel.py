@@ -124,7 +124,7 @@ def _implication(antecedent: Bounds, consequent: Bounds, weights: Sequence[Weigh
     return Bounds(lower, upper)
 
 
-class _Side(NamedTuple):
+class _LevelledOperands(NamedTuple):
     """Operands with their levels ``offset + weight * x``: a stack ``[k, n]``, or one operand ``[n]``."""
 
     box: Bounds
@@ -138,22 +138,22 @@ class _Side(NamedTuple):
         return Bounds(clamp(self.levels.lower, 0.0, 1.0), clamp(self.levels.upper, 0.0, 1.0))
 
 
-def _side(box: Bounds, weight: Array, offset: Array) -> _Side:
-    return _Side(box, weight, offset, Bounds(offset + weight * box.lower, offset + weight * box.upper))
+def _side(box: Bounds, weight: Array, offset: Array) -> _LevelledOperands:
+    return _LevelledOperands(box, weight, offset, Bounds(offset + weight * box.lower, offset + weight * box.upper))
 
 
-def _conjunction_side(operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> _Side:
+def _conjunction_side(operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> _LevelledOperands:
     box = stack(operands)
     weight = column(weights, box.lower)
     return _side(box, weight, scalar(bias, box.lower) - weight)
 
 
-def _disjunction_side(operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> _Side:
+def _disjunction_side(operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> _LevelledOperands:
     box = stack(operands)
     return _side(box, column(weights, box.lower), 1 - scalar(bias, box.lower))
 
 
-def _antecedent(box: Bounds, weight: Weight, bias: Weight) -> _Side:
+def _antecedent(box: Bounds, weight: Weight, bias: Weight) -> _LevelledOperands:
     part = scalar(weight, box.lower)
     return _side(box, part, scalar(bias, box.lower) - part)
 
@@ -195,7 +195,7 @@ def _plain(number: Weight) -> bool:
     return isinstance(number, float | int) and number == 1
 
 
-def _preimage(side: _Side, levels: Bounds, where_lower: Array, where_upper: Array, empty: Array) -> Bounds:
+def _preimage(side: _LevelledOperands, levels: Bounds, where_lower: Array, where_upper: Array, empty: Array) -> Bounds:
     """The operands whose levels are in ``levels``; each end counts only where its mask is set."""
     share = Bounds(levels.lower - side.offset, levels.upper - side.offset)
     found = unweigh(share, side.weight, 1 + abs(side.offset))
@@ -216,7 +216,7 @@ def _least_inverse(node: Bounds, sides: tuple[Array, Array], levels: Bounds) -> 
     return last, empty
 
 
-def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
+def _holds(node: Bounds, x: _LevelledOperands, y: _LevelledOperands) -> Inverse:
     """The branch ``{A <= B}``, for ``U = 1``."""
     tol = tolerance(node.lower.dtype)
     most, least = y.truth.upper, x.truth.lower
@@ -230,7 +230,9 @@ def _holds(node: Bounds, x: _Side, y: _Side) -> Inverse:
     return Inverse((below, above), empty)
 
 
-def _falls(node: Bounds, x: _Side, y: _Side, bias: Weight, antecedent: Bounds, consequent: Bounds) -> Inverse:
+def _falls(
+    node: Bounds, x: _LevelledOperands, y: _LevelledOperands, bias: Weight, antecedent: Bounds, consequent: Bounds
+) -> Inverse:
     """The branch ``{A > B, B + 1 - b in [L, U]}``, closed. Here ``A`` is above ``B`` and therefore not clamped at 0.
     ``antecedent`` and ``consequent`` are the truths of the two sides."""
     asks_lower, asks_upper = asks(node)

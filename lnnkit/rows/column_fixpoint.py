@@ -62,10 +62,10 @@ def column_fixpoint(
     if facts is None:
         return None
     world = domain(lifted, *gathered)
-    return _Columns(dense, world.sorts[sort], facts).inferred(lifted.queries, watch)
+    return _FactColumns(dense, world.sorts[sort], facts).inferred(lifted.queries, watch)
 
 
-class _Columns:
+class _FactColumns:
     """The facts as columns over all ``ids`` of the sort."""
 
     def __init__(self, program: DenseProgram, ids: Array, facts: Mapping[str, _Facts]) -> None:

@@ -16,7 +16,7 @@ from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.errors import Error
 from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.markup.plain_text import counted
-from lnnkit.shell.requests import COMMANDS, Kind, Typed
+from lnnkit.shell.requests import COMMANDS, RequestKind, Typed
 from lnnkit.shell.shell_state import UNNAMED, ShellState, reloaded, save, with_assumption, with_statements
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -256,7 +256,7 @@ def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Erro
     return Error([Diagnostic(code, message, hint, span)])
 
 
-_NEEDED: dict[Kind, Diagnostic] = {
+_NEEDED: dict[RequestKind, Diagnostic] = {
     "whynot": Diagnostic("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`"),
     "assume": Diagnostic("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`"),
     "facts": Diagnostic("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`"),
@@ -264,7 +264,7 @@ _NEEDED: dict[Kind, Diagnostic] = {
 }
 """What is said of a command without its argument."""
 
-_COMMANDS: dict[Kind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
+_COMMANDS: dict[RequestKind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
     "why": _why,
     "whynot": _whynot,
     "assume": _assume,

@@ -15,7 +15,7 @@ from lnnkit.syntax.span import QUERY, Source, Span
 from lnnkit.syntax.split import comment_start, split
 
 _Looking = Literal["ask", "why", "whynot", "rules", "facts", "help", "nothing"]
-Kind = Literal[_Looking, "state", "assume", "undo", "reload", "save", "limit", "quit"]  # `state`: statements
+RequestKind = Literal[_Looking, "state", "assume", "undo", "reload", "save", "limit", "quit"]  # `state`: statements
 COMMANDS = (
     *("why", "whynot", "assume", "undo", "rules", "facts", "reload", "save", "limit", "help", "quit", "exit"),
     "explain",
@@ -43,7 +43,7 @@ class Typed:
         return _COMMAND.match(self.text)
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> RequestKind:
         if self._command:
             word = self._command[1]
             return _OTHER_NAMES.get(word, word)  # pyright: ignore[reportReturnType]  # a word of COMMANDS

@@ -16,8 +16,10 @@ from lnnkit.outcome import Contradiction
 _TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest
 _ROUNDS = 50  # inferences for one kind
 
-Kind = tuple[str, ...]
-Find = Callable[[CheckedProgram, Kind], Sequence[Conflict]]  # the first contradictions of a kind in a program
+ContradictionKind = tuple[str, ...]
+Find = Callable[
+    [CheckedProgram, ContradictionKind], Sequence[Conflict]
+]  # the first contradictions of a kind in a program
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +50,14 @@ class RepairSet:
         return "\n".join([head, *(f"  {each}" for each in self.members)])
 
 
-def kind_of(found: Contradiction) -> Kind:
+def kind_of(found: Contradiction) -> ContradictionKind:
     """What contradictions of one kind have in common: the statement, or the predicate."""
     if found.line is not None:
         return found.kind, found.rule or "", f"{found.file}:{found.line}"
     return found.kind, found.atom.partition("(")[0] if found.kind == "atom" else ""
 
 
-def repair_set(program: CheckedProgram, kind: Kind, count: int, find: Find) -> RepairSet:
+def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, find: Find) -> RepairSet:
     """The cheapest set that meets every conflict of a kind. Conflicts are looked for where the set so far is left out,
     until there are none."""
     met: list[Sequence[ConflictMember]] = []

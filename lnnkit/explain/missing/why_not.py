@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
-from lnnkit.explain.proof.proof import Side
+from lnnkit.explain.proof.proof import BoundSide
 from lnnkit.explain.proof.proof_text import RELATION, SIGNS, format_bound
 from lnnkit.markup.fragments import TreeLine, tree
 from lnnkit.markup.templating import document
@@ -36,7 +36,7 @@ class Missing:
     """
 
     atom: str
-    side: Side
+    side: BoundSide
     now: float
     needed: float
     against: float | None = None
@@ -197,7 +197,7 @@ class Way:
     def as_dict(self) -> dict[str, object]:
         return {**self.proposal(), "blocked": self.blocked, "meets": self.meets}
 
-    def lines(self, side: Side, shown: set[object]) -> Iterator[str]:
+    def lines(self, side: BoundSide, shown: set[object]) -> Iterator[str]:
         """The paragraph that is printed; derivations already ``shown`` are referred to."""
         yield self.heading
         yield f"  {self._would(RELATION[side])}"
@@ -209,7 +209,7 @@ class Way:
             depth += line.kind == "open"
         yield from (f"  {but}" for but in self._but())
 
-    def tree(self, side: Side, shown: set[object], unfolded: bool) -> Iterator[TreeLine]:
+    def tree(self, side: BoundSide, shown: set[object], unfolded: bool) -> Iterator[TreeLine]:
         """The same as lines of a page; its statement stands above them."""
         yield TreeLine("open", self.bound, self._would(SIGNS[side]), unfolded=unfolded)
         yield from self._premises(SIGNS, shown)
@@ -237,7 +237,7 @@ class WhyNot:
     leads further. ``warnings`` are those about the question."""
 
     atom: str
-    side: Side
+    side: BoundSide
     bound: float
     goal: float
     ways: Sequence[Way]

@@ -15,8 +15,8 @@ from lnnkit.check.program import Assertion
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
-Side = Literal["lower", "upper"]
-SIDES: tuple[Side, Side] = ("lower", "upper")
+BoundSide = Literal["lower", "upper"]
+SIDES: tuple[BoundSide, BoundSide] = ("lower", "upper")
 Reason = Literal[
     "fact",  # a fact of the program or of a table
     "closed",  # the default of a closed predicate: no fact gives more
@@ -67,7 +67,7 @@ class Step:
     """
 
     conclusion: ast.Expression
-    side: Side
+    side: BoundSide
     bound: float
     reason: Reason
     statement: Assertion | None = None

@@ -29,7 +29,7 @@ from lnnkit.numeric.step import FixedUnit, boxes, told
 _EDGES = 3
 
 
-class _Side(NamedTuple):
+class _SignedOperand(NamedTuple):
     """An operand restricted to one sign: the logarithm of its magnitude, its phase, and the rows in which it can have
     that sign. ``absent`` marks zero, which has no logarithm: there an exponent of 0 leaves the operand out."""
 
@@ -69,7 +69,7 @@ class ComplexPower(FixedUnit):
             return told(joined(parts))
         return nothing(len(operands[0].lower), operands[0].lower)
 
-    def _sides(self, place: int, operand: Interval) -> Iterator[_Side]:
+    def _sides(self, place: int, operand: Interval) -> Iterator[_SignedOperand]:
         low, high = operand
         power, gate = self.power[place], self.gate[place]
         whole = gate == 1
@@ -81,9 +81,9 @@ class ComplexPower(FixedUnit):
         zero = (low <= 0) & (high >= 0)
         if whole and power >= 0 and any_set(zero):
             ends = arrays.full_like(low, -math.inf) if power > 0 else arrays.zeros_like(low)
-            yield _Side(ends, ends, 0.0, zero, absent=True)
+            yield _SignedOperand(ends, ends, 0.0, zero, absent=True)
 
-    def _part(self, sides: Sequence[_Side], valid: Array) -> Pieces:
+    def _part(self, sides: Sequence[_SignedOperand], valid: Array) -> Pieces:
         """The values for one choice of signs."""
         grown = -sum(v * side.turn for v, side in zip(self.imaginary, sides, strict=True))
         turned = sum(w * side.turn for w, side in zip(self.power, sides, strict=True))
@@ -111,9 +111,9 @@ class ComplexPower(FixedUnit):
         return bounded(lower[None], upper[None], ~valid[None])
 
 
-def _side(sizes: tuple[Array, Array], turn: float, gate: float, valid: Array) -> _Side:
+def _side(sizes: tuple[Array, Array], turn: float, gate: float, valid: Array) -> _SignedOperand:
     low, high = (arrays.log(gate * size + (1 - gate)) for size in sizes)
-    return _Side(low, high, turn, valid)
+    return _SignedOperand(low, high, turn, valid)
 
 
 def _apart(sizes: Interval, phases: Interval) -> tuple[Array, Array]:

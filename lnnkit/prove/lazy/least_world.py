@@ -24,7 +24,7 @@ from lnnkit.prove.ground.parts import BoundedStatement, Part
 
 _MOST = 64  # ways; a statement with more is searched as a whole
 _MOST_ROWS = 5_000_000  # greatest number of rows of a join
-Columns = Mapping[str, Array]  # ids of entities, by variable name
+VariableColumns = Mapping[str, Array]  # ids of entities, by variable name
 Box = tuple[Array, Array]
 
 
@@ -107,7 +107,7 @@ def suspects(known: KnownValues, stated: BoundedStatement, most: int) -> Iterato
                     yield Instance(stated, dict(zip(names, row, strict=True)))
 
 
-def _joined(known: KnownValues, way: FailingWay, count: int) -> Iterator[tuple[Columns, int]]:
+def _joined(known: KnownValues, way: FailingWay, count: int) -> Iterator[tuple[VariableColumns, int]]:
     """The values of a way's first ``count`` variables, those of its statement, for which its atoms are true."""
     numbers = {name: number for number, (name, _) in enumerate(way.variables)}
     literals: list[Literal] = []
@@ -131,7 +131,7 @@ def _checked(_formula: Formula, rows: int) -> None:
         raise TooWide(f"a statement has {rows:,} instances to examine; at most {_MOST_ROWS:,} are examined")
 
 
-def _box(known: KnownValues, part: Part, columns: Columns, length: int) -> Box:
+def _box(known: KnownValues, part: Part, columns: VariableColumns, length: int) -> Box:
     """Bounds of a formula in the least world, for each row. Quantifiers and comparisons are left unknown."""
     match part.kind:
         case "true" | "false":
@@ -152,7 +152,7 @@ def _box(known: KnownValues, part: Part, columns: Columns, length: int) -> Box:
     return _connective(part.kind, [_box(known, operand, columns, length) for operand in part.operands])
 
 
-def _column(known: KnownValues, term: object, columns: Columns, length: int) -> Array:
+def _column(known: KnownValues, term: object, columns: VariableColumns, length: int) -> Array:
     if isinstance(term, Free):
         return columns[term.name]
     return np.full(length, known.domain.index[str(term)], np.int32)

@@ -24,7 +24,7 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
 from lnnkit.rows.dense.dense_clauses import Clause, clause
-from lnnkit.rows.dense.row_lookups import AtomColumn, Columns, Lookups, NamedEntity
+from lnnkit.rows.dense.row_lookups import AtomColumn, LeafColumns, Lookups, NamedEntity
 from lnnkit.rows.needed_statements import Needed, sends
 
 Pair = tuple[float, float]
@@ -136,7 +136,7 @@ class _LinksRows(Exception):
     """Some instance is not about one row and the entities that it names."""
 
 
-PlacedFormula = tuple[Formula, Columns]  # a formula with the columns of its leaves
+PlacedFormula = tuple[Formula, LeafColumns]  # a formula with the columns of its leaves
 
 
 def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups) -> DenseProgram | None:
@@ -231,7 +231,7 @@ def _table(needs: Needed, name: str, behind: str) -> DenseTable:
     return DenseTable(name, (float(table.default[0]), float(table.default[1])), table.numeric)
 
 
-def _tells_others(needs: Needed, formula: Formula, columns: Columns, exact: Set[str]) -> bool:
+def _tells_others(needs: Needed, formula: Formula, columns: LeafColumns, exact: Set[str]) -> bool:
     """Whether an instance may propose bounds for something that rows look up. For an instance of a neuron that the row
     shares with such entities: whether it may propose bounds for the row."""
     reading = next(each for each in needs.readings if each.formula is formula)
@@ -250,7 +250,7 @@ def _positive(needs: Needed, root: Root) -> tuple[Root, bool]:
     return replace(root, reference=reference), negated
 
 
-def _rule(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
+def _rule(needs: Needed, formula: Formula, columns: LeafColumns) -> DenseRule:
     modes = leaf_modes(formula, needs.relevance.mode)
     looked_up = [leaf for leaf, atoms in columns.atoms.items() if atoms.places and leaf != AUXILIARY]
     modes = {**modes, **dict.fromkeys(looked_up, (0, 0))}  # nothing bounds them
@@ -290,13 +290,13 @@ def _told_at_once(rule: DenseRule, moved: Set[str], tables: Mapping[str, DenseTa
     return not numbers & moved and tables[rule.tables[AUXILIARY]].default == (0.0, 1.0)
 
 
-def _completing(needs: Needed, formula: Formula, columns: Columns) -> DenseRule:
+def _completing(needs: Needed, formula: Formula, columns: LeafColumns) -> DenseRule:
     modes = leaf_modes(formula, lambda _name, _side: 0)
     shape = RuleShape(formula, needs.analyses.of(formula), modes, (), completes=True)
     return DenseRule(shape, columns.names, _reads(shape, columns))
 
 
-def _reads(shape: RuleShape, columns: Columns) -> tuple[tuple[str, int], ...]:
+def _reads(shape: RuleShape, columns: LeafColumns) -> tuple[tuple[str, int], ...]:
     sources = columns.names
     found = {
         (sources[leaf], side)
@@ -316,14 +316,14 @@ def _informing(formula: Formula) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(top.operands[place] for place in each) for each in sets)
 
 
-def _listens_elsewhere(query: DenseQuery, columns: Columns) -> bool:
+def _listens_elsewhere(query: DenseQuery, columns: LeafColumns) -> bool:
     """Whether a query about what a row names is an instance of shared neurons, or has comparisons beside it: their
     columns are those of the row alone."""
     return any(each.places for each in columns.atoms.values()) and any(_listened(query))
 
 
 def _query(
-    needs: Needed, root: Root, formula: Formula, columns: Columns, *, negated: bool, numeric: bool
+    needs: Needed, root: Root, formula: Formula, columns: LeafColumns, *, negated: bool, numeric: bool
 ) -> DenseQuery:
     heard = tuple(
         each.node

@@ -77,7 +77,7 @@ class Lookups:
 
     def columns(
         self, needs: Needed, formula: Formula, variables: Mapping[int, NamedEntity] | None = None
-    ) -> Columns | None:
+    ) -> LeafColumns | None:
         """The column of each leaf of a statement or a query, or of the definition of a shared neuron, whose
         ``variables`` other than the row are given; None if some instance is not about entities that the row names."""
         if len(formula.blocks) != 1 or any(neuron.kind == "same" for neuron in formula.neurons):
@@ -99,7 +99,7 @@ class Lookups:
             if rows[0] != 0:
                 return None
             found[AUXILIARY] = AtomColumn(formula.auxiliary, tuple(variables[each] for each in sorted(variables)))
-        return Columns(found, rows[0])
+        return LeafColumns(found, rows[0])
 
     def _atoms(
         self, needs: Needed, formula: Formula, leaf: int, row: int, variables: Mapping[int, NamedEntity]
@@ -151,7 +151,7 @@ class Lookups:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class LeafColumns:
     """The column of each leaf of a formula, including AUXILIARY; ``row`` is the variable of the row."""
 
     atoms: Mapping[int, AtomColumn]

@@ -12,7 +12,7 @@ import pytest
 import lnnkit
 from lnnkit.explain.missing.missing_premises import SIDES
 from lnnkit.explain.missing.why_not import Missing, WhyNot
-from lnnkit.explain.proof.proof import Side
+from lnnkit.explain.proof.proof import BoundSide
 from lnnkit.syntax import ast
 from tests.blocks import at_length
 
@@ -236,7 +236,7 @@ def written(each: Missing, free: tuple[str, ...], entity: str) -> str | None:
     return f"fact {atom} in " + (f"[{each.needed!r}, 1]" if each.side == "lower" else f"[0, {each.needed!r}]")
 
 
-def promises(text: str, atom: str, side: Side) -> Iterator[tuple[float, lnnkit.Answer]]:
+def promises(text: str, atom: str, side: BoundSide) -> Iterator[tuple[float, lnnkit.Answer]]:
     """What each way promises of an atom, and the atom in the program with the premises written beneath it. ``some K``
     is an entity of its own; where that will not do (a `forall` ranges over it too), any one that there is, but for
     the atom's own."""

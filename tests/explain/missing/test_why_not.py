@@ -13,7 +13,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.explain.proof.proof import Side
+from lnnkit.explain.proof.proof import BoundSide
 from tests.blocks import at_length
 
 EXAMPLES = Path(__file__).parents[3] / "kb_examples"
@@ -122,7 +122,7 @@ def test_what_is_reached_lacks_nothing() -> None:
     assert str(kb.why_not("A(ann)", goal=0.5)) == "A(ann) is >= 0.7: nothing is missing"
 
 
-def assumed(text: str, atom: str, side: Side, goal: float) -> Iterator[tuple[float, float]]:
+def assumed(text: str, atom: str, side: BoundSide, goal: float) -> Iterator[tuple[float, float]]:
     """For each way what it is said to give, and what comes of assuming all that it misses."""
     kb = lnnkit.loads(text)
     for way in kb.why_not(atom, side=side, goal=goal).ways:
@@ -150,7 +150,7 @@ BOTH = "predicate A(e)\npredicate B(e)\npredicate Z(e)\nfact Z(ann)\nrule A(X) &
         (BOTH, "C(ann)", "lower", 0.5),
     ],
 )
-def test_missing_premises_together_give_the_promised_bound(text: str, atom: str, side: Side, goal: float) -> None:
+def test_missing_premises_together_give_the_promised_bound(text: str, atom: str, side: BoundSide, goal: float) -> None:
     found = list(assumed(text, atom, side, goal))
     assert found
     for said, got in found:
