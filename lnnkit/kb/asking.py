@@ -16,7 +16,6 @@ from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.querying import free_variables, no_formula
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
-from lnnkit.outcome import Outcome
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
@@ -90,8 +89,11 @@ def own_answers(session: Session, alpha: float) -> list[Answers]:
 
 
 def _read(session: Session, rested: Rested, query: Query, place: int | None, alpha: float) -> Answers:
-    """The answers at a fixpoint to a query, which is that of this ``place`` among the fixpoint's own if it is one."""
-    computing = session.computing
+    """The answers at a fixpoint to a query, which is that of this ``place`` among the fixpoint's own if it is one. They
+    have a warning if inference stopped before its end."""
+    computing, said = session.computing, list[Diagnostic]()
+    if rested.outcome.status == "interrupted":
+        said = [Diagnostic("interrupted", rested.outcome.summary, "infer again to let it finish", severity="warning")]
     if rested.columns is not None and place is not None:
         found = rested.columns.answers[place]
     else:
@@ -104,7 +106,7 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
         computing.numbers(found.upper),
         found.contested,
         alpha,
-        _cut_short(rested.outcome),
+        tuple(said),
         computing.tolerance,
         query.numeric,
     )
@@ -120,10 +122,3 @@ def _found(session: Session, rested: Rested, query: Query) -> Rows:
         return answer(rested.fixpoint, lifted, root, budget=allowed(session.most))
     except TooLarge as problem:
         raise too_large(problem, lifted) from None
-
-
-def _cut_short(outcome: Outcome) -> tuple[Diagnostic, ...]:
-    """The warning that goes with answers if inference stopped before its end."""
-    if outcome.status != "interrupted":
-        return ()
-    return (Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"),)

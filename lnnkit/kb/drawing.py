@@ -37,7 +37,6 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
     from lnnkit.kb.explaining import placed  # this infers, which drawing formulas does not
 
     explainer, lifted, root = placed(session, query)
-    explanation = explainer.explain(lifted, root, alpha)
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}
-    found = neighbourhood(explanation.proof, explainer.bounds, numbers, depth, most, alpha)
+    found = neighbourhood(explainer.explain(lifted, root, alpha).proof, explainer.bounds, numbers, depth, most, alpha)
     return replace(found, warnings=tuple(findings))

@@ -13,7 +13,6 @@ from lnnkit.explain.conflict.repair_sets import ContradictionKind, RepairSet, ki
 from lnnkit.explain.conflict.repairs import ConflictMember, Loosened
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
-from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.assuming import adding
@@ -36,12 +35,6 @@ def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root
     lifted, root = explainer.root(query)
     check_bound(root, session.theory.checked)
     return explainer, lifted, root
-
-
-def explanation(session: Session, query: Query, alpha: float) -> Explanation:
-    """The proof of each bound of a query, down to facts. Raises as `placed` does."""
-    explainer, lifted, root = placed(session, query)
-    return explainer.explain(lifted, root, alpha)
 
 
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:

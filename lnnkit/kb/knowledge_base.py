@@ -294,9 +294,10 @@ class KnowledgeBase:
 
             exactly = exact_explanation(self._session, found, alpha, timeout)
             return replace(exactly, warnings=(*findings, *exactly.warnings))
-        from lnnkit.kb.explaining import explanation
+        from lnnkit.kb.explaining import placed
 
-        return replace(explanation(self._session, found, alpha), warnings=tuple(findings))
+        explainer, lifted, root = placed(self._session, found)
+        return replace(explainer.explain(lifted, root, alpha), warnings=tuple(findings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
         """The program's reading in first-order logic, and the questions, in SMT-LIB for other solvers.

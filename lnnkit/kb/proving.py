@@ -315,7 +315,9 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
     variables = sorted_variables(form, program.predicates)
     count = math.prod(known.count(sort) for _, sort in variables)
     if count > MOST_BINDINGS:
-        raise ProgramError([_too_many(query, count)])
+        message = f"`{query.text}` has {count:,} bindings; {MOST_BINDINGS:,} are proved at most"
+        hint = "name entities, or bind variables with `exists` or `forall`"
+        raise ProgramError([Diagnostic("too-many-bindings", message, hint, query.span)])
     told = _told(session, query)
     for row in itertools.product(*(known.members(sort) for _, sort in variables)):
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
@@ -331,13 +333,6 @@ def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, 
         tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
         for answer in answers(session, query, 1.0)
     }
-
-
-def _too_many(query: Query, count: int) -> Diagnostic:
-    message = f"`{query.text}` has {count:,} bindings; {MOST_BINDINGS:,} are proved at most"
-    return Diagnostic(
-        "too-many-bindings", message, "name entities, or bind variables with `exists` or `forall`", query.span
-    )
 
 
 class Timed:

@@ -77,15 +77,11 @@ def check_bound(root: Root, program: CheckedProgram) -> None:
         names = " and ".join(f"`{name}`" for name in root.variables)
         message = f"only a formula without free variables can be explained, and {names} is free"
         hint = "name an entity in place of each variable, or bind it with a quantifier"
-        quoted = [format_string(name) for name in root.variables if _is_entity(name, program)]
+        lists = [*(fact.arguments for fact in program.facts), *(table.names for table in program.tables)]
+        quoted = [format_string(name) for name in root.variables if any(name in each for each in lists)]
         if quoted:
             hint = f"a name that starts upper-case is a variable; the entity is written {' and '.join(quoted)}"
         raise ProgramError([Diagnostic("free-variable", message, hint, root.origin.span)])
-
-
-def _is_entity(text: str, program: CheckedProgram) -> bool:
-    """Whether a fact or a table names this entity."""
-    return any(text in fact.arguments for fact in program.facts) or any(text in each.names for each in program.tables)
 
 
 def no_atom(text: str, query: Query) -> ProgramError:
