@@ -1,4 +1,5 @@
-"""Boxes and arrows, with their style: sizes, colours, and the legend that explains them."""
+"""Boxes and arrows, with their style: sizes, colours, and the legend that explains them. They are written in the DOT
+language of Graphviz."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from lnnkit.answer_table import STATES, TruthState
-from lnnkit.markup.palette import role
+from lnnkit.markup.palette import PALETTE, role
 from lnnkit.markup.templating import visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -129,3 +130,54 @@ def legend(drawing: Drawing) -> Iterator[Sample]:
         yield Sample("both ways", arrow=Arrow("", "", both=True))
     if any(arrow.weight != 1.0 for arrow in arrows):
         yield Sample("thicker: more weight", arrow=Arrow("", "", 2.5))
+
+
+_POINTS = 72  # per inch, the unit of box sizes in DOT
+_SHAPES = {"connective": "ellipse", "fact": "note"}
+
+
+def dot(drawing: Drawing, *, sized: bool = False) -> str:
+    """The graph, its boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order; arrows point upwards. ``sized`` gives
+    boxes the sizes that they have in the SVG instead of Graphviz's own."""
+    return "\n".join(_lines(drawing, sized)) + "\n"
+
+
+def _lines(drawing: Drawing, sized: bool) -> Iterator[str]:
+    ink = PALETTE["ink"].light
+    font = f'fontname="monospace", fontsize={FONT_SIZE}, fontcolor="{ink}"'
+    yield f"digraph {quoted(drawing.title)} {{"
+    yield f'  rankdir=BT; node [{font}, style="filled,rounded"]; edge [{font}, arrowsize=0.7];'
+    numbers = {box.name: number for number, box in enumerate(drawing.boxes)}
+    for number, box in enumerate(drawing.boxes):
+        width, height = box.size
+        straight = sized and width > height  # the shapes that the SVG draws with straight sides
+        shape = "box" if straight else _SHAPES.get(box.kind, "box")
+        attributes = [f"label={quoted(*box.shown_lines)}", f"shape={shape}"]
+        if shape != "box":
+            attributes.append("style=filled")
+        fill, line = PALETTE[box.fill], PALETTE[f"{box.fill}-line"]
+        attributes += [f'fillcolor="{fill.light}"', f'color="{line.light}"']
+        if box.note:
+            attributes.append(f"tooltip={quoted(box.note)}")
+        if sized:
+            attributes.append(f"fixedsize=true, width={width / _POINTS:.4f}, height={height / _POINTS:.4f}")
+        yield f"  n{number} [{', '.join(attributes)}];"
+    for number, arrow in enumerate(drawing.arrows):
+        yield f"  n{numbers[arrow.source]} -> n{numbers[arrow.target]} [id=e{number}, {', '.join(_arrow(arrow))}];"
+    yield "}"
+
+
+def _arrow(arrow: Arrow) -> Iterator[str]:
+    yield f'penwidth={arrow.width:.2f}, color="{PALETTE[arrow.role].light}"'
+    if arrow.negative:
+        yield "arrowhead=tee"
+    if arrow.both:
+        yield "dir=both"
+    if arrow.weight != 1.0:
+        yield f'label="{arrow.weight:g}"'
+
+
+def quoted(*lines: str) -> str:
+    """A string of the DOT language; Graphviz reads entities such as ``&amp;`` as HTML does."""
+    escaped = [visible(line).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines]
+    return '"' + "\\n".join(escaped) + '"'

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from lnnkit.picture.boxes import Arrow, Drawing
-from lnnkit.picture.dot_writer import dot
+from lnnkit.picture.boxes import Arrow, Drawing, dot
 
 _GAP_X, _GAP_Y, MARGIN = 22.0, 46.0, 12.0
 _SWEEPS = 8  # passes over the layers; after these, the order of boxes no longer changes in any example

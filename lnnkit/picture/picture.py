@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.markup.optional_libraries import require
 from lnnkit.markup.templating import document, rendered
-from lnnkit.picture.boxes import CELL, FONT_SIZE, LINE, Drawing, Sample, legend, radius
-from lnnkit.picture.dot_writer import dot
+from lnnkit.picture.boxes import CELL, FONT_SIZE, LINE, Drawing, Sample, dot, legend, radius
 from lnnkit.picture.graph_layout import MARGIN, Point, layout
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.proof.proof_text import SIGNS, ProofData, because, claimed, left_out, lines
 from lnnkit.markup.fragments import TreeLine, tree
 from lnnkit.markup.templating import document
-from lnnkit.picture.boxes import Arrow, Box, Drawing
-from lnnkit.picture.dot_writer import dot
+from lnnkit.picture.boxes import Arrow, Box, Drawing, dot
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
