@@ -1,22 +1,109 @@
-"""The charts of a report of training."""
+"""The charts of a report of training: matplotlib figures as SVG within a page, in its light or dark colours, with
+tooltips."""
 
 from __future__ import annotations
 
+import io
 import itertools
 import math
+import re
+import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lnnkit.markup.palette import PALETTE
 from lnnkit.markup.plain_text import shortened
-from lnnkit.report.figures import chart, colour
+from lnnkit.markup.templating import visible
 from lnnkit.scores import Epoch, Predictions, Threshold
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PIXELS = 72  # per inch, so that a point of the figure is a pixel of the page
+_TAG = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
+_CLUTTER = re.compile(r' id="[A-Za-z.]+_\d+"| xmlns(:\w+)?="[^"]*"')
+_FONT = re.compile(r"(font: (?:\d+ )?[\d.]+px)[^;\"]*")
+_ROLES = {each.light: role for role, each in PALETTE.items()}
+
+
+def colour(role: str) -> str:
+    """The light colour of a role; the page replaces it by the dark one."""
+    return PALETTE[role].light
+
+
+@dataclass(slots=True)
+class Chart:
+    """A figure that is being drawn, its ``axes`` from top to bottom, and the tooltips (``tips``) of its parts."""
+
+    figure: Figure
+    axes: Sequence[Axes]
+    tips: list[str] = field(default_factory=list)
+
+    def tip(self, artist: Artist, words: str) -> None:
+        """Show ``words`` as the artist's tooltip."""
+        artist.set_gid(f"tip-{len(self.tips)}-")
+        self.tips.append(visible(words))
+
+    def legend(self, entries: Sequence[tuple[Artist, str]], columns: int = 1) -> None:
+        """What the colours mean, beneath the axes."""
+        names = [visible(name) for _, name in entries]
+        # matplotlib hides labels that start with an underscore
+        names = [f" {name}" if name.startswith("_") else name for name in names]
+        handles = [artist for artist, _ in entries]
+        self.figure.legend(handles, names, loc="outside lower left", ncols=columns)
+
+    def svg(self, label: str) -> Markup:
+        """The ``<svg>`` element; ``label`` describes it for screen readers."""
+        from markupsafe import Markup, escape
+
+        made = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        self.figure.savefig(made, format="svg", metadata=nothing)
+        text = made.getvalue()
+        text = _TAG.sub(lambda tag: _restyled(tag.group()), text[text.index("<svg") :])
+        for number, words in enumerate(self.tips):
+            text = text.replace(f'<g id="tip-{number}-">', f"<g><title>{escape(words)}</title>", 1)
+        width, height = (round(inches * _PIXELS) for inches in self.figure.get_size_inches())
+        root = f'<svg role="img" aria-label="{escape(visible(label))}" viewBox="0 0 {width} {height}" width="{width}"'
+        return Markup(f'{root} style="max-width: 100%; height: auto"{text[text.index(">") :]}')
+
+
+def _restyled(tag: str) -> str:
+    """A tag with the page's fonts and colours, without attributes that only a separate file needs."""
+    if tag.startswith("<style"):
+        return ""
+    tag = _FONT.sub(r"\1 system-ui, sans-serif", _CLUTTER.sub("", tag).replace("xlink:href", "href"))
+    return re.sub("#[0-9a-f]{6}", lambda found: f"var(--lnn-{_ROLES[found.group()]})", tag)
+
+
+@contextmanager
+def chart(width: float, height: float, *, heights: Sequence[float] = (1,)) -> Iterator[Chart]:
+    """A chart of a size in pixels, its axes below each other. matplotlib's settings are restored."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    soft = colour("soft")
+    style: dict[Any, Any] = {
+        "font.family": "DejaVu Sans", "font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "lnnkit",
+        "text.parse_math": False, "figure.facecolor": "none", "axes.facecolor": "none", "axes.spines.top": False,
+        "axes.spines.right": False, "axes.edgecolor": soft, "axes.labelcolor": soft, "xtick.color": soft,
+        "ytick.color": soft, "axes.grid": True, "axes.grid.axis": "y", "grid.color": colour("rule"),
+        "grid.linewidth": 0.8, "axes.axisbelow": True, "legend.frameon": False, "legend.labelcolor": colour("ink"),
+    }  # fmt: skip
+    with mpl.rc_context(style), warnings.catch_warnings():
+        # the text is drawn by the browser, in its own fonts
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        figure = Figure((width / _PIXELS, height / _PIXELS), dpi=_PIXELS, layout="constrained")
+        axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+        yield Chart(figure, list(axes))
+
 
 NAMED = 8  # curves of a chart that have their own name, colour and dashes
 _DASHES = ("-", "--", "-.", ":")
