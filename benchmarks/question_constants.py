@@ -20,7 +20,7 @@ from unittest import mock
 import lnnkit
 from lnnkit.explain.missing import missing_premises, nearest_instances, premise_improvement
 from lnnkit.explain.proof import completion_proof, quickxplain
-from lnnkit.kb import asking, proving, trying
+from lnnkit.kb import asking, assuming, proving
 from lnnkit.prove.decision import minimal_core, question
 from lnnkit.prove.lazy import lazy_decision, least_world
 
@@ -39,7 +39,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (nearest_instances, "_ENOUGH"): ("missing", (5, 10, 20, 40)),
     (nearest_instances, "_SUBSETS"): ("missing", (20, 100, 300, 1000)),
     (premise_improvement, "_ALONE"): ("missing", (2, 8, 32, 128)),
-    (trying, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
+    (assuming, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
     (quickxplain, "_AT_ONCE"): ("explained", (1, 8, 64, 512)),
     (completion_proof, "_ALL"): ("explained", (0, 2, 5, 8)),
     (completion_proof, "_MOST"): ("explained", (100, 500, 2000, 8000)),

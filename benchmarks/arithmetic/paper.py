@@ -14,8 +14,8 @@ from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
 from benchmarks.arithmetic.schedules import NAU_PENALTY, NMU_PENALTY, Ramp, Stairs
-from lnnkit.numeric.units import inalu, nau, nmu
-from lnnkit.numeric.units.gated_units import NAC, NALU
+from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 from lnnkit.numeric.units.npu import NPU, RealNPU
 from lnnkit.numeric.units.unit import Unit
 
@@ -68,12 +68,12 @@ def recipes(task: Regression) -> Iterator[tuple[str, Recipe]]:
 def _madsen(op: str) -> Iterator[tuple[str, Recipe]]:
     steps = 5_000_000
     if op in ("add", "sub"):
-        yield "NAU", Recipe((nau.NAU, nau.NAU), (2,), steps, NAU_PENALTY)
+        yield "NAU", Recipe((NAU, NAU), (2,), steps, NAU_PENALTY)
         yield "NAC", Recipe((NAC, NAC), (2,), steps)
     else:
-        yield "NMU", Recipe((nau.NAU, nmu.NMU), (2,), steps, NMU_PENALTY)
+        yield "NMU", Recipe((NAU, NMU), (2,), steps, NMU_PENALTY)
     if op in ("div", "sqrt"):
-        yield "RealNPU", Recipe((nau.NAU, RealNPU), (2,), steps, Stairs(1e-9, 1e-7), rate=5e-3)
+        yield "RealNPU", Recipe((NAU, RealNPU), (2,), steps, Stairs(1e-9, 1e-7), rate=5e-3)
     yield "NALU", Recipe((NALU, NALU), (2,), steps)
 
 
@@ -81,30 +81,30 @@ def _single(op: str) -> Iterator[tuple[str, Recipe]]:
     """Of nalm-benchmark; its iNALU also starts stuck seeds again, which is left out here."""
     steps = 50_000
     if op in ("add", "sub"):
-        yield "NAU", Recipe((nau.NAU,), (), steps, Ramp(0.01, 20_000, 35_000))
+        yield "NAU", Recipe((NAU,), (), steps, Ramp(0.01, 20_000, 35_000))
     elif op == "mul":
-        yield "NMU", Recipe((nmu.NMU,), (), steps, Ramp(10.0, 20_000, 35_000))
+        yield "NMU", Recipe((NMU,), (), steps, Ramp(10.0, 20_000, 35_000))
         yield "RealNPU", Recipe((RealNPU,), (), steps, Stairs(1e-7, 1e-5), rate=5e-3)
     else:
         yield "RealNPU", Recipe((RealNPU,), (), steps, Stairs(1e-9, 1e-7), rate=5e-3)
     yield "NALU", Recipe((NALU,), (), steps)
     yield (
         "iNALU",
-        Recipe((inalu.INALU,), (), steps, Ramp(1.0, 20_000, 35_000), gradient_limit=0.1),
+        Recipe((INALU,), (), steps, Ramp(1.0, 20_000, 35_000), gradient_limit=0.1),
     )  # the paper's clipping
 
 
 def _heim(task: Regression) -> Iterator[tuple[str, Recipe]]:
     """Of the paper's code, whose small task learns its four functions together; here each has a network of its own."""
-    units = (("NPU", NPU), ("RealNPU", RealNPU), ("NMU", nmu.NMU))
+    units = (("NPU", NPU), ("RealNPU", RealNPU), ("NMU", NMU))
     if task.setting == "simple":
         for name, unit in units:
-            yield name, Recipe((unit, nau.NAU), (6,), 20_000, rate=5e-3, batch=100)
+            yield name, Recipe((unit, NAU), (6,), 20_000, rate=5e-3, batch=100)
         return
     first, last = {"reciprocal": (1e-9, 1e-7), "sqrt": (1e-6, 1e-4)}.get(task.op, (1e-5, 1e-4))
     rate = 1e-2 if task.op == "add" else 5e-3
     for name, unit in units:
-        layers = (nau.NAU, unit)
+        layers = (NAU, unit)
         yield name, Recipe(layers, (100,), 100_000, Stairs(first, last), rate, optimiser=torch.optim.RMSprop)
 
 
