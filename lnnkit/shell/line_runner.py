@@ -6,32 +6,33 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from lnnkit.cli import streams
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import paint_for
-from lnnkit.shell.performing import Reply, perform
+from lnnkit.shell.performing import perform
 from lnnkit.shell.requests import INFERRING, Typed
 from lnnkit.shell.shell_state import ShellState, renewed
 from lnnkit.syntax.split import unfinished
 
 
 class LineRunner:
-    """Holds the ``state`` between inputs. ``headed`` prints each query above its answers. With ``interruptible`` Ctrl-C
-    ends an inference instead of the process. ``failed`` says whether any input was wrong."""
+    """Holds the ``state`` between inputs. ``at_prompt`` Ctrl-C ends an inference instead of the process; elsewhere each
+    query is printed above its answers. ``failed`` says whether any input was wrong."""
 
-    def __init__(self, state: ShellState, *, headed: bool, interruptible: bool) -> None:
+    def __init__(self, state: ShellState, *, at_prompt: bool) -> None:
         self.state = state
         self.failed = False
-        self._headed = headed
-        self._interruptible = interruptible
+        self._at_prompt = at_prompt
 
     def run(self, typed: Typed) -> bool:
         """Perform an input and print the reply. Returns whether to go on."""
         try:
-            with _ctrl_c(self._interruptible):
-                reply = self._perform(typed)
+            with _ctrl_c() if self._at_prompt else nullcontext():
+                with ProgressLine("inferring", shown=typed.kind in INFERRING) as line, self.state.kb.watched(line):
+                    paint = paint_for(sys.stdout)
+                    self.state, reply = perform(self.state, typed, paint, headed=not self._at_prompt)
                 self.failed |= reply.failed
                 streams.findings(reply.findings)
                 streams.write([reply.text])
@@ -50,11 +51,6 @@ class LineRunner:
             streams.defect(problem)
             return True
         return not reply.ended
-
-    def _perform(self, typed: Typed) -> Reply:
-        with ProgressLine("inferring", shown=typed.kind in INFERRING) as line, self.state.kb.watched(line):
-            self.state, reply = perform(self.state, typed, paint_for(sys.stdout), headed=self._headed)
-        return reply
 
 
 def whole_input(next_line: Callable[[bool], str], pending: str | None = None) -> tuple[str, str | None]:
@@ -76,11 +72,8 @@ def whole_input(next_line: Callable[[bool], str], pending: str | None = None) ->
 
 
 @contextmanager
-def _ctrl_c(interruptible: bool) -> Iterator[None]:
-    """A context in which Ctrl-C raises ``KeyboardInterrupt``, if ``interruptible``."""
-    if not interruptible:
-        yield
-        return
+def _ctrl_c() -> Iterator[None]:
+    """A context in which Ctrl-C raises ``KeyboardInterrupt``."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -90,7 +83,7 @@ def _ctrl_c(interruptible: bool) -> Iterator[None]:
 
 def run_lines(state: ShellState) -> bool:
     """Run standard input line by line, to its end or to `quit`. Returns whether no line was wrong."""
-    runner = LineRunner(state, headed=True, interruptible=False)
+    runner = LineRunner(state, at_prompt=False)
     read = 0
 
     def next_line(_goes_on: bool) -> str:

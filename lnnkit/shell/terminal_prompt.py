@@ -39,7 +39,7 @@ def run_prompt(state: ShellState) -> None:
 
 
 def _read_inputs(state: ShellState) -> None:
-    runner = LineRunner(state, headed=False, interruptible=True)
+    runner = LineRunner(state, at_prompt=True)
     session: PromptSession[str] = PromptSession(
         history=_history(), completer=_Completer(runner), complete_while_typing=False
     )
