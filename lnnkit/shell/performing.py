@@ -21,7 +21,7 @@ from lnnkit.shell.shell_state import UNNAMED, ShellState, reloaded, save, with_a
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.printer import format_expression, format_predicate
 from lnnkit.syntax.span import Span
 
 HELP = """\
@@ -166,8 +166,8 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     facts, found = state.kb.facts_of([statement])
     lower, upper = facts[0].lower, facts[0].upper
     bounds = (format_range if state.kb.predicates[name].numeric else format_bounds)(lower, upper)
-    following = with_assumption(state, facts[0], statement.atom, f"assume {typed.argument}")
-    atom = following.assumed[-1].atom
+    atom = format_expression(statement.atom)
+    following = with_assumption(state, facts[0], atom, f"assume {typed.argument}")
     return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(found))
 
 

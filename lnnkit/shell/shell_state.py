@@ -3,8 +3,8 @@ as a program."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lnnkit.check.program import Fact
@@ -14,32 +14,22 @@ from lnnkit.output import require_apart
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.printer import format_expression
 
 UNNAMED = "<shell>"  # in place of the path of a file
 
 
 @dataclass(frozen=True, slots=True)
-class Assumed:
-    """A fact that replaces everything else stated about its atom; ``atom`` is the atom as text."""
-
-    atom: str
-    fact: Fact
-
-
-@dataclass(frozen=True, slots=True)
 class ShellState:
     """``stated`` is the knowledge base of the ``origin`` (the program of FILE) and the ``added`` statements. ``kb``,
-    which answers questions, also has what is ``assumed``. ``before`` is the state that `undo` returns to, ``change``
-    what it would undo. ``limit`` is the number of rows shown of an answer (0: all). ``said`` is how inference ended
-    when the user was last told."""
+    which answers questions, also has what is ``assumed``: by the text of an atom the fact that replaces everything else
+    stated about it. ``before`` is the state that `undo` returns to, ``change`` what it would undo. ``limit`` is the
+    number of rows shown of an answer (0: all). ``said`` is how inference ended when the user was last told."""
 
     origin: ast.Program
-    base: Path
     stated: KnowledgeBase
     kb: KnowledgeBase
     added: tuple[ast.Statement, ...] = ()
-    assumed: tuple[Assumed, ...] = ()
+    assumed: Mapping[str, Fact] = field(default_factory=dict)
     before: ShellState | None = None
     change: str = ""
     limit: int = 0
@@ -53,7 +43,7 @@ def opened(kb: KnowledgeBase | None, limit: int = 0) -> ShellState:
         kb = loads("", ".", UNNAMED)
     path = kb.program.span.source.path
     origin = kb.program if kb.text == kb.program.span.source.text else parse(kb.text, path)[0]
-    return ShellState(origin, kb.base, kb, kb, limit=limit)
+    return ShellState(origin, kb, kb, limit=limit)
 
 
 def with_statements(state: ShellState, statements: Sequence[ast.Statement]) -> tuple[ShellState, list[Diagnostic]]:
@@ -65,11 +55,10 @@ def with_statements(state: ShellState, statements: Sequence[ast.Statement]) -> t
     return _assuming(replace(state, stated=stated, added=added, before=_kept(state), change=change)), warnings
 
 
-def with_assumption(state: ShellState, fact: Fact, atom: ast.Atom, text: str) -> ShellState:
+def with_assumption(state: ShellState, fact: Fact, atom: str, text: str) -> ShellState:
     """The state with a fact assumed; it replaces an earlier assumption about its atom."""
-    atom_text = format_expression(atom)
-    others = tuple(each for each in state.assumed if each.atom != atom_text)
-    return _assuming(replace(state, assumed=(*others, Assumed(atom_text, fact)), before=state, change=text))
+    others = {other: each for other, each in state.assumed.items() if other != atom}
+    return _assuming(replace(state, assumed=others | {atom: fact}, before=state, change=text))
 
 
 def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]]:
@@ -92,7 +81,7 @@ def _kept(state: ShellState) -> ShellState:
 
 
 def _assuming(state: ShellState) -> ShellState:
-    bounds = {each.atom: (each.fact.lower, each.fact.upper) for each in state.assumed}
+    bounds = {atom: (fact.lower, fact.upper) for atom, fact in state.assumed.items()}
     return replace(state, kb=state.stated.assume(bounds) if bounds else state.stated)
 
 
@@ -104,7 +93,7 @@ def _stating(state: ShellState, statements: Sequence[ast.Statement]) -> Knowledg
     if len(facts) == len(statements):
         return state.stated.with_facts(facts)
     everything = (*state.origin.statements, *state.added, *statements)
-    return KnowledgeBase(replace(state.origin, statements=everything), state.base)
+    return KnowledgeBase(replace(state.origin, statements=everything), state.stated.base)
 
 
 def save(state: ShellState, path: Path) -> None:
@@ -117,28 +106,24 @@ def save(state: ShellState, path: Path) -> None:
     program, findings = parse(text, str(path))
     if findings:
         raise ProgramError(findings)
-    saving.save(program, state.base.resolve(), {}, path)
+    saving.save(program, state.stated.base.resolve(), {}, path)
 
 
 def program_text(state: ShellState) -> str:
     """The text of the file, then what was added, then the assumptions as facts. Raises `Error` if an assumption is
     looser than the facts or disagrees with them: no statement can take a fact back."""
-    _require_said(state)
-    parts = [state.origin.span.source.text.rstrip("\n")]
-    if state.added:
-        parts.append("\n".join(statement.span.text for statement in state.added))
-    if state.assumed:
-        parts.append("\n".join(["# assumed", *(each.fact.span.text for each in state.assumed)]))
-    return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _require_said(state: ShellState) -> None:
     findings = []
-    for each in state.assumed:
-        others = state.stated.overruled(each.fact)
+    for atom, fact in state.assumed.items():
+        others = state.stated.overruled(fact)
         if others:
-            message = f"the assumption about `{each.atom}` replaces {', '.join(others)}, and a program cannot say that"
+            message = f"the assumption about `{atom}` replaces {', '.join(others)}, and a program cannot say that"
             hint = "`undo` it, or change that fact, before you save"
             findings.append(Diagnostic("assumed-otherwise", message, hint))
     if findings:
         raise Error(findings)
+    parts = [state.origin.span.source.text.rstrip("\n")]
+    if state.added:
+        parts.append("\n".join(statement.span.text for statement in state.added))
+    if state.assumed:
+        parts.append("\n".join(["# assumed", *(fact.span.text for fact in state.assumed.values())]))
+    return "\n\n".join(filter(None, parts)) + "\n"
