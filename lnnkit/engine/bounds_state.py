@@ -94,6 +94,7 @@ class State:
             return no_rows()
         rows, low, high = (each.take(some) for each in (rows, low, high))
         at = ~same(low, high) if table.numeric else low > high + tolerance(self.dtype)
+        table.in_order &= bool(at.all())
         crossed = rows[at & ~table.held(rows)].astype(np.int32, copy=False)
         if not len(crossed):
             return no_rows()

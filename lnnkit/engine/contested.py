@@ -226,7 +226,7 @@ def _by_any_row(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
         response = space.responses[member]
         for found in response.rule.whole():
             instances = RuleInstances(batch, member, response.rule, found, space.grounding.atoms, space.encoded)
-            read = instances.reader(0, found.length, dtype, doubt)
+            read = instances.reader(range(found.length), dtype, doubt)
             silent = response.arrests.flags(found, instances.rows)
             if batch.completes:
                 value = leaf_bound(batch.formula, read, (None,), setter.leaf, setter.side, completes=True)

@@ -68,6 +68,10 @@ class EncodedBounds:
         """Whether every row in a list of deviating rows has a class other than the default's."""
         return table.number not in self._soft and table.number not in self._loose
 
+    def varied(self, table: AtomTable) -> bool:
+        """Whether atoms of a table have more distinct bounds than there are classes for."""
+        return table.number in self._soft
+
     def common(self, table: AtomTable, rows: Array) -> int | None:
         """The class of all rows; None where they have several, or there is none."""
         if not len(rows):

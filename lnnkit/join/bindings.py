@@ -182,7 +182,7 @@ class Bindings:
             found = self._rows[matched] = _taken(self._under._local(matched), self._via)
         return found
 
-    def once(self, matched: Matched) -> tuple[Array, Array | None]:
+    def once(self, matched: Matched) -> tuple[Array | range, Array | None]:
         """The rows of a matched atom in its table with fewer repetitions than in ``local``, and the positions among
         them that make it (None: all of them)."""
         under = self._under
@@ -192,8 +192,8 @@ class Bindings:
             or under.length >= self.length
             or not isinstance(self._via, np.ndarray)
         ):
-            return self.local(matched), None
-        return under.local(matched), self._via
+            return self._local(matched), None
+        return under._local(matched), self._via
 
     def at(self, positions: Array) -> Bindings:
         """The assignments at these positions."""

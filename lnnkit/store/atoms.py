@@ -46,6 +46,7 @@ class AtomTable:
         self._ends = tuple(Growing(dtype, end) for end in ends)  # reserved: unknown, unnamed, default
         self.frozen = Growing(np.bool_, (True,) * RESERVED)
         self.crossed = Crossed(dtype)
+        self.in_order = True  # no lower end is above its upper one, not even by less than the tolerance
         self._lists = {name: Chunks() for name in LISTS}
         self._flags = {name: Growing(np.bool_, (False,) * RESERVED) for name in LISTS}
         self._unlisted: list[tuple[str, int, int]] = []  # parts of lists not yet entered in "either"
@@ -73,8 +74,8 @@ class AtomTable:
         """The lower (0) or the upper (1) ends of all rows; read-only, valid until rows are added."""
         return self._filled(side, len(self.tuples)).values
 
-    def take(self, side: int, rows: Array) -> Array:
-        """(n,) the lower (0) or the upper (1) ends of rows; read-only."""
+    def take(self, side: int, rows: Array | range) -> Array:
+        """(n,) the lower (0) or the upper (1) ends of rows; read-only, of a range valid until it changes."""
         return self._filled(side, len(self.tuples)).take(rows)
 
     def writable(self, side: int) -> Array:
@@ -92,8 +93,8 @@ class AtomTable:
             own.fill(len(own), count, self.default[side])
         return own
 
-    def read(self, rows: Array) -> Bounds:
-        """(n,) the bounds of rows; read-only."""
+    def read(self, rows: Array | range) -> Bounds:
+        """(n,) the bounds of rows; read-only, of a range valid until they change."""
         return Bounds(self.take(0, rows), self.take(1, rows))
 
     @property

@@ -36,7 +36,7 @@ class Made:
         columns = self._columns
         if len(positions) < len(next(iter(columns.values()))):
             some = spelled_out(positions)
-            columns = {leaf: _picked(rows, some) for leaf, rows in columns.items()}
+            columns = {leaf: rows_at(rows, some) for leaf, rows in columns.items()}
         return self._batch.append(0, columns, self._member, -1, len(positions))
 
 
@@ -74,7 +74,7 @@ class RuleInstances:
         codes, classes = self._classes.codes(table), self._classes.known(table)
         if own is None or not own.plain or own.atom not in self.found.known.matched:
             unknown = codes.take(np.array([UNKNOWN])).tolist()
-            return Column(codes.take(self.read_rows(leaf)), classes=[*classes, *unknown])
+            return Column(codes.take(self._read_rows(leaf)), classes=[*classes, *unknown])
         rows, via = self.found.once(own.atom)
         return Column(codes.take(rows), via=via, classes=classes)
 
@@ -105,24 +105,37 @@ class RuleInstances:
             return self.rows(leaf).take(positions)
         return spelled_out(self.found.rows(own.atom, positions))
 
-    def read_rows(self, leaf: int) -> Array:
+    def _read_rows(self, leaf: int) -> Array | range:
         """Like ``rows``, but a head is read only as facts give it."""
-        rows = self.rows(leaf)
         if leaf in self._batch.formula.heads:
+            rows = self.rows(leaf)
             given = self.table(leaf).flags("given").take(rows)
             return np.where(given, rows, np.int32(UNKNOWN))
-        return rows
+        own = None if leaf in self._rows else self._rule.leaf(leaf)
+        if own is None or own.atom not in self.found.known.matched:
+            return self.rows(leaf)
+        return self.found.rows(own.atom)
 
-    def reader(self, start: int, stop: int, dtype: np.dtype, doubt: Doubt | None = None) -> Read:
-        """Reads the leaves of some of the instances; in ``doubt`` as it reads them."""
+    def reader(self, at: Array | range, dtype: np.dtype, doubt: Doubt | None = None) -> Read:
+        """Reads the leaves of the instances at some positions; in ``doubt`` as it reads them."""
 
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
-                return constant(self._batch.formula, index, stop - start, dtype)
-            rows, table = self.read_rows(index)[start:stop], self.table(index)
-            return table.read(rows) if doubt is None else doubt.read(table, rows)
+                return constant(self._batch.formula, index, len(at), dtype)
+            rows, table = self._read_at(index, at), self.table(index)
+            return table.read(rows) if doubt is None else doubt.read(table, spelled_out(rows))
 
         return read
+
+    def end(self, leaf: int, side: int, at: Array | range) -> Array:
+        """(n,) the lower (0) or the upper (1) ends of a leaf's atoms in the instances at some positions; read-only."""
+        return self.table(leaf).take(side, self._read_at(leaf, at))
+
+    def _read_at(self, leaf: int, at: Array | range) -> Array | range:
+        rows = self._read_rows(leaf)
+        if isinstance(at, range):
+            return rows[at.start : at.stop]
+        return rows_at(rows, at)
 
     def materialise(self, leaf: int, at: Array, absent: Array) -> Array:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
@@ -170,5 +183,6 @@ class RuleInstances:
         return rows
 
 
-def _picked(rows: Array | range, positions: Array) -> Array:
+def rows_at(rows: Array | range, positions: Array) -> Array:
+    """The rows at some positions."""
     return positions.astype(np.int32) + np.int32(rows.start) if isinstance(rows, range) else rows.take(positions)

@@ -4,24 +4,28 @@ the inbox, and only winning instances are stored."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
+from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.moves import Round
+from lnnkit.engine.response.clause import Clause, clause
 from lnnkit.engine.response.head_insertion import HeadInsertion
 from lnnkit.engine.response.proposing import Proposing, picked
-from lnnkit.engine.response.respond import Target
+from lnnkit.engine.response.respond import CPU, Target
 from lnnkit.engine.response.response_table import ResponseTable
-from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
+from lnnkit.engine.response.rule_instances import STRIP, RuleInstances, rows_at
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.logic.bounds import Bounds
+from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper
 from lnnkit.store.columns.row_arrays import Array
+
+_ENTER = (enter_lower, enter_upper)
 
 
 class _Proposed(NamedTuple):
@@ -81,7 +85,7 @@ class RuleResponse(Proposing):
         given: dict[Target, list[tuple[Array, Array]]] = {}
         for start in range(0, found.length, STRIP):
             stop = min(start + STRIP, found.length)
-            strip = self.table.evaluate(instances.reader(start, stop, now.state.dtype))
+            strip = self.table.evaluate(instances.reader(range(start, stop), now.state.dtype))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
             later[start:stop] = clash
             for target, told in strip.proposed.items():
@@ -102,7 +106,7 @@ class RuleResponse(Proposing):
     def _respond(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances propose, looked up in the response table where their bounds take few values."""
         length = instances.found.length
-        if self.table.useful:
+        if self.table.useful and not any(now.encoded.varied(instances.table(leaf)) for leaf in self.table.leaves):
             columns = {leaf: instances.column(leaf) for leaf in self.table.leaves}
             code = self.table.codes(columns, now.encoded, length)
             if code is not None:
@@ -110,11 +114,14 @@ class RuleResponse(Proposing):
                 if not len(at):
                     return None
                 return self._looked_up(code, at)
-        strips = [
-            self._worked_out(instances, start, min(start + STRIP, length), now.state.dtype)
-            for start in range(0, length, STRIP)
-        ]
-        return strips[0] if len(strips) == 1 else _together(strips)
+        every, parts = range(length), list[_Proposed]()
+        rest: Array | range = every
+        forward = self._clause
+        if forward is not None and (now.state.dtype, now.state.device) == (DOUBLE, CPU):
+            rest = self._by_clause(forward, instances, parts)
+        for start in range(0, len(rest), STRIP):
+            parts.append(self._worked_out(instances, rest[start : start + STRIP], now.state.dtype))
+        return parts[0] if len(parts) == 1 else _together(parts)
 
     def _looked_up(self, code: Array, at: Array) -> _Proposed:
         code = code.take(at)
@@ -131,26 +138,56 @@ class RuleResponse(Proposing):
         nothing = no_rows()
         return _Proposed(targets, nothing, Bounds(nothing, nothing))
 
-    def _worked_out(self, instances: RuleInstances, start: int, stop: int, dtype: np.dtype) -> _Proposed:
-        found = self.table.evaluate(instances.reader(start, stop, dtype))
+    def _by_clause(self, clause: Clause, instances: RuleInstances, parts: list[_Proposed]) -> Array | range:
+        """Add what the instances propose whose consequent is unknown; returns the others' positions."""
+        length, rest = instances.found.length, list[Array]()
+        if not all(instances.table(leaf).in_order for leaf in clause.sides):
+            return range(length)
+        for start in range(0, length, STRIP):
+            at = range(start, min(start + STRIP, length))
+            lower, upper = (instances.end(clause.target[0], side, at) for side in (0, 1))
+            unknown = (lower == 0.0) & (upper == 1.0)
+            some: Array | range = at
+            if not unknown.all():
+                rest.append(np.flatnonzero(~unknown) + start)
+                some = np.flatnonzero(unknown) + start
+            ends = {leaf: _ENTER[side](instances.end(leaf, side, some)) for leaf, side in clause.sides.items()}
+            news, value = clause.proposed(ends)
+            tight, nothing = np.flatnonzero(news), no_rows()
+            if len(tight):
+                said = {clause.target: (rows_at(some, tight), value.take(tight))}
+                parts.append(_Proposed(said, nothing, Bounds(nothing, nothing)))
+        return np.concatenate(rest) if rest else range(0)
+
+    @cached_property
+    def _clause(self) -> Clause | None:
+        found = None if self.batch.completes or self.batch.formula.prenex_of is not None else clause(self.batch)
+        return found if found is not None and self.rule.table_of(found.target[0]).default == (0.0, 1.0) else None
+
+    def _worked_out(self, instances: RuleInstances, at: Array | range, dtype: np.dtype) -> _Proposed:
+        found = self.table.evaluate(instances.reader(at, dtype))
         good, bad = None, np.flatnonzero(found.bad)
         if len(bad):
             good = ~found.bad
         targets: dict[Target, tuple[Array, Array | float]] = {}
-        for target, proposed in found.proposed.items():
-            news, value = (each for each in proposed)
-            at = np.flatnonzero(news if good is None else news & good)
-            if len(at):
-                targets[target] = at + start if start else at, value.take(at)
+        for target, (news, value) in found.proposed.items():
+            some = np.flatnonzero(news if good is None else news & good)
+            if len(some):
+                targets[target] = rows_at(at, some), value.take(some)
         roots = Bounds(found.root.lower.take(bad), found.root.upper.take(bad))
-        return _Proposed(targets, bad + start, roots)
+        return _Proposed(targets, rows_at(at, bad), roots)
 
 
-def _together(strips: list[_Proposed]) -> _Proposed:
+def _together(strips: list[_Proposed]) -> _Proposed | None:
+    if not strips:
+        return None
     targets: dict[Target, tuple[Array, Array | float]] = {}
     for target in dict.fromkeys(target for strip in strips for target in strip.targets):
         parts = zip(*(strip.targets[target] for strip in strips if target in strip.targets), strict=True)
         at, value = (np.concatenate(part) for part in parts)
+        if (at[1:] < at[:-1]).any():  # of equal proposals the first wins
+            order = at.argsort(kind="stable")
+            at, value = at.take(order), value.take(order)
         targets[target] = at, value
     roots = Bounds(*(np.concatenate(ends) for ends in zip(*(strip.roots for strip in strips), strict=True)))
     return _Proposed(targets, np.concatenate([strip.bad for strip in strips]), roots)

@@ -13,6 +13,7 @@ import numpy as np
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.arrays import DOUBLE
 from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.response.clause import Clause, clause
 from lnnkit.engine.response.respond import constant
 from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.formula.passes import upward
@@ -23,7 +24,6 @@ from lnnkit.join.instances.grounding import leaf_modes
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
 from lnnkit.numeric import Comparison, informing
-from lnnkit.rows.dense.dense_clauses import Clause, clause
 from lnnkit.rows.dense.row_lookups import AtomColumn, LeafColumns, Lookups, NamedEntity
 from lnnkit.rows.needed_statements import Needed, sends
 

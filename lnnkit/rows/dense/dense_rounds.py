@@ -12,12 +12,12 @@ import numpy as np
 
 from lnnkit.analysis.relevance import LISTED
 from lnnkit.arrays import DOUBLE, any_set, replaced, where_set
+from lnnkit.engine.response.clause import Clause
 from lnnkit.engine.response.respond import Read, completing, constant, entering, respond
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.rows.dense.comparison_truths import implied_truth
-from lnnkit.rows.dense.dense_clauses import Clause
 from lnnkit.rows.dense.dense_program import DenseProgram, DenseRule
 from lnnkit.rows.dense.dense_state import Coded, Column, Strip
 from lnnkit.store.columns.row_arrays import Array

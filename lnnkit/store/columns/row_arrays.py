@@ -56,8 +56,10 @@ class Growing:
             self._grow(count)
         return self._buffer[: self._length]
 
-    def take(self, places: Array) -> Array:
-        """The entries at some places, reserved ones too."""
+    def take(self, places: Array | range) -> Array:
+        """The entries at some places, reserved ones too; of a range a view, valid until the array grows."""
+        if isinstance(places, range):
+            return self._buffer[places.start : places.stop]
         return self._buffer.take(places)
 
     def put(self, places: Array, values: Array | float | bool) -> None:
