@@ -114,7 +114,19 @@ class Bindings:
     gives (length,) entity ids of a variable, ``local(m)`` the rows of a matched atom in its table.
     """
 
-    __slots__ = ("_at", "_columns", "_places", "_rows", "_sources", "_under", "_via", "known", "length", "moved")
+    __slots__ = (
+        "_at",
+        "_columns",
+        "_places",
+        "_rows",
+        "_sources",
+        "_under",
+        "_via",
+        "distinct",
+        "known",
+        "length",
+        "moved",
+    )
 
     def __init__(
         self,
@@ -131,6 +143,7 @@ class Bindings:
         self.length = length
         self.known = known
         self.moved: tuple[Matched, int] | None = None  # an atom all of whose rows moved on a side in the last round
+        self.distinct = False  # whether no two assignments are equal, as far as is known
         self._columns: dict[int, Array] = {} if columns is None else columns
         self._places = places
         self._sources = sources

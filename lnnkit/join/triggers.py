@@ -180,7 +180,9 @@ def _aligned(
     variables = {int(argument): place for place, argument in enumerate(arguments)}
     known = Known(frozenset(variables), matched, listed)
     for rows in _parts(found):
-        yield Bindings(len(rows), known, None, variables, columns, rows, matched)
+        part = Bindings(len(rows), known, None, variables, columns, rows, matched)
+        part.distinct = True
+        yield part
 
 
 def _flags(joins: Joins, literal: Literal, places: _Places) -> Array:

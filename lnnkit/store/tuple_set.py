@@ -292,7 +292,7 @@ class TupleSet:
 
     def find(self, columns: Sequence[Array], length: int) -> Array:
         """(length,) the number of each tuple; -1 if it is absent."""
-        return self._ready().find(columns, length)
+        return self._ready().find(columns, length) if self._length else np.full(length, -1, np.int32)
 
     def add(self, columns: Sequence[Array], length: int) -> tuple[Array, Array]:
         """Add tuples: the numbers of all ``length`` of them, and the positions at which new ones first occur."""
