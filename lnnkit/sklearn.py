@@ -168,7 +168,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self.rules is not None:
             program, _ = parse(self.program_)
-            found = [each for each in program.statements if isinstance(each, ast.RuleStatement | ast.AxiomStatement)]
+            found = [each for each in program.statements if isinstance(each, ast.RuleOrAxiom)]
             return "".join(f"{format_statement(each, as_written=True)}\n" for each in found)
         names = [str(each) for each in self.classes_]
         if self._positive is not None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.check.findings import MOST, OneEdit, error, nearest, warning, without_numbers
 from lnnkit.check.program import ENTITY, CheckedProgram, SameEntity
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import Quantifier, nodes
+from lnnkit.check.walk import nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.identifiers import is_name, starts_upper
@@ -82,7 +82,7 @@ def clashes(suspects: Collection[Span], texts: Collection[str], tables: Sequence
 def constants(formula: Formula) -> Iterator[Mention]:
     """The constants of a formula, except names that a quantifier elsewhere in the statement binds: those are reported
     as variables."""
-    bound = {v.name for visit in formula.visits if isinstance(visit.node, Quantifier) for v in visit.node.variables}
+    bound = {v.name for visit in formula.visits if isinstance(visit.node, ast.Quantifier) for v in visit.node.variables}
     return (each for each in formula.mentions if not each.variable and (each.quoted or each.name not in bound))
 
 

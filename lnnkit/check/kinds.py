@@ -16,7 +16,7 @@ from typing import Literal
 from lnnkit.check.entity_names import known
 from lnnkit.check.findings import did_you_mean, error, name_span, nearest, signature
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import NumericNode, Scope, Visit, nodes
+from lnnkit.check.walk import Scope, Visit, nodes
 from lnnkit.data.numerals import TRUTHS
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_as_number, date_hint, is_date
@@ -63,7 +63,7 @@ def _formula(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
 def is_numeric(node: ast.Expression, symbols: Symbols, scope: Scope) -> bool:
     """Whether an expression is a numeric term, by its form or by its name (if no quantifier binds that name)."""
     if not isinstance(node, ast.Atom):
-        return isinstance(node, NumericNode)
+        return isinstance(node, ast.NumericNode)
     return node.name in symbols.numbers and (bool(node.arguments) or node.name not in scope)
 
 

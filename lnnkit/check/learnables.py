@@ -12,7 +12,7 @@ from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.named_files import merge
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import Formula, Symbols, gather
-from lnnkit.check.walk import Connective, nodes, transform
+from lnnkit.check.walk import nodes, transform
 from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -24,7 +24,6 @@ _ELSE = {
     "axiom": "or write `rule`: an axiom is never trained",
     "query": "or ask for it in a rule: a query learns nothing",
 }
-RuleOrAxiom = ast.RuleStatement | ast.AxiomStatement
 
 
 def learnables(symbols: Symbols) -> list[Diagnostic]:
@@ -172,14 +171,14 @@ def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnosti
 
 def settled(
     program: ast.Program, base: Path, change: Callable[[ast.Expression], ast.Expression] = lambda node: node
-) -> Iterator[RuleOrAxiom]:
+) -> Iterator[ast.RuleOrAxiom]:
     """The rules and axioms of a program and of its imports, in reading order. A learnable value without an initial
     value stays as it is. ``change`` is applied to every node whose values were replaced, operands first."""
     entries = merge(program, base).entries
     starts = starting_values(gather(entries))
     for entry in entries:
         statement = entry.statement
-        if isinstance(statement, RuleOrAxiom):
+        if isinstance(statement, ast.RuleOrAxiom):
             formula = transform(statement.formula, lambda node: change(settled_node(node, starts)))
             bounds = statement.bounds
             if bounds is not None:
@@ -194,7 +193,7 @@ def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expre
         return _value(node, starts)
     if isinstance(node, ast.Weighted):
         return replace(node, weight=_value(node.weight, starts))
-    if isinstance(node, Connective | ast.Comparison | ast.Unit):
+    if isinstance(node, ast.Connective | ast.Comparison | ast.Unit):
         given = tuple(replace(each, value=_value(each.value, starts)) for each in node.attributes)
         return replace(node, attributes=given)
     return node

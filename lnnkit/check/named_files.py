@@ -127,7 +127,6 @@ def logic_of(statements: Sequence[ast.Statement]) -> ast.LogicName:
     return found[0] if found else ast.DEFAULT_LOGIC
 
 
-Reading = ast.LoadStatement | ast.LabelTableStatement
 READING = frozenset({"load", "from"})
 """Keywords of statements that read tables; a statement with a syntax error that contains one may have named a table."""
 
@@ -135,7 +134,7 @@ READING = frozenset({"load", "from"})
 def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, list[Diagnostic]]:
     """The program with its tables, and the findings about the files. Files of the predicates in ``left`` are not
     opened."""
-    every = [entry for entry in symbols.entries if isinstance(entry.statement, Reading)]
+    every = [entry for entry in symbols.entries if isinstance(entry.statement, ast.TableStatement)]
     wanted = [entry for entry in every if _name(entry) not in left]
     if len(wanted) < len(every):
         symbols = unread(symbols)
@@ -149,10 +148,12 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
     diagnostics: list[Diagnostic] = []
     arities: dict[str, int] = dict(symbols.arities)
     complete = symbols.complete
-    sheets = Sheets(key_of(each.statement.table, each.base) for each in wanted if isinstance(each.statement, Reading))
+    sheets = Sheets(
+        key_of(each.statement.table, each.base) for each in wanted if isinstance(each.statement, ast.TableStatement)
+    )
     for entry in wanted:
         statement = entry.statement
-        assert isinstance(statement, Reading)
+        assert isinstance(statement, ast.TableStatement)
         name, table = statement.name, statement.table
         arity = arity_of(symbols, name)
         if arity is None:
@@ -173,7 +174,7 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
 
 
 def _name(entry: Entry) -> str:
-    assert isinstance(entry.statement, Reading)
+    assert isinstance(entry.statement, ast.TableStatement)
     return entry.statement.name
 
 
@@ -199,7 +200,7 @@ def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
 
 def unread(symbols: Symbols) -> Symbols:
     """The program without opening its files; their contents count as unknown."""
-    loads = [each for each in symbols.statements() if isinstance(each, Reading)]
+    loads = [each for each in symbols.statements() if isinstance(each, ast.TableStatement)]
     arities = {load.name: len(load.table.read) for load in loads if load.table.read is not None}
     return replace(symbols, complete=symbols.complete and not loads, arities=arities)
 

@@ -44,7 +44,6 @@ from lnnkit.syntax.span import Span
 
 _KEEP = "keep one of the two"
 _VARIABLE = re.compile(r"[A-Z]\d?")
-Declaration = ast.PredicateStatement | ast.NumberStatement
 
 
 def declarations(symbols: Symbols) -> list[Diagnostic]:
@@ -52,7 +51,7 @@ def declarations(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    declared = (each for each in symbols.statements() if isinstance(each, Declaration))
+    declared = (each for each in symbols.statements() if isinstance(each, ast.Declaration))
     for before, statement in repeated(declared, lambda each: each.name):
         name, span = statement.name, find(statement.span, statement.name, len("number"))
         if before != statement:
@@ -62,7 +61,7 @@ def _names(symbols: Symbols) -> Iterator[Diagnostic]:
             yield from _again(before, span, f"`{name}` is already declared")
 
 
-def _shown(statement: Declaration) -> str:
+def _shown(statement: ast.Declaration) -> str:
     return f"`{format_statement(statement)}`"
 
 
@@ -94,9 +93,9 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
         else:
             yield from _again(before, statement.span, f"{sort} is already declared")
     first = {each.name: each for each in reversed(stated)}
-    used: dict[str, list[Declaration]] = {}
+    used: dict[str, list[ast.Declaration]] = {}
     for statement in symbols.statements():
-        if isinstance(statement, Declaration):
+        if isinstance(statement, ast.Declaration):
             for sort in statement.sorts:
                 used.setdefault(sort, []).append(statement)
     known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
@@ -117,7 +116,7 @@ def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
     liked could never be the same."""
     stated = {each.name for each in symbols.statements() if isinstance(each, ast.SortStatement)}
     for statement in symbols.statements():
-        if not isinstance(statement, Declaration):
+        if not isinstance(statement, ast.Declaration):
             continue
         letters = [sort for sort in statement.sorts if _VARIABLE.fullmatch(sort) and sort not in stated]
         if letters:

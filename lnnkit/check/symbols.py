@@ -72,8 +72,8 @@ class Formula:
     mentions: tuple[Mention, ...] = ()
 
     @property
-    def statement(self) -> ast.RuleStatement | ast.AxiomStatement | ast.QueryStatement:
-        assert isinstance(self.entry.statement, ast.RuleStatement | ast.AxiomStatement | ast.QueryStatement)
+    def statement(self) -> ast.FormulaStatement:
+        assert isinstance(self.entry.statement, ast.FormulaStatement)
         return self.entry.statement
 
 
@@ -105,10 +105,10 @@ class Symbols:
     def statements(self) -> Iterator[ast.Statement]:
         return (entry.statement for entry in self.entries)
 
-    def stated(self) -> Iterator[tuple[Literal["fact", "label"], ast.FactStatement | ast.LabelStatement]]:
+    def stated(self) -> Iterator[tuple[Literal["fact", "label"], ast.AtomStatement]]:
         """The facts and labels of the text."""
         for statement in self.statements():
-            if isinstance(statement, ast.FactStatement | ast.LabelStatement):
+            if isinstance(statement, ast.AtomStatement):
                 yield "fact" if isinstance(statement, ast.FactStatement) else "label", statement
 
     def doubtful(self, name: str) -> bool:
@@ -135,7 +135,7 @@ def bare_kind(
 _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
 
-def fact(statement: ast.FactStatement | ast.LabelStatement) -> Fact:
+def fact(statement: ast.AtomStatement) -> Fact:
     """The fact with its bounds on the atom: ``~P(a) in [l, u]`` becomes ``P(a) in [1 - u, 1 - l]``."""
     found = _of(statement.atom, statement.negated, statement.bounds, statement.span)
     assert found is not None
@@ -232,7 +232,7 @@ def gather(
     )
 
 
-def declaration(statement: ast.PredicateStatement | ast.NumberStatement) -> Predicate:
+def declaration(statement: ast.Declaration) -> Predicate:
     closed = isinstance(statement, ast.PredicateStatement) and statement.closed
     numeric = isinstance(statement, ast.NumberStatement)
     return Predicate(statement.name, statement.sorts, closed, numeric, statement.span)
@@ -300,10 +300,10 @@ def _texts(entries: Sequence[Entry], formulas: Sequence[Formula], told: Sequence
     """
     bare = not told
     for entry in entries:
-        if isinstance(entry.statement, ast.FactStatement | ast.LabelStatement):
+        if isinstance(entry.statement, ast.AtomStatement):
             bare = False
             yield from (item.text for item in entry.statement.atom.arguments if isinstance(item, ast.Constant))
-        elif isinstance(entry.statement, ast.LoadStatement | ast.LabelTableStatement):
+        elif isinstance(entry.statement, ast.TableStatement):
             bare = False
     for formula in formulas:
         if formula.kind != "query" and ((bare and formula.kind == "axiom") or _outright(formula)):

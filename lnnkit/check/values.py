@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from lnnkit.check.findings import error, find, signature, warning
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import NumericNode, children, nodes, strip_foralls
+from lnnkit.check.walk import children, nodes, strip_foralls
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -36,7 +36,7 @@ def _formula(formula: Formula) -> Iterator[Diagnostic]:
             yield from _constant(node)
 
 
-def _between(statement: ast.RuleStatement | ast.AxiomStatement, root: ast.Expression) -> Iterator[Diagnostic]:
+def _between(statement: ast.RuleOrAxiom, root: ast.Expression) -> Iterator[Diagnostic]:
     """Findings about crisp comparisons that are stated to be neither true nor false."""
     bounds = statement.bounds
     if bounds is None or not isinstance(root, ast.Comparison) or root.attributes or "<?>" in root.operators:
@@ -51,7 +51,7 @@ def _between(statement: ast.RuleStatement | ast.AxiomStatement, root: ast.Expres
 def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
     """Findings about comparisons of constants: their truth is fixed, so there is nothing to soften or to learn."""
     for left, right in pairwise(node.operands):
-        if not all(isinstance(side, NumericNode) and not mentions_numbers(side) for side in (left, right)):
+        if not all(isinstance(side, ast.NumericNode) and not mentions_numbers(side) for side in (left, right)):
             continue
         unit = any(isinstance(each, ast.Unit) for side in (left, right) for each in nodes(side))
         both = f"`{left.span.on_one_line}` and `{right.span.on_one_line}` are constants"
@@ -201,7 +201,7 @@ def values(symbols: Symbols) -> list[Diagnostic]:
     return found
 
 
-def _fact(kind: str, statement: ast.FactStatement | ast.LabelStatement, numeric: bool) -> Iterator[Diagnostic]:
+def _fact(kind: str, statement: ast.AtomStatement, numeric: bool) -> Iterator[Diagnostic]:
     bounds, name = statement.bounds, statement.atom.name
     value = f"{kind} {statement.atom.span.text} = 0"
     if numeric:

@@ -28,8 +28,6 @@ from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import (
-    NumericNode,
-    Quantifier,
     Visit,
     measured,
     nodes,
@@ -182,7 +180,7 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
     }
     for visit in formula.visits:
         node = visit.node
-        if not isinstance(node, Quantifier):
+        if not isinstance(node, ast.Quantifier):
             continue
         word = "forall" if isinstance(node, ast.Forall) else "exists"
         own: dict[str, ast.Variable] = {}
@@ -213,7 +211,7 @@ def _argument_names(formula: ast.Expression) -> set[str]:
 
 def _rebound(visit: Visit) -> Iterator[ast.Variable]:
     """The variables that an inner quantifier binds again."""
-    if isinstance(visit.node, Quantifier):
+    if isinstance(visit.node, ast.Quantifier):
         known = dict(visit.scope)
         for variable in visit.node.variables:
             if variable.name in known:
@@ -241,7 +239,7 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
     bound: Mapping[str, ast.Variable] = {
         variable.name: variable
         for visit in reversed(formula.visits)
-        if isinstance(visit.node, Quantifier)
+        if isinstance(visit.node, ast.Quantifier)
         for variable in visit.node.variables
     }
     if not bound:
@@ -267,7 +265,7 @@ def _formula_about(atom: ast.Atom, formula: Formula) -> ast.Expression:
     while node is not None:
         if isinstance(node, ast.Comparison):
             return node
-        node = parents.get(id(node)) if isinstance(node, ast.Atom | NumericNode) else None
+        node = parents.get(id(node)) if isinstance(node, ast.Atom | ast.NumericNode) else None
     return atom
 
 

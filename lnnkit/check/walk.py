@@ -18,10 +18,6 @@ Role = Literal["formula", "term", "comparand", "query"]
 Scope = Mapping[str, ast.Variable]
 """The variables bound around a place, by name."""
 
-Connective = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor
-Quantifier = ast.Forall | ast.Exists
-NumericNode = ast.Number | ast.Learnable | ast.Negate | ast.Arithmetic | ast.Function | ast.Unit | ast.UnknownFunction
-
 _OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
     ast.Not: ("formula", ("operand",)),
     ast.Weighted: ("formula", ("operand",)),
@@ -71,7 +67,7 @@ def visits(root: ast.Expression, role: Role = "formula") -> Iterator[Visit]:
             continue
         below = _OPERANDS[type(node)][0]
         scope = visit.scope
-        if isinstance(node, Quantifier):
+        if isinstance(node, ast.Quantifier):
             scope = {**scope, **{variable.name: variable for variable in node.variables}}
         stack.extend(Visit(child, below, node, scope) for child in reversed(children(node)))
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lnnkit.check.findings import did_you_mean, error, nearest, warning
 from lnnkit.check.kinds import may_be_numeric
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import Connective, Visit, strip_foralls
+from lnnkit.check.walk import Visit, strip_foralls
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -145,7 +145,7 @@ def _of_nodes(symbols: Symbols) -> list[Diagnostic]:
 def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagnostic]:
     weight = node.weight
     value = weight.start
-    if not isinstance(parent, Connective):
+    if not isinstance(parent, ast.Connective):
         message = f"the weight `@{weight.span.text}` has no operand: it stands in no connective"
         truth = f"in [{weight.span.text}, 1]" if value is not None and 0 < value <= 1 else "in [l, u]"
         hint = f"weigh an operand, `A@0.7 & B`; the truth of a whole statement is written `{truth}` at its end"
@@ -159,7 +159,7 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
         )
 
 
-Carrier = Connective | ast.Comparison | ast.Unit
+Carrier = ast.Connective | ast.Comparison | ast.Unit
 
 
 def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.answer_table import formatter, number_state, state_in_words, truth_state
-from lnnkit.check.walk import NumericNode
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.explain.proof.proof_text import because, free_names
 from lnnkit.markup.plain_text import shortened
@@ -92,7 +91,7 @@ class _Neighbourhood:
 
     def _numeric(self, step: Step) -> bool:
         conclusion = step.conclusion
-        return isinstance(conclusion, NumericNode) or (
+        return isinstance(conclusion, ast.NumericNode) or (
             isinstance(conclusion, ast.Atom) and conclusion.name in self._numbers
         )
 

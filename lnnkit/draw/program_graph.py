@@ -61,7 +61,7 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
 
 def _matrix(formula: Formula) -> Formula:
     """A formula without the quantifiers and the weight around all of it."""
-    while isinstance(formula, ast.Forall | ast.Exists | ast.Weighted):
+    while isinstance(formula, ast.Quantifier | ast.Weighted):
         formula = formula.operand if isinstance(formula, ast.Weighted) else formula.body
     return formula
 

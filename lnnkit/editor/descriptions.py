@@ -86,11 +86,7 @@ def _sort(linked: Linked, name: str) -> list[str]:
     declared = next((place for place in found if isinstance(place.statement, ast.SortStatement)), None)
     head = format_statement(declared.statement if declared else ast.SortStatement(name, span=found[0].span))
     said = "" if declared else "not declared, which it need not be"
-    users = dict.fromkeys(
-        place.statement.name
-        for place in found
-        if isinstance(place.statement, ast.PredicateStatement | ast.NumberStatement)
-    )
+    users = dict.fromkeys(place.statement.name for place in found if isinstance(place.statement, ast.Declaration))
     return [_block(head), said, f"Arguments of {', '.join(f'`{user}`' for user in users)}" if users else ""]
 
 

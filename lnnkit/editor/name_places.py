@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from lnnkit.check.learnables import RuleOrAxiom
 from lnnkit.check.predicates import heads
 from lnnkit.check.walk import visits
 from lnnkit.editor.program_files import Linked, ProgramFile
@@ -102,7 +101,7 @@ def target_file(linked: Linked, offset: int) -> str | None:
             if lexeme.kind == "string" and lexeme.start <= offset <= lexeme.end:
                 if isinstance(statement, ast.ImportStatement):
                     return statement.path
-                if isinstance(statement, ast.LoadStatement | ast.LabelTableStatement):
+                if isinstance(statement, ast.TableStatement):
                     before = linked.main.text[statement.span.start : lexeme.start].rstrip()
                     return statement.table.path if before.endswith(("from", "database")) else None
     return None
@@ -122,7 +121,9 @@ def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Pla
                 yield Place("rule", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
             case _:
                 pass
-        concluded = {atom.span.start for atom in heads(statement.formula)} if isinstance(statement, RuleOrAxiom) else ()
+        concluded = (
+            {atom.span.start for atom in heads(statement.formula)} if isinstance(statement, ast.RuleOrAxiom) else ()
+        )
         for atom in _atoms(statement):
             start = atom.span.start
             if (atom.span.source.path, start) in uses:
@@ -130,7 +131,7 @@ def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Pla
                 yield Place("predicate", atom.name, role, _lexeme(file, atom.span, 0), statement)
 
 
-def _declaration(file: ProgramFile, statement: ast.PredicateStatement | ast.NumberStatement) -> Iterator[Place]:
+def _declaration(file: ProgramFile, statement: ast.Declaration) -> Iterator[Place]:
     yield Place("predicate", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
     written = [each for each in file.lexemes(statement.span)[2:] if each.kind in ("word", "string")]
     for sort, lexeme in zip(statement.sorts, written, strict=False):
@@ -143,9 +144,9 @@ def _lexeme(file: ProgramFile, span: Span, number: int) -> Span:
 
 
 def _atoms(statement: ast.Statement) -> Iterator[ast.Atom]:
-    if isinstance(statement, ast.FactStatement | ast.LabelStatement):
+    if isinstance(statement, ast.AtomStatement):
         yield statement.atom
-    elif isinstance(statement, ast.RuleStatement | ast.AxiomStatement | ast.QueryStatement):
+    elif isinstance(statement, ast.FormulaStatement):
         yield from (visit.node for visit in visits(statement.formula) if isinstance(visit.node, ast.Atom))
 
 
@@ -225,9 +226,7 @@ def _refuse_taken(linked: Linked, new: str) -> None:
 
 def _bare(statement: ast.Statement, linked: Linked, end: int) -> bool:
     """Whether the name that ends here stands alone in a formula, without parentheses."""
-    if not isinstance(
-        statement, ast.RuleStatement | ast.AxiomStatement | ast.QueryStatement | ast.FactStatement | ast.LabelStatement
-    ):
+    if not isinstance(statement, ast.FormulaStatement | ast.AtomStatement):
         return False
     file = linked.file(statement.span.source.path)
     assert file is not None

@@ -73,7 +73,7 @@ def _anchor(finding: Diagnostic, file: ProgramFile, library: Library) -> tuple[i
 def _named(file: ProgramFile, library: Library) -> Iterator[tuple[ast.Statement, frozenset[Path]]]:
     """The statements that name files, with the files that they lead to."""
     for statement in file.program.statements:
-        if isinstance(statement, ast.LoadStatement | ast.LabelTableStatement):
+        if isinstance(statement, ast.TableStatement):
             yield statement, frozenset([resolved(file.path.parent / statement.table.path)])
     for statement, path in file.imports():
         linked = library.linked(path)
@@ -81,7 +81,7 @@ def _named(file: ProgramFile, library: Library) -> Iterator[tuple[ast.Statement,
         for each in linked.files if linked else ():
             reached.add(each.path)
             for other in each.program.statements:
-                if isinstance(other, ast.LoadStatement | ast.LabelTableStatement):
+                if isinstance(other, ast.TableStatement):
                     reached.add(resolved(each.path.parent / other.table.path))
         yield statement, frozenset(reached)
 

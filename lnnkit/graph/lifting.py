@@ -349,7 +349,7 @@ class _Builder:
             weights = ((1.0, None),)
         else:
             parts = tuple(built[id(operand)] for operand in _operands(formula))
-        bound = tuple(v.name for v in formula.variables) if isinstance(formula, (ast.Forall, ast.Exists)) else ()
+        bound = tuple(v.name for v in formula.variables) if isinstance(formula, ast.Quantifier) else ()
         names = tuple(dict.fromkeys(a for p in parts for a in p.arguments if isinstance(a, str) and a not in bound))
         index = {name: position for position, name in enumerate(names + bound)}
         edges = tuple((p.node, weight, _arguments(p, index)) for p, weight in zip(parts, weights, strict=True))

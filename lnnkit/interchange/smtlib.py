@@ -258,7 +258,7 @@ class _Reading:
 
     def _free(self, formula: ast.Node) -> list[str]:
         """The free variables, in their order. No variable is both free and bound in one statement."""
-        quantifiers = (node for node in nodes(formula) if isinstance(node, ast.Forall | ast.Exists))  # type: ignore[arg-type]  # as above
+        quantifiers = (node for node in nodes(formula) if isinstance(node, ast.Quantifier))  # type: ignore[arg-type]  # as above
         bound = {each.name for node in quantifiers for each in node.variables}
         return [name for name in self._sorts(formula) if name not in bound]
 

@@ -371,7 +371,7 @@ def _shown(mention: _Occurrence, beside: Span) -> str:
 
 def _quantifier(statement: RowStatement, name: str) -> tuple[Span, str]:
     for node in _expressions(statement):
-        if isinstance(node, (ast.Forall, ast.Exists)):
+        if isinstance(node, ast.Quantifier):
             for variable in node.variables:
                 if variable.name == name:
                     return variable.span, "forall" if isinstance(node, ast.Forall) else "exists"

@@ -226,28 +226,10 @@ class UnknownFunction(Node):
     operands: tuple[Expression, ...]
 
 
-Expression = (
-    Atom
-    | Entity
-    | Truth
-    | Not
-    | Weighted
-    | And
-    | Or
-    | Implies
-    | Iff
-    | Xor
-    | Forall
-    | Exists
-    | Comparison
-    | Number
-    | Learnable
-    | Negate
-    | Arithmetic
-    | Function
-    | Unit
-    | UnknownFunction
-)
+Connective = And | Or | Implies | Iff | Xor
+Quantifier = Forall | Exists
+NumericNode = Number | Learnable | Negate | Arithmetic | Function | Unit | UnknownFunction
+Expression = Atom | Entity | Truth | Not | Weighted | Connective | Quantifier | Comparison | NumericNode
 
 
 # --- statements -----------------------------------------------------------------------------------------------------
@@ -433,20 +415,13 @@ class LabelTableStatement(Node):
     negated: bool = False
 
 
-Statement = (
-    LogicStatement
-    | SortStatement
-    | PredicateStatement
-    | NumberStatement
-    | ImportStatement
-    | LoadStatement
-    | FactStatement
-    | RuleStatement
-    | AxiomStatement
-    | QueryStatement
-    | LabelStatement
-    | LabelTableStatement
-)
+Declaration = PredicateStatement | NumberStatement
+TableStatement = LoadStatement | LabelTableStatement
+FileStatement = ImportStatement | TableStatement
+AtomStatement = FactStatement | LabelStatement
+RuleOrAxiom = RuleStatement | AxiomStatement
+FormulaStatement = RuleOrAxiom | QueryStatement
+Statement = LogicStatement | SortStatement | Declaration | FileStatement | AtomStatement | FormulaStatement
 
 
 @dataclass(frozen=True, slots=True)

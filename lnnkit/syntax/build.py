@@ -408,7 +408,7 @@ class AstBuilder:
         """The node of a group with the attributes that follow it."""
         _, inner, _, attributes = tree.children
         values = self._attributes(attributes)
-        connective = isinstance(node, ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison)
+        connective = isinstance(node, ast.Connective | ast.Comparison)
         if connective and not self._is(inner, "group"):
             return replace(node, span=self.span(tree), attributes=values)
         message = "attributes follow the parentheses of a connective or comparison, or a unit"

@@ -122,7 +122,7 @@ class _Printer:
         A quantifier extends to the end of its group, so it needs no parentheses in the last place.
         """
         own = _level(node)
-        quantified = isinstance(node, ast.Forall | ast.Exists)
+        quantified = isinstance(node, ast.Quantifier)
         grouped = (level > _NOT or not last) if quantified else own < level
         text = self._bare(node, last or grouped, scope)
         return f"({text})" if grouped else text
@@ -178,9 +178,7 @@ class _Printer:
         terms = [f" {operator} {self._term(operand, level + 1, scope)}" for operator, operand in reversed(rest)]
         return self._term(first, level, scope) + "".join(terms)
 
-    def _connective(
-        self, node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor, last: bool, scope: frozenset[str]
-    ) -> str:
+    def _connective(self, node: ast.Connective, last: bool, scope: frozenset[str]) -> str:
         match node:
             case ast.And(operands=operands) | ast.Or(operands=operands):
                 pass

@@ -12,8 +12,6 @@ from lnnkit.syntax.fault import Lexeme, lexemes
 from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.printer import format_string
 
-Naming = ast.ImportStatement | ast.LoadStatement | ast.LabelTableStatement
-
 
 def relocate(program: ast.Program, old: Path, new: Path) -> str:
     """The text of ``program``, whose paths are relative to the folder ``old``, with paths that lead from ``new`` to the
@@ -21,7 +19,7 @@ def relocate(program: ast.Program, old: Path, new: Path) -> str:
     source = program.span.source
     pieces, done = [], 0
     for statement in program.statements:
-        if not isinstance(statement, Naming):
+        if not isinstance(statement, ast.FileStatement):
             continue
         written = _path(statement)
         moved = _moved(written, old, new) if written else written
@@ -42,18 +40,18 @@ def relative(file: Path, folder: Path) -> str:
 
 def paths(program: ast.Program) -> list[str]:
     """The paths that ``program`` names, as they are written; of a query, every text that may be one."""
-    named = [_path(statement) for statement in program.statements if isinstance(statement, Naming)]
+    named = [_path(statement) for statement in program.statements if isinstance(statement, ast.FileStatement)]
     quoted = [text.replace("''", "'") for query in queries(program) for text in re.findall(r"'((?:[^']|'')*)'", query)]
     return [path for path in (*named, *quoted) if path]
 
 
 def queries(program: ast.Program) -> list[str]:
     """The queries that the statements of ``program`` read tables from."""
-    read = (each.table for each in program.statements if isinstance(each, ast.LoadStatement | ast.LabelTableStatement))
+    read = (each.table for each in program.statements if isinstance(each, ast.TableStatement))
     return [table.query for table in read if table.query is not None]
 
 
-def _path(statement: Naming) -> str:
+def _path(statement: ast.FileStatement) -> str:
     return statement.path if isinstance(statement, ast.ImportStatement) else statement.table.path
 
 
@@ -65,7 +63,7 @@ def _moved(path: str, old: Path, new: Path) -> str:
     return relative(whole.parent.resolve() / whole.name, new)
 
 
-def _literal(statement: Naming) -> Lexeme:
+def _literal(statement: ast.FileStatement) -> Lexeme:
     """The string with the path: the first one of an import, otherwise the one after ``from`` or ``database``."""
     span = statement.span
     code = lexemes(span.source.text, shadow(span.source.text), span.start, span.end)

@@ -227,7 +227,7 @@ def _entity(operand: ast.Expression, term: Callable[[ast.Argument], GroundTerm])
     raise ValueError("an equality of entities is between names")
 
 
-def _operands(formula: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor) -> tuple[ast.Expression, ...]:
+def _operands(formula: ast.Connective) -> tuple[ast.Expression, ...]:
     match formula:
         case ast.And() | ast.Or():
             return formula.operands

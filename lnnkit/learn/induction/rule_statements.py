@@ -162,7 +162,7 @@ def with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
     program, _ = parse(text)
     bare: dict[int, ast.Constant] = {}
     for statement in program.statements:
-        if not isinstance(statement, ast.RuleStatement | ast.AxiomStatement):
+        if not isinstance(statement, ast.RuleOrAxiom):
             continue
         for atom in (each for each in nodes(statement.formula) if isinstance(each, ast.Atom)):
             value = atom.arguments[1] if len(atom.arguments) == 2 else None

@@ -26,7 +26,7 @@ _SHARPEST = 1e-3  # share of a comparison's initial scale: the least that it lea
 _TINY = 1e-6  # the same without an initial scale
 _WRITTEN = re.compile(r"\?[^\s<(]*")
 
-_Attributed = ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor | ast.Comparison | ast.Unit
+_Attributed = ast.Connective | ast.Comparison | ast.Unit
 
 
 def rewritten(

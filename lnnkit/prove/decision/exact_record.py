@@ -28,7 +28,6 @@ from lnnkit.syntax import ast
 
 _MOST = 20_000  # atoms examined at most
 _MINIMISED = 40  # greatest number of premises that are tested for removal
-_CONNECTIVES = (ast.And, ast.Or, ast.Implies, ast.Iff, ast.Xor)
 
 
 class NoRecord(Exception):
@@ -192,7 +191,7 @@ def _with_logic(
     """A formula about entities, with the logic of its groups where that is not the program's."""
 
     def named(node: ast.Expression) -> ast.Expression:
-        if logic == default or not isinstance(node, _CONNECTIVES):
+        if logic == default or not isinstance(node, ast.Connective):
             return node
         if any(attribute.key == "logic" for attribute in node.attributes):
             return node

@@ -56,12 +56,12 @@ def _is_crisp(assertion: Assertion) -> bool:
     return not any(
         isinstance(node, (ast.Weighted, ast.Learnable))
         or (isinstance(node, ast.Comparison) and (node.attributes or "<?>" in node.operators))
-        or (isinstance(node, (ast.And, ast.Or, ast.Implies, ast.Iff, ast.Xor)) and _biased(node))
+        or (isinstance(node, ast.Connective) and _biased(node))
         for node in nodes(cast("ast.Expression", assertion.formula))
     )
 
 
-def _biased(node: ast.And | ast.Or | ast.Implies | ast.Iff | ast.Xor) -> bool:
+def _biased(node: ast.Connective) -> bool:
     return any(attribute.key == "bias" for attribute in node.attributes)
 
 
