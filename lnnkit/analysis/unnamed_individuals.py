@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lnnkit.analysis.supports import Analyses
@@ -15,25 +15,23 @@ from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Root
 def settle(lifted: LiftedGraph, analyses: Analyses) -> set[str]:
     """Note the closed predicates that rules may make true of unnamed individuals; returns the others, which are false
     of these as closed predicates are that only facts list."""
-    nodes = lifted.graph.nodes
-    false = set(lifted.closed_derived)
+    nodes, false = lifted.graph.nodes, set(lifted.closed_derived)
     for name in false:
         del analyses.unnamed[name]
     analyses.defaults.update((node, (0.0, 1.0)) for node, data in nodes.items() if data["kind"] == COMPARISON)
-    while more := false & _of_unnamed(lifted, analyses):
+    formulas = [_defining(lifted, root) for root in lifted.statements if root.defines and analyses.open_sorts]
+    wide = analyses.open_sorts | {ENTITY}  # whether it has the unnamed of other sorts is not said
+    while more := {
+        formula.neurons[head].source
+        for formula in formulas
+        for variable in formula.blocks[0].variables
+        if formula.sorts[variable] in wide
+        for head in analyses.of(formula).reached(variable)
+        if variable in formula.neurons[head].arguments and formula.neurons[head].source in false
+    }:
         analyses.unnamed.update((name, ((0.0, 1.0), nodes[name]["sorts"])) for name in more)
         false -= more
     return false
-
-
-def _of_unnamed(lifted: LiftedGraph, analyses: Analyses) -> set[str]:
-    found, wide = set[str](), analyses.open_sorts | {ENTITY}  # whether it has the unnamed of other sorts is not said
-    for formula in (_defining(lifted, root) for root in lifted.statements if root.defines and analyses.open_sorts):
-        for variable in formula.blocks[0].variables:
-            if formula.sorts[variable] in wide:
-                heads = (formula.neurons[head] for head in analyses.of(formula).reached(variable))
-                found |= {neuron.source for neuron in heads if variable in neuron.arguments}
-    return found
 
 
 def of_strata(lifted: LiftedGraph, analyses: Analyses) -> list[list[Formula]]:
@@ -48,12 +46,11 @@ def of_strata(lifted: LiftedGraph, analyses: Analyses) -> list[list[Formula]]:
             heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
             found[place].append(replace(formula, heads=heads))
             opens = [v for v in formula.blocks[0].variables if formula.sorts[v] in analyses.open_sorts]
-            reached = {variable: analyses.of(formula).reached(variable) for variable in opens}
-            alike: dict[tuple[int, ...], set[int]] = {}
-            for head in heads:
-                some = (v for v in opens if head in reached[v] and v not in formula.neurons[head].arguments)
-                alike.setdefault(tuple(some), set()).add(head + 1)  # behind the quantifier
-            found[place] += [_about(lifted, root, some, alike[some]) for some in sorted(filter(None, alike))]
+            for head in sorted(heads):
+                others = [v for v in opens if v not in formula.neurons[head].arguments]
+                some = [v for v in others if head in analyses.of(formula).reached(v)]
+                if some:
+                    found[place].append(_about(lifted, root, some, head + 1))  # behind the quantifier
     return found
 
 
@@ -62,9 +59,9 @@ def _defining(lifted: LiftedGraph, root: Root, unnamed: Sequence[int] = ()) -> F
     return replace(formula, key=root.origin.span.text)
 
 
-def _about(lifted: LiftedGraph, root: Root, unnamed: Sequence[int], heads: Collection[int]) -> Formula:
-    """A defining statement whose other variables may be ``unnamed`` individuals. What else it concludes of these may be
-    true: that asks the least of its ``heads``."""
+def _about(lifted: LiftedGraph, root: Root, unnamed: Sequence[int], head: int) -> Formula:
+    """A defining statement about ``unnamed`` individuals, which one of its heads lacks. What else it concludes of these
+    may be true: that asks the least of the head."""
     formula = _defining(lifted, root, unnamed)
     neurons = list(formula.neurons)
     stack = [neurons[-1].operands[1]]
@@ -74,6 +71,6 @@ def _about(lifted: LiftedGraph, root: Root, unnamed: Sequence[int], heads: Colle
             first = neurons[first].operands[0]
         if neurons[index].kind == "and":
             stack += neurons[index].operands
-        elif index not in heads and any({*unnamed} & {*neurons[each].arguments} for each in range(first, index + 1)):
+        elif index != head and any({*unnamed} & {*neurons[each].arguments} for each in range(first, index + 1)):
             neurons[first : index + 1] = [Neuron("true", (), 0, "", ())] * (index + 1 - first)
-    return replace(formula, neurons=tuple(neurons), heads=frozenset(heads))
+    return replace(formula, neurons=tuple(neurons), heads=frozenset({head}))
