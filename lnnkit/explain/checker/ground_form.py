@@ -196,6 +196,14 @@ def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[s
     return found
 
 
+def quantifiers(form: Form) -> Iterator[Form]:
+    """The quantifiers in a form."""
+    if form.count:
+        yield form
+    for operand in form.operands:
+        yield from quantifiers(operand)
+
+
 def leaves(form: Form) -> Iterator[Form]:
     """The atoms, equalities and constants in a form."""
     yield from (leaf for leaf, _ in _leaves(form))

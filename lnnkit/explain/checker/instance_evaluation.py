@@ -235,11 +235,13 @@ def _same(form: Form) -> Bounds:
     one, other = form.terms
     if one == other:
         return _box(1.0, 1.0)
-    named = [isinstance(t, str) and not t.startswith(OTHER) for t in form.terms]
-    return _box(0.0, 0.0) if any(named) else _box(0.0, 1.0)
+    named = any(isinstance(t, str) and not t.startswith(OTHER) for t in form.terms)
+    first, second = (str(term).split(" ", 2) for term in form.terms)
+    apart = len(first) == 3 and first[2:] == second[2:]  # others of one sort
+    return _box(0.0, 0.0) if named or apart else _box(0.0, 1.0)
 
 
-OTHER = "\0"  # prefix of the reserved names for all other entities
+OTHER = "\0"  # prefix of the reserved names for all other entities; those of a sort end with it
 
 
 def _box(lower: float, upper: float) -> Bounds:

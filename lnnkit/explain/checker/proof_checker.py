@@ -5,12 +5,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lnnkit.check.program import Assertion
+from lnnkit.check.program import ENTITY, Assertion
 from lnnkit.explain.checker.exact_step import CompletedAtom, SolverEncoding, objection
-from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, leaves, truth_of
+from lnnkit.explain.checker.ground_form import (
+    Form,
+    Free,
+    bound_sorts,
+    covers,
+    filled,
+    free_sorts,
+    leaves,
+    quantifiers,
+    truth_of,
+)
 from lnnkit.explain.checker.instance_evaluation import (
     OTHER,
     Box,
@@ -25,6 +35,7 @@ from lnnkit.explain.checker.instance_evaluation import (
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 
+_Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the entities that are not named
 _EPS = 1e-9  # tolerance of a truth: rounding in double precision, also of proofs written and read again
 
 
@@ -227,8 +238,12 @@ def _tree(form: Form, known: _Known, world: ProofWorld, target: Form, *, asked: 
         if excepted is None:  # Facts outside a blanket conclusion read as unknown.
             named |= world.origins.entities(pattern.name) if pattern.kind == "atom" else set()
     nodes: list[InstanceNode] = []
+    compares = any(leaf.kind == "same" for leaf in leaves(form))
+    if compares:  # as many entities as may have to differ
+        bound = [sort for part in quantifiers(form) for sort in bound_sorts(part, world.program.predicates)]
+        named |= {entity for sort in bound for entity in world.sorts[sort][: len(bound)]}
 
-    def add(part: Form, depth: int) -> int:
+    def add(part: Form, depth: int, others: _Others) -> int:
         operands: list[int] = []
         optional: list[bool] = []
         # A comparison, or a node with a premise, has bounds of its own: its operands may contradict these.
@@ -238,32 +253,38 @@ def _tree(form: Form, known: _Known, world: ProofWorld, target: Form, *, asked: 
             pass
         elif part.kind in ("forall", "exists"):
             (body,) = part.operands
-            for entities, may in _assignments(part, depth, named, world):
-                operands.append(add(filled(body, entities), depth + 1))
-                optional.append(may)
+            choices, met = _choices(part, depth, named, others, world)
+            for row in itertools.product(*choices):
+                entities = tuple(entity for entity, _ in row)
+                operands.append(add(filled(body, entities), depth + 1, met))
+                optional.append(any(may for _, may in row))
         else:
-            operands = [add(operand, depth) for operand in part.operands]
+            operands = [add(operand, depth, others) for operand in part.operands]
         nodes.append(InstanceNode(part, tuple(operands), tuple(optional), read))
         return len(nodes) - 1
 
-    add(form, 0)
+    add(form, 0, () if compares else None)
     return Tree(nodes)
 
 
-def _assignments(
-    quantifier: Form, depth: int, named: set[str], world: ProofWorld
-) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The rows of a quantifier, and whether each may be missing."""
+def _choices(
+    quantifier: Form, depth: int, named: set[str], others: _Others, world: ProofWorld
+) -> tuple[list[list[tuple[str, bool]]], _Others]:
+    """The entities for each variable of a quantifier, and whether each may be missing; and the ``others`` that those
+    of its body may equal, with its own. Those of one sort differ from each other."""
     choices: list[list[tuple[str, bool]]] = []
-    for place, name in enumerate(bound_sorts(quantifier, world.program.predicates)):
-        members = world.sorts[name]
+    for place, own_sort in enumerate(bound_sorts(quantifier, world.program.predicates)):
+        members = world.sorts[own_sort]
+        name = ENTITY if len(members) == len(world.sorts[ENTITY]) else own_sort  # a sort may have all entities
+        met = [other for sort, other in others or () if name in (sort, ENTITY)]
         own = [(entity, False) for entity in members if entity in named]
-        if len(own) < len(members):
-            own.append((f"{OTHER}{depth} {place}", False))
-        own += [(entity, True) for entity in world.unnamed(name, f"{depth} {place}")]
+        if len(own) + sum(other.endswith(f" {name}") for other in met) < len(members):
+            met.append(f"{OTHER}{depth} {place} {name}")
+            others = None if others is None else (*others, (name, met[-1]))
+        own += [(other, False) for other in met]
+        own += [(entity, True) for entity in world.unnamed(own_sort, f"{depth} {place}")]
         choices.append(own)
-    for row in itertools.product(*choices):
-        yield tuple(entity for entity, _ in row), any(may for _, may in row)
+    return choices, others
 
 
 # --- exact steps ------------------------------------------------------------------------------------------------------

@@ -153,3 +153,39 @@ def test_a_rule_that_leaves_an_atom_less_than_true_is_no_lack_of_rules() -> None
     assert "<= 0.7   no rule makes it truer" in str(lnnkit.loads(text).explain("D(a)"))
     text = text.replace("[0.7, 1]", "[0, 1]")
     assert "<= 0   no rule concludes it" in str(lnnkit.loads(text).explain("D(a)"))
+
+
+@pytest.mark.parametrize(
+    ("query", "bounds"),
+    [
+        ("exists X, Y: X = Y", (1.0, 1.0)),
+        ("forall X, Y: X = Y", (0.0, 0.0)),
+        ("forall X: (exists Y: X = Y & ~R(Y))", (1.0, 1.0)),
+        ("forall X: (exists Y: X = Y | R(X))", (1.0, 1.0)),
+        ("exists X, Y, Z: P(X) & ~(X = Y | Y = Z | X = Z)", (1.0, 1.0)),
+        ("exists X, Y: X = Y & R(X)", (0.0, 0.0)),
+        ("forall X, Y: X = Y <-> R(X)", (0.0, 0.0)),
+        ("forall X: (exists Y: ~(X = Y))", (1.0, 1.0)),
+        ("forall X, Y: X = Y <-> (X = Y & X = Y)", (1.0, 1.0)),
+        ("forall X: (exists Y, Z: ~(X = Y | Y = Z | X = Z))", (1.0, 1.0)),
+        ("exists X: (forall Y, Z: X = Y | Y = Z | X = Z)", (0.0, 0.0)),
+    ],
+)
+def test_equalities_of_quantified_entities(query: str, bounds: tuple[float, float]) -> None:
+    """Three entities, of which the proof may name none."""
+    text = "predicate P(a)\npredicate R(a) closed\nfact P(x)\nfact P(y)\nfact P(z)\n"
+    explanation = lnnkit.loads(text).explain(query)
+    assert (explanation.lower, explanation.upper) == bounds
+    assert explanation.verify() == []
+
+
+def test_equalities_are_not_believed() -> None:
+    """Of three entities, no four differ, and some two do."""
+    text = "predicate P(a)\nfact P(x)\nfact P(y)\nfact P(z)\n"
+    apart = "X = Y | X = Z | X = V | Y = Z | Y = V | Z = V"
+    for query in (f"exists X, Y, Z, V: ~({apart}) & P(X)", "forall X, Y: X = Y & P(X)"):
+        explanation = lnnkit.loads(text).explain(query)
+        assert (explanation.lower, explanation.upper) == (0.0, 0.0)
+        steps = list(explanation.proof.steps)
+        steps[explanation.proof.lower] = replace(steps[explanation.proof.upper], side="lower", bound=1.0)
+        assert len(replace(explanation, proof=replace(explanation.proof, steps=steps)).verify()) == 1
