@@ -82,14 +82,14 @@ class Ground:
         if self.small:
             return self.index.every()
         found: dict[BoundedStatement, None] = {}
-        names = {leaf.name for leaf in question.part.leaves}
+        names = {*question.part.names}
         waiting = sorted(names)
         while waiting:
             name = waiting.pop()
             for stated in () if open_only and self.known.is_settled(name) else self.index.mentioning(name):
                 if stated not in found:
                     found[stated] = None
-                    more = {leaf.name for leaf in stated.part.leaves} - names
+                    more = stated.part.names - names
                     names |= more
                     waiting += sorted(more)
         return list(found)
@@ -114,8 +114,7 @@ class Ground:
     def of_unnamed(self, question: Question, statements: Iterable[BoundedStatement]) -> list[str]:
         """The completed predicates in these that may be true of unnamed individuals."""
         parts = (question.part, *(stated.part for stated in statements))
-        completed = frozenset[str]().union(*self.program.strata)
-        names = {leaf.name for part in parts for leaf in part.leaves} & completed
+        names = self.known.derived & frozenset[str]().union(*(part.names for part in parts))
         return sorted(name for name in names if not self.known.false_of_unnamed(name))
 
     @contextmanager
@@ -249,13 +248,11 @@ class Related:
     def without_completion(self) -> bool:
         """Whether no statement, nor the question, reads a completed predicate that is not settled, or whose rules read
         one that is not: its completion then bounds what they read."""
-        completed = frozenset[str]().union(*self.ground.program.strata)
-        parts = [each.part for each in self.statements]
-        names = {leaf.name for part in (*parts, self.question.part) for leaf in part.leaves} & completed
-        read = {
-            leaf.name for name in names for stated, _ in self.ground.index.defining(name) for leaf in stated.part.leaves
-        }
-        return all(map(self.ground.known.is_settled, names | read))
+        known, index = self.ground.known, self.ground.index
+        parts = [self.question.part, *(each.part for each in self.statements)]
+        names = known.derived & frozenset[str]().union(*(part.names for part in parts))
+        behind = (stated.part.names for name in names for stated, _ in index.defining(name))
+        return all(map(known.is_settled, names.union(*behind)))
 
     def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
         if part.kind == "same":
@@ -267,16 +264,13 @@ class Related:
 
     def _plainly_completed(self, stated: BoundedStatement) -> bool:
         """Whether a statement derives completed atoms only as their rule, and from other predicates."""
-        program, known = self.ground.program, self.ground.known
-        heads = {id(head) for head in self.ground.index.defined(stated)}
-        completed = frozenset[str]().union(*program.strata)
+        known, heads = self.ground.known, self.ground.index.defined(stated)
+        own, places = {head.name for head in heads}, {id(head) for head in heads}
         for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
-            if leaf.name not in completed or known.is_settled(leaf.name) or id(leaf) in heads:
+            if leaf.name not in known.derived or known.is_settled(leaf.name) or id(leaf) in places:
                 continue
-            if sign >= 0:
-                return False
-            own = {head.name for head in self.ground.index.defined(stated)}
-            if any(leaf.name in stratum and own & stratum for stratum in program.strata):
+            strata = (stratum for stratum in self.ground.program.strata if leaf.name in stratum)
+            if sign >= 0 or any(own & stratum for stratum in strata):
                 return False
         return True
 

@@ -37,7 +37,7 @@ class KnownValues:
         self._crossed = fixpoint.prepared.state.crossed
         self.domain = fixpoint.prepared.grounding.domain
         self._open = fixpoint.prepared.unfinished
-        self._derived = frozenset[str]().union(*program.strata)
+        self.derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}
         self._orders: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
@@ -61,7 +61,7 @@ class KnownValues:
     def completed(self, key: GroundAtom) -> bool:
         """Whether rules complete the atom: rules define its closed predicate, and no fact lists it."""
         name = key[0]
-        return name in self._derived and name not in self._open and not self.lacks(key) and not self._given(key)
+        return name in self.derived and name not in self._open and not self.lacks(key) and not self._given(key)
 
     def lacks(self, key: GroundAtom) -> bool:
         """Whether an argument is outside the sort of its position, so that no statement applies to the atom."""

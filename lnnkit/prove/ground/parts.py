@@ -60,6 +60,11 @@ class Part:
         return tuple(leaf for operand in self.operands for leaf in operand.leaves)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The predicates and numbers in it."""
+        return frozenset(leaf.name for leaf in self.leaves)
+
+    @cached_property
     def total(self) -> bool:
         """Whether all comparisons in it have a value wherever their numbers have one."""
         own = not isinstance(self.arithmetic, Comparison) or self.arithmetic.total

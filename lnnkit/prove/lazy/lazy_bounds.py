@@ -52,7 +52,7 @@ class LazyBounds(GradedDecision):
         self._drain()
 
     def _naming(self, name: str) -> list[BoundedStatement]:
-        return [each for each in self._statements if any(leaf.name == name for leaf in each.part.leaves)]
+        return [each for each in self._statements if name in each.part.names]
 
     def _violated(self, model: Z3) -> list[Z3]:
         before = len(self._said)
