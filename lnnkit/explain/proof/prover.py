@@ -263,11 +263,15 @@ class Prover:
         if every_end or formula.compares:  # a number that occurs twice is narrowed by its own ends
             every = {leaf: (0, 1) for leaf in leaves if leaf in view.rows}
         for leaf, sides in every.items():
-            if leaf in formula.heads and (view.completes or not self.readings.is_given(int(view.rows[leaf][0]))):
+            if leaf in formula.heads and (view.completes or not self._is_given(view, leaf)):
                 continue
             for side in sides:
                 found += self.views.reads(view, leaf, side, event.tick)
         return found
+
+    def _is_given(self, view: InstanceView, leaf: int) -> bool:
+        """Whether facts give a head bounds, which its rule then reads."""
+        return bool(self._grounding.atoms.tables[view.table(leaf)].flags("given").take(view.rows[leaf])[0])
 
     def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]) -> list[EndRead]:
         """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""

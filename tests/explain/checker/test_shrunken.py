@@ -189,3 +189,12 @@ def test_equalities_are_not_believed() -> None:
         steps = list(explanation.proof.steps)
         steps[explanation.proof.lower] = replace(steps[explanation.proof.upper], side="lower", bound=1.0)
         assert len(replace(explanation, proof=replace(explanation.proof, steps=steps)).verify()) == 1
+
+
+def test_a_listed_head_is_among_the_premises() -> None:
+    """Facts list the head, so that its rule says something of the body: not more than 0.6 of Q -> 0.117, nor less."""
+    text = "logic product\npredicate P(a) closed\npredicate Q\nfact P(ann) = 0.117\nrule Q -> P(X) in [0.2, 0.6]\n"
+    explanation = lnnkit.loads(text).explain("Q")
+    assert (explanation.lower, explanation.upper) == pytest.approx((0.117 / 0.6, 0.117 / 0.2))
+    assert explanation.verify() == []
+    assert [each.atom for each in explanation.proof.steps].count("P(ann)") == 2
