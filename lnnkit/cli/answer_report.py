@@ -163,15 +163,14 @@ def as_csv(answers: Answers) -> Iterator[str]:
     yield ",".join([*map(_field, answers.variables), "lower", "upper", "state"]) + "\n"
     columns = [
         *(_entities(column, _field) for column in answers.columns),
-        *(_numbers(ends, _csv_number) for ends in (answers.lower, answers.upper)),
+        *(
+            _numbers(ends, lambda end: "" if finite(end) is None else repr(end))
+            for ends in (answers.lower, answers.upper)
+        ),
         _states(answers, lambda state, _: state),
     ]
     for block in _blocks(columns):
         yield "".join(f"{','.join(row)}\n" for row in block)
-
-
-def _csv_number(value: float) -> str:
-    return repr(value) if finite(value) is not None else ""
 
 
 def _field(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -33,7 +32,7 @@ class ProgressLine:
 
     def __init__(self, work: str, *, shown: bool) -> None:
         self._work = work
-        self._shown = shown and _on_terminal()
+        self._shown = shown and streams.redraws(sys.stderr)
         self._report: RoundReport | None = None
         self._stopping = False
         self._ended = threading.Event()
@@ -122,11 +121,6 @@ def interruptible(work: str, *, shown: bool, stopping: str = STOPPING) -> Iterat
 
         with Interruption(line, noted, None if is_pythons_own() else streams.end_interrupted) as watch:
             yield line, watch
-
-
-def _on_terminal() -> bool:
-    """Whether standard error is a terminal that can redraw a line."""
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
 
 
 def _short(number: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
@@ -12,7 +11,7 @@ from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from lnnkit.kb import KnowledgeBase
     from lnnkit.prove.verdict import Proved
@@ -56,21 +55,11 @@ def _run(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=True)
     # An axiom that passes no bounds on may take part in a proof
     streams.findings([each for each in kb.warnings if each.code != "never-false"])
-    interrupted = False
-
-    def noted(results: Iterable[Proved]) -> Iterator[Proved]:
-        nonlocal interrupted
-        for each in results:
-            interrupted |= each.interrupted
-            yield each
-
     with interruptible("proving", shown=True, stopping=STOPPING) as (line, watch), kb.watched(watch):
-        found = _proved(kb, arguments, _told(line))
-        first = next(found, None)
-        if first is None:
-            streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
-        _write(noted(found if first is None else itertools.chain([first], found)), arguments.format)
-    return streams.INTERRUPTED if interrupted or watch.asked else 0
+        found = _written(_proved(kb, arguments, _told(line)), arguments.format)
+    if not found:
+        streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
+    return streams.INTERRUPTED if watch.asked or any(each.interrupted for each in found) else 0
 
 
 def _proved(kb: KnowledgeBase, arguments: argparse.Namespace, tell: Callable[[int, int], None]) -> Iterator[Proved]:
@@ -94,16 +83,19 @@ def _told(line: ProgressLine) -> Callable[[int, int], None]:
     return tell
 
 
-def _write(results: Iterator[Proved], form: str) -> None:
-    if form == "text":
-        for place, each in enumerate(results):
-            streams.write(["\n" if place else "", streams.printable(str(each)), "\n"])
+def _written(results: Iterator[Proved], form: str) -> list[Proved]:
+    """Write the results, as text each as soon as it is found; returns all."""
+    found: list[Proved] = []
+    for each in results:
+        if form == "text":
+            streams.write(["\n" if found else "", streams.printable(str(each)), "\n"])
             streams.flush()
-        return
+        found.append(each)
     if form == "json":
-        streams.write_json({"results": [each.as_dict() for each in results]})
-        return
-    from lnnkit.prove.verdict import page
+        streams.write_json({"results": [each.as_dict() for each in found]})
+    elif form == "html":
+        from lnnkit.prove.verdict import page
 
-    streams.in_utf8()
-    streams.write([page(list(results))])
+        streams.in_utf8()
+        streams.write([page(found)])
+    return found

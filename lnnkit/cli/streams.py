@@ -152,14 +152,14 @@ def coloured(text: str, kind: str) -> str:
 
 
 def paint_for(stream: TextIO | None) -> Paint:
-    """The paint function that suits a stream."""
-    return coloured if shows_colours(stream) else plain
-
-
-def shows_colours(stream: TextIO | None) -> bool:
-    """Whether the stream is a terminal with colours and ``NO_COLOR`` is not set (https://no-color.org)."""
-    if stream is None or not stream.isatty() or os.environ.get("NO_COLOR"):
-        return False
+    """The paint function that suits a stream: with colours if it is a terminal that shows them and ``NO_COLOR`` is not
+    set (https://no-color.org)."""
+    shows = redraws(stream)
     if sys.platform == "win32":  # older consoles print the codes
-        return "WT_SESSION" in os.environ
-    return os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
+        shows = stream is not None and stream.isatty() and "WT_SESSION" in os.environ
+    return coloured if shows and not os.environ.get("NO_COLOR") else plain
+
+
+def redraws(stream: TextIO | None) -> bool:
+    """Whether the stream is a terminal that can redraw a line."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")

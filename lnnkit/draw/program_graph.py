@@ -139,8 +139,9 @@ def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int)
     if centre is not None or total > most:
         shown = nearest(shown, centre, most)
     boxes = [_box(lifted, statements, name) for name in shown.nodes]
+    kinds = {node: graph.nodes[node]["kind"] for node, *_ in edges}
     arrows = [
-        _arrow(lifted, one, other, place, edge["weight"])
+        Arrow(other, one, edge["weight"], kinds[one] == "not" or (kinds[one] == "implies" and place == 0))
         for one, other, place, edge in edges
         if shown.has_edge(one, other)
     ]
@@ -175,8 +176,3 @@ def _box(lifted: LiftedGraph, statements: dict[str, Root], name: str) -> Box:
     bias = data.get("bias", 1.0)
     lines = (symbol, f"bias {bias:g}") if bias != 1.0 else (symbol,)
     return Box(name, "connective", lines, note=written)
-
-
-def _arrow(lifted: LiftedGraph, neuron: str, operand: str, position: int, weight: float) -> Arrow:
-    kind = lifted.graph.nodes[neuron]["kind"]
-    return Arrow(operand, neuron, weight, negative=kind == "not" or (kind == "implies" and position == 0))

@@ -31,7 +31,7 @@ def hover_text(linked: Linked, place: Place, checked: CheckedProgram | None, bou
         case "sort":
             parts = _sort(linked, place.name)
         case _:
-            parts = [_rule(linked, place)]
+            parts = [_block(place.statement.span.text), f"on {_where(linked, place.span)}"]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -88,10 +88,6 @@ def _sort(linked: Linked, name: str) -> list[str]:
     said = "" if declared else "not declared, which it need not be"
     users = dict.fromkeys(place.statement.name for place in found if isinstance(place.statement, ast.Declaration))
     return [_block(head), said, f"Arguments of {', '.join(f'`{user}`' for user in users)}" if users else ""]
-
-
-def _rule(linked: Linked, place: Place) -> str:
-    return f"{_block(place.statement.span.text)}\n\non {_where(linked, place.span)}"
 
 
 def _where(linked: Linked, span: Span) -> str:
