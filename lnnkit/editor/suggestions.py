@@ -59,7 +59,8 @@ def suggestions(linked: Linked, offset: int, checked: CheckedProgram | None = No
         used = dict.fromkeys(_VARIABLE.findall(before[pieces[-1].start :]))
         named = [] if checked is None else as_entities(typed, checked.entities)
         return [*(Suggestion(each, "variable") for each in used), *(Suggestion(each, "entity") for each in named)]
-    if _in_string(line) or typed.startswith('"'):
+    in_string = re.sub(r"\\.", "", line).count('"') % 2 == 1
+    if in_string or typed.startswith('"'):
         return []
     fresh = not line.strip()
     found = [Suggestion(word, "keyword") for word in KEYWORDS] if fresh else []
@@ -140,10 +141,6 @@ def words(terminal: TerminalDef) -> tuple[str, ...]:
         return ()
     bare = _LOOKAHEAD.sub("", terminal.pattern.value.replace(r"\s+", " "))
     return tuple(text for text in re.split(r"[|()]|\?:", bare) if _SPELLED.fullmatch(text))
-
-
-def _in_string(line: str) -> bool:
-    return re.sub(r"\\.", "", line).count('"') % 2 == 1
 
 
 def last_word(text: str) -> tuple[str, str]:

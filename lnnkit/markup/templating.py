@@ -41,12 +41,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalized,
+        finalize=lambda value: visible(value, keep="\n\t") if type(value) is str else value,
     )
     environment.globals["palette"] = PALETTE
     return environment
-
-
-def _finalized(value: object) -> object:
-    """What an expression of a template prints."""
-    return visible(value, keep="\n\t") if type(value) is str else value
