@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lnnkit.answer_table import formatter, number_state, state_in_words, truth_state
@@ -16,54 +16,42 @@ from lnnkit.picture.picture import Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression, one_line
 
-Bounds = tuple[float, float]
 _SHOWN = 40  # characters of a line
 
 
-def neighbourhood(
-    proof: Proof,
-    bounds: Callable[[ast.Expression], Bounds | None],
-    numbers: Collection[str],
-    depth: int,
-    most: int,
-    alpha: float,
-) -> Picture:
-    """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away.
-    ``numbers`` names the predicates that hold numbers. A side whose bound is uninformative is left out with everything
-    behind it."""
-    drawing = _Neighbourhood(proof, bounds, numbers, alpha)
-    ends = dict.fromkeys((proof.lower, proof.upper))
-    telling = [number for number in ends if drawing.tells(number)]
-    queue = [(number, 0) for number in telling or ends]
-    seen: set[int] = set()
-    left_out = 0
-    for number, away in queue:
-        if number in seen:
-            continue
-        seen.add(number)
-        step = proof.steps[number]
-        below = [premise.step for premise in step.premises if drawing.tells(premise.step)]
-        if below and (away >= depth or len(drawing.boxes) + len(below) >= most):
-            drawing.atom(step)
-            left_out += len(below)
-            continue
-        drawing.step(step)
-        queue += [(other, away + 1) for other in below]
-    return Picture(proof.atom, list(drawing.boxes.values()), list(drawing.arrows.values()), left_out)
+@dataclass(slots=True)
+class Neighbourhood:
+    """The boxes and arrows of a picture, by the atoms and instances that they show. ``bounds`` gives those of an atom;
+    ``numbers`` names the predicates that hold numbers."""
 
+    proof: Proof
+    bounds: Callable[[ast.Expression], tuple[float, float] | None]
+    numbers: Collection[str]
+    alpha: float
+    boxes: dict[str, Box] = field(default_factory=dict)
+    arrows: dict[tuple[str, str], Arrow] = field(default_factory=dict)
 
-class _Neighbourhood:
-    """The boxes and arrows of a drawing, by the atoms and instances that they show."""
-
-    def __init__(
-        self, proof: Proof, bounds: Callable[[ast.Expression], Bounds | None], numbers: Collection[str], alpha: float
-    ) -> None:
-        self._proof = proof
-        self._numbers = numbers
-        self._bounds = bounds
-        self._alpha = alpha
-        self.boxes: dict[str, Box] = {}
-        self.arrows: dict[tuple[str, str], Arrow] = {}
+    def picture(self, depth: int, most: int) -> Picture:
+        """Atoms with their bounds, and between them the instances that set them, up to ``depth`` instances away. A side
+        whose bound is uninformative is left out with everything behind it."""
+        ends = dict.fromkeys((self.proof.lower, self.proof.upper))
+        telling = [number for number in ends if self.tells(number)]
+        queue = [(number, 0) for number in telling or ends]
+        seen: set[int] = set()
+        left_out = 0
+        for number, away in queue:
+            if number in seen:
+                continue
+            seen.add(number)
+            step = self.proof.steps[number]
+            below = [premise.step for premise in step.premises if self.tells(premise.step)]
+            if below and (away >= depth or len(self.boxes) + len(below) >= most):
+                self.atom(step)
+                left_out += len(below)
+                continue
+            self.step(step)
+            queue += [(other, away + 1) for other in below]
+        return Picture(self.proof.atom, list(self.boxes.values()), list(self.arrows.values()), left_out)
 
     def step(self, step: Step) -> None:
         """Add a proof step: its conclusion and the instance that derived it."""
@@ -76,7 +64,7 @@ class _Neighbourhood:
         self.boxes.setdefault(name, Box(name, "statement", lines, note=note))
         self.arrows.setdefault((name, own), Arrow(name, own))
         for premise in step.premises:
-            below = self._proof.steps[premise.step]
+            below = self.proof.steps[premise.step]
             if not self.tells(premise.step):
                 continue
             source = self.atom(below)
@@ -84,7 +72,7 @@ class _Neighbourhood:
 
     def tells(self, number: int) -> bool:
         """Whether a step's bound is informative: tighter than [0, 1] for a truth, finite for a number."""
-        step = self._proof.steps[number]
+        step = self.proof.steps[number]
         if self._numeric(step):
             return math.isfinite(step.bound)
         return step.bound > 0 if step.side == "lower" else step.bound < 1
@@ -92,7 +80,7 @@ class _Neighbourhood:
     def _numeric(self, step: Step) -> bool:
         conclusion = step.conclusion
         return isinstance(conclusion, ast.NumericNode) or (
-            isinstance(conclusion, ast.Atom) and conclusion.name in self._numbers
+            isinstance(conclusion, ast.Atom) and conclusion.name in self.numbers
         )
 
     def atom(self, step: Step) -> str:
@@ -100,11 +88,11 @@ class _Neighbourhood:
         text = step.atom
         if text not in self.boxes:
             numeric = self._numeric(step)
-            known = self._bounds(step.conclusion)
+            known = self.bounds(step.conclusion)
             if known is None:
                 least, most = (-math.inf, math.inf) if numeric else (0.0, 1.0)
                 known = (step.bound, most) if step.side == "lower" else (least, step.bound)
-            state = number_state(*known) if numeric else truth_state(*known, self._alpha)
+            state = number_state(*known) if numeric else truth_state(*known, self.alpha)
             said = "" if numeric else f"  {state_in_words(state, False)}"
             lines = [shortened(text, _SHOWN), f"{formatter(numeric)(*known)}{said}"]
             if names := free_names(step.conclusion):

@@ -33,10 +33,11 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
     check_alpha(alpha)
     query, findings = asked(theory, atom)
-    from lnnkit.draw.neighbourhood import neighbourhood
+    from lnnkit.draw.neighbourhood import Neighbourhood
     from lnnkit.kb.explaining import placed  # this infers, which drawing formulas does not
 
     explainer, lifted, root = placed(session, query)
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}
-    found = neighbourhood(explainer.explain(lifted, root, alpha).proof, explainer.bounds, numbers, depth, most, alpha)
+    proof = explainer.explain(lifted, root, alpha).proof
+    found = Neighbourhood(proof, explainer.bounds, numbers, alpha).picture(depth, most)
     return replace(found, warnings=tuple(findings))
