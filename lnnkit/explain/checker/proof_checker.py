@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 from lnnkit.check.program import ENTITY, Assertion
 from lnnkit.explain.checker.exact_step import CompletedAtom, SolverEncoding, objection
@@ -41,10 +42,11 @@ _EPS = 1e-9  # tolerance of a truth: rounding in double precision, also of proof
 
 @dataclass
 class _Known:
-    """The bounds from a step's premises: of formulas, and of atoms that match a pattern."""
+    """The bounds from a step's premises: of formulas, and of atoms that match a pattern; with what these except, and
+    whether they hold of unnamed individuals."""
 
     exact: dict[Form, Box] = field(default_factory=dict)
-    blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None]] = field(default_factory=list)
+    blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None, Callable[[], bool]]] = field(default_factory=list)
 
 
 def faults(proof: Proof, world: ProofWorld) -> list[str]:
@@ -192,7 +194,7 @@ def _instance(step: Step, world: ProofWorld) -> tuple[Form, Box]:
     return form, truth_of(step.statement, world.starts)
 
 
-def _known(step: Step, proof: Proof, world: ProofWorld) -> _Known:
+def _known(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[int] = frozenset()) -> _Known:
     known = _Known()
     for premise in step.premises:
         base = proof.steps[premise.step]
@@ -200,11 +202,25 @@ def _known(step: Step, proof: Proof, world: ProofWorld) -> _Known:
         lowest, highest = _unknown(form, world)
         box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
         if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
-            known.blanket.append((form, box, base.excepted))
+            of_unnamed = cache(partial(_of_unnamed, premise.step, proof, world, assumed))
+            known.blanket.append((form, box, base.excepted, of_unnamed))
         else:
             low, high = known.exact.get(form, (lowest, highest))
             known.exact[form] = max(low, box[0]), min(high, box[1])
     return known
+
+
+def _of_unnamed(number: int, proof: Proof, world: ProofWorld, assumed: frozenset[int]) -> bool:
+    """Whether a conclusion about all atoms of a predicate holds of unnamed individuals too. Those that complete
+    predicates together are ``assumed`` of each other."""
+    step = proof.steps[number]
+    if step.reason != "completed" or number in assumed:
+        return True
+    try:
+        _completed(step, proof, world, assumed | {number}, of_unnamed=True)
+    except InvalidStep:
+        return False
+    return True
 
 
 def _read(form: Form, known: _Known, world: ProofWorld) -> Box:
@@ -212,7 +228,7 @@ def _read(form: Form, known: _Known, world: ProofWorld) -> Box:
     found = known.exact.get(form)
     if found is not None:
         return found
-    for pattern, box, excepted in known.blanket:
+    for pattern, box, excepted, of_unnamed in known.blanket:
         alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
         if pattern.kind == form.kind and alike and covers(pattern, form):
             if form.kind != "atom":
@@ -223,7 +239,8 @@ def _read(form: Form, known: _Known, world: ProofWorld) -> Box:
                 free = min(fact.upper for fact in given) <= box[1]
             else:
                 free = excepted is None or form.entities not in excepted
-            if free:
+            unnamed = any(str(term).startswith(f"{OTHER}?") for term in form.terms)
+            if free and (not unnamed or of_unnamed()):
                 return box
     return _unknown(form, world)
 
@@ -232,7 +249,7 @@ def _tree(form: Form, known: _Known, world: ProofWorld, target: Form, *, asked: 
     """The instance with a row for each entity that a premise, the target or the instance names, and one for all others.
     In a formula that is ``asked`` for, comparisons without a premise are evaluated from their numbers."""
     named = {t for f in (form, target, *known.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
-    for pattern, _, excepted in known.blanket:
+    for pattern, _, excepted, _ in known.blanket:
         named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
         named |= {entity for entities in excepted or () for entity in entities}
         if excepted is None:  # Facts outside a blanket conclusion read as unknown.
@@ -324,15 +341,17 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
 # --- completed predicates ---------------------------------------------------------------------------------------------
 
 
-def _completed(step: Step, proof: Proof, world: ProofWorld) -> None:
+def _completed(
+    step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[int] = frozenset(), *, of_unnamed: bool = False
+) -> None:
     """Check that no instance of a rule with the atom as head requires more than its bound."""
     form = world.form(step.conclusion)
     demand(world.derived(form.name), "no rule completes the predicate")
     demand(step.side == "upper", "a completed predicate is true only by its rules")
-    known = _known(step, proof, world)
+    known = _known(step, proof, world, assumed)
     for rule in world.rules(form.name):
         lower = truth_of(rule.statement, world.starts)[0]
-        for bindings in rule.unified(form, world):
+        for bindings in rule.unified(form, world, of_unnamed=of_unnamed):
             own_terms = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
             asked = Form("atom", form.name, tuple(own_terms))
             if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):

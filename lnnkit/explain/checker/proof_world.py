@@ -34,8 +34,9 @@ class RuleConjunct:
     whole: Form
     conjunct: Form
 
-    def unified(self, form: Form, world: ProofWorld) -> Iterator[dict[str, str]]:
-        """The assignments of its free variables, of unnamed individuals too, that unify its conjunct with an atom."""
+    def unified(self, form: Form, world: ProofWorld, *, of_unnamed: bool = False) -> Iterator[dict[str, str]]:
+        """The assignments of its free variables that unify its conjunct with an atom. Unnamed individuals are beside
+        it, and if ``of_unnamed`` in it too."""
         bound: dict[str, str] = {}
         for own, term in zip(self.conjunct.terms, form.terms, strict=True):
             if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
@@ -44,7 +45,9 @@ class RuleConjunct:
         if any(entity not in world.sorts[sorts[name]] for name, entity in bound.items()):
             return
         free = sorted(name for name in sorts if name not in bound)
-        members = [[*world.sorts[sorts[name]], *world.unnamed(sorts[name], name)] for name in free]
+        named = () if of_unnamed else {term.name for term in self.conjunct.terms if isinstance(term, Free)}
+        others = {name: () if name in named else world.unnamed(sorts[name], name) for name in free}
+        members = [[*world.sorts[sorts[name]], *others[name]] for name in free]
         for count, row in enumerate(itertools.product(*members)):
             demand(count < _MOST, "too many instances to try")
             yield bound | dict(zip(free, row, strict=True))

@@ -198,3 +198,23 @@ def test_a_listed_head_is_among_the_premises() -> None:
     assert (explanation.lower, explanation.upper) == pytest.approx((0.117 / 0.6, 0.117 / 0.2))
     assert explanation.verify() == []
     assert [each.atom for each in explanation.proof.steps].count("P(ann)") == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "query"),
+    [
+        ("rule S(X, Y) -> D(Y)", "D(bo)"),
+        ("rule S(X, Y) -> D(Y)\nrule D(Y) & T(X, Y) -> E(X)", "E(ann)"),
+        ("rule S(X, Y) -> E(X)", "exists X: E(X)"),
+        ("rule S(X, Y) -> E(X)\nrule E(X) -> F(X)\nrule F(X) -> E(X)", "exists X: F(X)"),
+        ("rule S(X, Y) -> E(X)\nrule E(X) & T(X, Y) -> D(Y)", "D(bo)"),
+    ],
+)
+def test_a_proof_about_all_that_are_named_says_nothing_of_the_unnamed(rules: str, query: str) -> None:
+    text = "sort a     \nsort b     \npredicate S(a, b)\npredicate T(a, b)\nfact ~S(ann, bo)\nfact T(ann, bo)\n"
+    text += f"predicate D(b) closed\npredicate E(a) closed\npredicate F(a) closed\n{rules}\n"
+    closed, opened = lnnkit.loads(text), lnnkit.loads(text.replace("     \n", " open\n"))
+    proved, other = closed.explain(query), opened.explain(query)
+    assert (proved.upper, other.upper) == (0.0, 1.0)
+    assert proved.verify() == other.verify() == []
+    assert replace(other, proof=proved.proof).verify() != []
