@@ -28,10 +28,10 @@ from lnnkit.graph.match import Kin, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
-from lnnkit.store.atoms import UNNAMED, Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import Domain, asked_constants
+from lnnkit.store.relations import UNNAMED, Relation, Relations
 
 _NOTHING: Mapping[int, Array] = MappingProxyType({})
 
@@ -143,7 +143,7 @@ def _atomic(prepared: Prepared, contested: Contested | None, lifted: LiftedGraph
     return _Evaluated(columns, value, default, marks)
 
 
-def _about(contested: Contested, table: AtomTable, rows: Array) -> Array:
+def _about(contested: Contested, table: Relation, rows: Array) -> Array:
     """A mask of rows whose atoms are contested, whatever their bounds."""
     lower, upper = contested.among(table, rows)
     return lower & upper
@@ -198,7 +198,7 @@ def _value(
     dtype: np.dtype,
     told: Sequence[Bounds],
     kin: Kin,
-    others: Sequence[tuple[AtomTable, Array]],
+    others: Sequence[tuple[Relation, Array]],
     doubt: Doubted | None = None,
     named: Mapping[int, Array] = _NOTHING,
 ) -> Bounds:
@@ -219,7 +219,7 @@ def _value(
     return met(value, kin, implied) if others else value
 
 
-def _named(view: Instances, world: Domain, atoms: Atoms, marks: Marks) -> dict[int, Array]:
+def _named(view: Instances, world: Domain, atoms: Relations, marks: Marks) -> dict[int, Array]:
     """For leaves whose atoms are known by default: the rows where a contradiction names one that has no row."""
     found = dict[int, Array]()
     for leaf in view.formula.leaves:

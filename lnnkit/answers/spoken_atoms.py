@@ -18,8 +18,8 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.relations import Relation, Relations
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.syntax import ast
 
@@ -55,7 +55,7 @@ class Marks:
     contested: Contested
     spoken: Sequence[Spoken]
 
-    def unlisted(self, atoms: Atoms, source: str, columns: Sequence[Array], rows: Array) -> Array:
+    def unlisted(self, atoms: Relations, source: str, columns: Sequence[Array], rows: Array) -> Array:
         """(n,) which of these atoms of a relation have no row and are named; ``rows`` are theirs, or reserved."""
         named = np.zeros(len(rows), bool)
         absent = np.flatnonzero(rows < 0)
@@ -78,7 +78,7 @@ def marked(fixpoint: Fixpoint) -> Marks | None:
     return Marks(contested, spoken)
 
 
-def _rows(table: AtomTable, spoken: Spoken, radix: int) -> Array:
+def _rows(table: Relation, spoken: Spoken, radix: int) -> Array:
     """The rows of the atoms that have one."""
     named = [column for column in spoken.columns if column is not None]
     if len(named) == len(spoken.columns):

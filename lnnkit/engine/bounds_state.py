@@ -10,9 +10,9 @@ import numpy as np
 from lnnkit.arrays import DOUBLE
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import distinct_values
+from lnnkit.store.relations import Relation
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 
@@ -52,7 +52,7 @@ class State:
         self.trail = Trail(dtype, values=False) if trail is None else trail
         self.noise = noise(dtype)  # a smaller gain is rounding
         self.tolerance = tolerance(dtype)
-        self.crossed: list[AtomTable] = []
+        self.crossed: list[Relation] = []
 
     @property
     def crossings(self) -> int:
@@ -61,7 +61,7 @@ class State:
 
     def put(
         self,
-        table: AtomTable,
+        table: Relation,
         side: int,
         rows: Array | range,
         values: Array | float,
@@ -78,7 +78,7 @@ class State:
         if kind is not None:
             self.trail.record(kind, table.number, side, rows, values, batch, leaf, instances)
 
-    def restore(self, table: AtomTable, rows: Array, old: Bounds) -> None:
+    def restore(self, table: Relation, rows: Array, old: Bounds) -> None:
         """Meet rows with bounds that they had before."""
         for side, values in enumerate(old):
             now = table.take(side, rows)
@@ -86,7 +86,7 @@ class State:
             tighter, values = rows.take(some), values.take(some)
             self.put(table, side, tighter, values, Kind.RESTORED)
 
-    def arrest(self, table: AtomTable, rows: Array, bounds: Bounds | None = None) -> Array:
+    def arrest(self, table: Relation, rows: Array, bounds: Bounds | None = None) -> Array:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
         low, high = table.read(rows) if bounds is None else bounds
         some = np.flatnonzero(low > high)
@@ -108,7 +108,7 @@ class State:
         return crossed
 
 
-def shown(table: AtomTable, rows: Array) -> Bounds:
+def shown(table: Relation, rows: Array) -> Bounds:
     """(n,) the bounds of rows; an arrested atom shows those that crossed."""
     lower, upper = table.read(rows)
     if len(table.crossed):

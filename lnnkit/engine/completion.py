@@ -31,8 +31,8 @@ from lnnkit.formula.unfolding import unfold
 from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, noise
-from lnnkit.store.atoms import DEFAULT, AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.relations import DEFAULT, Relation
 from lnnkit.trail.events import Kind
 
 
@@ -44,7 +44,7 @@ class Unfinished(Exception):
         self.status = status
 
 
-def restore(prepared: Prepared, before: Mapping[AtomTable, Array], old: Mapping[AtomTable, Bounds]) -> None:
+def restore(prepared: Prepared, before: Mapping[Relation, Array], old: Mapping[Relation, Bounds]) -> None:
     """Undo a later completion of a stratum: the rows ``before`` it had the bounds ``old``, and all others their
     default."""
     state = prepared.state
@@ -102,7 +102,7 @@ def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
     return all(_exact(atoms.tables[name]) for name in sorted(names))
 
 
-def _exact(table: AtomTable) -> bool:
+def _exact(table: Relation) -> bool:
     return not table.numeric and table.default[0] == table.default[1] and np.array_equal(*table.bounds)
 
 
@@ -144,7 +144,7 @@ def complete(
     only if there are comparisons, since nothing else has been evaluated yet. Raises `Unfinished` where it was stopped;
     what it leaves then holds. ``pace`` counts each later completion of a stratum as a round."""
     state, atoms = space.state, space.grounding.atoms
-    moved: dict[AtomTable, Array] = {}
+    moved: dict[Relation, Array] = {}
     for position, (predicates, members) in enumerate(prepared.strata):
         before, known = completed(prepared, predicates), len(atoms)
         old = {table: table.read(rows) for table, rows in before.items()}
@@ -166,7 +166,7 @@ def complete(
             raise Unfinished(stopped)
         state.trail.completed(predicates, start)
         if not first:
-            most, raised, lowered = 0.0, dict[AtomTable, Array](), dict[AtomTable, Array]()
+            most, raised, lowered = 0.0, dict[Relation, Array](), dict[Relation, Array]()
             for table, rows in before.items():
                 state.restore(table, rows, old[table])
                 state.arrest(table, rows)
@@ -186,7 +186,7 @@ def complete(
     return moved
 
 
-def _restart(completing: Mapping[AtomTable, Array], space: Workspace) -> int:
+def _restart(completing: Mapping[Relation, Array], space: Workspace) -> int:
     """Set the atoms to be completed to false; returns the tick."""
     for table, rows in completing.items():
         for side in (0, 1):

@@ -22,8 +22,8 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
-from lnnkit.store.atoms import UNKNOWN, AtomTable, RowNumbers
 from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.relations import UNKNOWN, Relation, RowNumbers
 
 Flags = tuple[Array, Array]  # one entry for each of all rows, for its lower and its upper end
 
@@ -45,12 +45,12 @@ class Contested:
     numbers: RowNumbers
     flags: Flags
 
-    def among(self, table: AtomTable, rows: Array) -> Flags:
+    def among(self, table: Relation, rows: Array) -> Flags:
         """The flags of rows of a relation."""
         numbers = self.numbers.of(table, rows)
         return self.flags[0].take(numbers), self.flags[1].take(numbers)
 
-    def marked(self, table: AtomTable, rows: Array) -> Contested:
+    def marked(self, table: Relation, rows: Array) -> Contested:
         """With some rows of a relation flagged too."""
         numbers = self.numbers.of(table, rows)
         lower, upper = (flags.copy() for flags in self.flags)
@@ -67,7 +67,7 @@ class Doubted:
     contested: Contested
     by_default: bool = False
 
-    def read(self, table: AtomTable, rows: Array) -> Bounds:
+    def read(self, table: Relation, rows: Array) -> Bounds:
         """(n,) the bounds of rows of a relation."""
         (lower, upper), flags = table.read(rows), self.contested.among(table, rows)
         low, high = (
@@ -94,7 +94,7 @@ class _Doubt:
         """Which rows facts give."""
         return self.numbers.flags("given")
 
-    def read(self, table: AtomTable, rows: Array) -> Bounds:
+    def read(self, table: Relation, rows: Array) -> Bounds:
         """(n,) the bounds of rows of a relation."""
         return self.at(self.numbers.of(table, rows))
 

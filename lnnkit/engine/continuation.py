@@ -21,8 +21,8 @@ from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.relations import Relation
 from lnnkit.trail.events import Kind
 
 
@@ -42,7 +42,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
         return None
     prepared, space = _copied(fixpoint.prepared, fixpoint.space)
     state, atoms = space.state, space.grounding.atoms
-    moved: tuple[dict[AtomTable, list[Array]], dict[AtomTable, list[Array]]] = ({}, {})
+    moved: tuple[dict[Relation, list[Array]], dict[Relation, list[Array]]] = ({}, {})
     for each in assumptions:
         table = atoms.tables[each.predicate]
         columns = [np.array([entity], np.int32) for entity in each.entities]
@@ -55,7 +55,7 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
             if abs(tighter - before) > state.noise:
                 state.put(table, side, row, tighter, Kind.STATED)
                 moved[side].setdefault(table, []).append(row)
-    arrested, delta, changed = (state.crossings, len(space.progress.arrested)), Delta(), dict[AtomTable, Array]()
+    arrested, delta, changed = (state.crossings, len(space.progress.arrested)), Delta(), dict[Relation, Array]()
     for table in dict.fromkeys((*moved[0], *moved[1])):
         raised, lowered = (distinct(side.get(table, [])) for side in moved)
         changed[table] = distinct([raised, lowered])
@@ -91,7 +91,7 @@ def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
     return True
 
 
-def _absent(assumption: Assumption, table: AtomTable) -> bool:
+def _absent(assumption: Assumption, table: Relation) -> bool:
     """Whether its atom has no row yet."""
     if not len(table.tuples):
         return True
@@ -99,7 +99,7 @@ def _absent(assumption: Assumption, table: AtomTable) -> bool:
     return int(table.tuples.find(columns, 1)[0]) < 0
 
 
-def _insertable(prepared: Prepared, assumption: Assumption, table: AtomTable) -> bool:
+def _insertable(prepared: Prepared, assumption: Assumption, table: Relation) -> bool:
     """Whether a new atom adds no member to a sort."""
     members = prepared.grounding.domain.members
     return all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True))

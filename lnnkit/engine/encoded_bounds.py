@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from lnnkit.engine.bounds_state import one_value
-from lnnkit.store.atoms import RESERVED, Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing
+from lnnkit.store.relations import RESERVED, Relation, Relations
 
 OTHER = 0  # the class of all rows that have none
 _CLASSES = 64  # a table with more distinct bounds has none
@@ -21,7 +21,7 @@ Pair = tuple[float, float]
 class EncodedBounds:
     """``pairs`` has the pairs of bounds by number."""
 
-    def __init__(self, atoms: Atoms) -> None:
+    def __init__(self, atoms: Relations) -> None:
         few = (1 + _CLASSES) * len(atoms.numbered) < 2**15 - 4
         self._dtype = np.int16 if few else np.int32  # looked up here and there: the fewer bytes the better
         self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
@@ -33,7 +33,7 @@ class EncodedBounds:
         self._new: dict[tuple[int, Pair], int] = {}  # by table and pair, the classes of new rows
         self.renew(atoms.numbered)
 
-    def codes(self, table: AtomTable) -> Growing:
+    def codes(self, table: Relation) -> Growing:
         """The class of each row. Rows that have no class yet are at their defaults."""
         codes = self._codes.get(table.number)
         if codes is None:
@@ -44,35 +44,35 @@ class EncodedBounds:
             codes.fill(len(codes), len(table), OTHER if table.numeric else self.known(table)[0])
         return codes
 
-    def renew(self, tables: Iterable[AtomTable]) -> None:
+    def renew(self, tables: Iterable[Relation]) -> None:
         """Classify all rows of some tables."""
         for table in tables:
             if len(table) and not self._alike(table):
                 self.refresh(table, np.arange(len(table), dtype=np.int32))
 
-    def sole(self, table: AtomTable) -> int | None:
+    def sole(self, table: Relation) -> int | None:
         """The class of every row that deviates from the default, if they all have the same one."""
         known = self._known.get(table.number)
         if known is None or len(known) != 2 or not self.settled(table):
             return None
         return known[1]
 
-    def known(self, table: AtomTable) -> list[int]:
+    def known(self, table: Relation) -> list[int]:
         """The classes that atoms of a table have had, the default's first; those of others are OTHER."""
         known = self._known.get(table.number)
         if known is None:
             known = self._known[table.number] = [self._number(table.default)]
         return known
 
-    def settled(self, table: AtomTable) -> bool:
+    def settled(self, table: Relation) -> bool:
         """Whether every row in a list of deviating rows has a class other than the default's."""
         return table.number not in self._soft and table.number not in self._loose
 
-    def varied(self, table: AtomTable) -> bool:
+    def varied(self, table: Relation) -> bool:
         """Whether atoms of a table have more distinct bounds than there are classes for."""
         return table.number in self._soft
 
-    def common(self, table: AtomTable, rows: Array) -> int | None:
+    def common(self, table: Relation, rows: Array) -> int | None:
         """The class of all rows; None where they have several, or there is none."""
         if not len(rows):
             return None
@@ -80,7 +80,7 @@ class EncodedBounds:
         first = int(codes[0])
         return first if first != OTHER and (codes == first).all() else None
 
-    def update(self, table: AtomTable, rows: Array, lower: Array, upper: Array) -> None:
+    def update(self, table: Relation, rows: Array, lower: Array, upper: Array) -> None:
         """Classify rows of one table that now have these bounds."""
         if table.numeric:
             return
@@ -111,7 +111,7 @@ class EncodedBounds:
             self._enter(table, (float(lower[0]), float(upper[0])))
         codes.put(rows, OTHER)
 
-    def tell_new(self, table: AtomTable, rows: range, pair: Pair) -> int | None:
+    def tell_new(self, table: Relation, rows: range, pair: Pair) -> int | None:
         """Classify new rows of one table that all have one pair of bounds; returns their class, if they have one."""
         number = OTHER if table.number in self._soft else self._new.get((table.number, pair))
         if number is None:
@@ -120,7 +120,7 @@ class EncodedBounds:
         self.codes(table).set(rows.start, rows.stop, number)
         return None if number == OTHER else number
 
-    def refresh(self, table: AtomTable, rows: Array) -> None:
+    def refresh(self, table: Relation, rows: Array) -> None:
         """Classify rows whose bounds have changed."""
         if table.numeric or not len(rows):
             return
@@ -136,7 +136,7 @@ class EncodedBounds:
         if differ.any():
             self.update(table, *(each[differ] for each in (rows, lower, upper)))
 
-    def _alike(self, table: AtomTable) -> bool:
+    def _alike(self, table: Relation) -> bool:
         """Classify all rows of a table, if all differ from the default in one way, or in too many."""
         if table.numeric:
             return True
@@ -151,7 +151,7 @@ class EncodedBounds:
         self.tell_new(table, range(len(table)), (low, high))
         return True
 
-    def _varied(self, table: AtomTable, lower: Array, upper: Array) -> bool:
+    def _varied(self, table: Relation, lower: Array, upper: Array) -> bool:
         """Whether a sample of rows differs from the default in too many ways."""
         step = max(1, lower.size // _SAMPLE)
         low, high = lower[::step], upper[::step]
@@ -159,14 +159,14 @@ class EncodedBounds:
             return False
         return max(len(set(end.tolist())) for end in (low, high)) > _CLASSES
 
-    def _uniform(self, table: AtomTable, rows: Array, pair: Pair) -> None:
+    def _uniform(self, table: Relation, rows: Array, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""
         number = self._enter(table, pair)
         if number == self.known(table)[0]:
             self._loose.add(table.number)
         self.codes(table).put(rows, number)
 
-    def _enter(self, table: AtomTable, pair: Pair) -> int:
+    def _enter(self, table: Relation, pair: Pair) -> int:
         """The class of a pair in a table; OTHER if it has too many."""
         number, known = self._number(pair), self.known(table)
         if number in known:

@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from lnnkit.engine.bounds_state import State, no_rows, one_value
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out, wide
+from lnnkit.store.relations import Relation
 from lnnkit.trail.events import Kind
 
 
@@ -63,19 +63,19 @@ class Inbox:
     __slots__ = ("_proposals",)
 
     def __init__(self) -> None:
-        self._proposals: dict[AtomTable, tuple[list[Proposals], list[Proposals]]] = {}
+        self._proposals: dict[Relation, tuple[list[Proposals], list[Proposals]]] = {}
 
     def __bool__(self) -> bool:
         return any(lower or upper for lower, upper in self._proposals.values())
 
-    def add(self, table: AtomTable, side: int, proposals: Proposals) -> None:
+    def add(self, table: Relation, side: int, proposals: Proposals) -> None:
         """Add proposals for one end of a relation."""
         sides = self._proposals.get(table)
         if sides is None:
             sides = self._proposals[table] = ([], [])
         sides[side].append(proposals)
 
-    def by_relation(self) -> Iterator[tuple[AtomTable, tuple[list[Proposals], list[Proposals]]]]:
+    def by_relation(self) -> Iterator[tuple[Relation, tuple[list[Proposals], list[Proposals]]]]:
         """The proposals of each relation, in the order of their numbers."""
         yield from sorted(self._proposals.items(), key=lambda item: item[0].number)
 
@@ -90,7 +90,7 @@ class Merge:
 
     def settle(
         self,
-        table: AtomTable,
+        table: Relation,
         side: int,
         proposals: Sequence[Proposals],
         *,
@@ -109,7 +109,7 @@ class Merge:
         return rows
 
     def _settled(
-        self, table: AtomTable, side: int, proposals: Sequence[Proposals], sides: Sequence[int], *, rising: bool
+        self, table: Relation, side: int, proposals: Sequence[Proposals], sides: Sequence[int], *, rising: bool
     ) -> Array:
         row = proposals[0].row if len(proposals) == 1 else np.concatenate([m.row for m in proposals])
         ends = table.writable(side)
@@ -142,7 +142,7 @@ class Merge:
         return winners
 
     def settle_new(
-        self, table: AtomTable, side: int, proposals: Sequence[Proposals], *, both: bool = False
+        self, table: Relation, side: int, proposals: Sequence[Proposals], *, both: bool = False
     ) -> tuple[range, float] | None:
         """Merge proposals for new atoms that all propose the same bound for one side or for ``both``, each atom once.
         Returns the rows of these atoms, which are consecutive, and the bound; None if the proposals are not of this
@@ -170,7 +170,7 @@ class Merge:
 
     def _record(
         self,
-        table: AtomTable,
+        table: Relation,
         sides: Sequence[int],
         proposal: Proposals,
         rows: Array,
@@ -185,7 +185,7 @@ class Merge:
             record = self._state.trail.record
             record(Kind.SENT, table.number, side, rows, values, proposal.batch, proposal.leaf, stored)
 
-    def _first(self, table: AtomTable, row: Array) -> Array | None:
+    def _first(self, table: Relation, row: Array) -> Array | None:
         """The positions at which each row first occurs; None if no row occurs twice."""
         slots = self._slots.reach(len(table))
         order = np.arange(len(row), dtype=np.int32)
@@ -214,9 +214,9 @@ class Drift:
 
     def __init__(self) -> None:
         # By relation, for each row's lower and upper end
-        self._moves: tuple[dict[AtomTable, Growing], dict[AtomTable, Growing]] = ({}, {})
+        self._moves: tuple[dict[Relation, Growing], dict[Relation, Growing]] = ({}, {})
         # The round in which each moved last, once that is noted
-        self._last: tuple[dict[AtomTable, Growing], dict[AtomTable, Growing]] = ({}, {})
+        self._last: tuple[dict[Relation, Growing], dict[Relation, Growing]] = ({}, {})
         self._often = [0, 0]  # the greatest number of moves of an end
         self._round = 0
         self.met = False  # whether a proposal for such an end was suppressed
@@ -231,7 +231,7 @@ class Drift:
                     if table.numeric:
                         sides[side][:] = [kept for each in sides[side] for kept in self._heard(table, side, each, most)]
 
-    def note(self, table: AtomTable, side: int, rows: Array) -> None:
+    def note(self, table: Relation, side: int, rows: Array) -> None:
         """Record that the ends of these rows moved."""
         if not table.numeric or not len(rows):
             return
@@ -248,7 +248,7 @@ class Drift:
         rounds = np.bincount(last[last < self._round - 1])
         return int((rounds[1:] > 0).sum())
 
-    def _heard(self, table: AtomTable, side: int, proposal: Proposals, most: int) -> list[Proposals]:
+    def _heard(self, table: Relation, side: int, proposal: Proposals, most: int) -> list[Proposals]:
         rows = proposal.row
         moves = self._moves[side].setdefault(table, Growing(np.int16))
         hears = moves.reach(len(table)).take(rows) < most

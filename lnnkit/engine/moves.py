@@ -9,11 +9,11 @@ from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Inbox
-from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.relations import Relation, Relations
 from lnnkit.trail.events import Arrested
 
-Rows = Mapping[AtomTable, Array | range]
+Rows = Mapping[Relation, Array | range]
 
 
 class Delta:
@@ -38,7 +38,7 @@ class Delta:
         """The tables and sides on which anything moved."""
         return self._rows.keys()
 
-    def add(self, table: AtomTable, side: int, rows: Array | range, own_class: int | None = None) -> None:
+    def add(self, table: Relation, side: int, rows: Array | range, own_class: int | None = None) -> None:
         """Add moved rows of one table, all of one class if it is given."""
         self._rows[table.name, side] = rows
         if own_class is not None:
@@ -47,7 +47,7 @@ class Delta:
 
 def note(
     delta: Delta,
-    table: AtomTable,
+    table: Relation,
     raised: Array,
     lowered: Array,
     state: State,
@@ -76,7 +76,7 @@ def note(
 
 def note_new(
     delta: Delta,
-    table: AtomTable,
+    table: Relation,
     rows: range,
     sides: tuple[int, ...],
     value: float,
@@ -109,7 +109,7 @@ class Round:
 
     __slots__ = ("_moved", "arrested", "atoms", "delta", "encoded", "inbox", "instances", "made", "state")
 
-    def __init__(self, atoms: Atoms, state: State, encoded: EncodedBounds, delta: Delta | None = None) -> None:
+    def __init__(self, atoms: Relations, state: State, encoded: EncodedBounds, delta: Delta | None = None) -> None:
         self.atoms = atoms
         self.state = state
         self.encoded = encoded
@@ -120,7 +120,7 @@ class Round:
         self.made: dict[int, tuple[tuple[int, float], int]] = {}
         self._moved: dict[tuple[str, int], int | None] = {}
 
-    def class_of_moved(self, table: AtomTable, side: int) -> int | None:
+    def class_of_moved(self, table: Relation, side: int) -> int | None:
         """The class of all rows of a table that moved on a side; None where they have several."""
         where = table.name, side
         if self.delta is None:

@@ -17,8 +17,8 @@ from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.engine.workspace import Status, Workspace
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.relations import Relation
 from lnnkit.time_limit import TimedOut, check_time
 
 Rule = RuleResponse | GroupResponse
@@ -65,8 +65,8 @@ class Moves:
     """What a round moved: the rows raised and lowered (in a completion the rows whose lower and whose upper end rose),
     the ``delta`` that the next round reads, and whether atoms were ``arrested``."""
 
-    raised: dict[AtomTable, Array | range] = field(default_factory=dict)
-    lowered: dict[AtomTable, Array | range] = field(default_factory=dict)
+    raised: dict[Relation, Array | range] = field(default_factory=dict)
+    lowered: dict[Relation, Array | range] = field(default_factory=dict)
     delta: Delta = field(default_factory=Delta)
     arrested: bool = False
 
@@ -181,7 +181,7 @@ def _merged(space: Workspace, inbox: Inbox, rising: Rising | None) -> Moves:
 
 def _insert(
     space: Workspace,
-    table: AtomTable,
+    table: Relation,
     side: int,
     proposals: Sequence[Proposals],
     moves: Moves,
@@ -203,7 +203,7 @@ def _insert(
 
 
 def _enter(
-    space: Workspace, moves: Moves, table: AtomTable, raised: Array, lowered: Array, rising: Rising | None
+    space: Workspace, moves: Moves, table: Relation, raised: Array, lowered: Array, rising: Rising | None
 ) -> None:
     """Enter rows that a round raised and lowered."""
     for rows, moved in ((raised, moves.raised), (lowered, moves.lowered)):

@@ -18,8 +18,8 @@ from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.moves import Rows
 from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.store.atoms import AtomTable, RowNumbers
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
+from lnnkit.store.relations import Relation, RowNumbers
 
 Stage = Literal["completion", "inference"]
 
@@ -101,7 +101,7 @@ class Pace:
         return hopeless or self._slow_rounds >= _PATIENCE
 
     @property
-    def slow(self) -> list[tuple[AtomTable, int, Array]]:
+    def slow(self) -> list[tuple[Relation, int, Array]]:
         """The rows that slow rounds have moved since the last round that was not slow, by relation and side."""
         return [(table, side, np.flatnonzero(flags.values)) for (table, side), flags in self._slow.flags.items()]
 
@@ -110,7 +110,7 @@ class _Marks:
     """Rows that moved, by relation and side."""
 
     def __init__(self) -> None:
-        self.flags: dict[tuple[AtomTable, int], Growing] = {}
+        self.flags: dict[tuple[Relation, int], Growing] = {}
 
     def mark(self, moved: Sequence[Rows]) -> bool:
         """Mark rows that moved on their lower and upper sides; returns whether all were marked before."""
@@ -124,7 +124,7 @@ class _Marks:
         return again
 
 
-def on_cycles(space: Workspace, rows: Sequence[tuple[AtomTable, int, Array]]) -> set[int]:
+def on_cycles(space: Workspace, rows: Sequence[tuple[Relation, int, Array]]) -> set[int]:
     """The formulas whose instances set the bounds of ``rows`` (by relation and side) last and that are on a cycle:
     they read, directly or through others of these, what they set. All of these formulas if there is no cycle."""
     import networkx as nx  # 60 CPU milliseconds, so only for programs that creep
@@ -142,7 +142,7 @@ def on_cycles(space: Workspace, rows: Sequence[tuple[AtomTable, int, Array]]) ->
 End = tuple[str | None, int]  # the lower (0) or upper (1) ends of a table
 
 
-def _setters(space: Workspace, rows: Sequence[tuple[AtomTable, int, Array]]) -> Iterator[tuple[int, End, list[End]]]:
+def _setters(space: Workspace, rows: Sequence[tuple[Relation, int, Array]]) -> Iterator[tuple[int, End, list[End]]]:
     """Formulas that have set these bounds, each with the ends that it set and the ends that it read."""
     grounding = space.grounding
     numbers = RowNumbers(grounding.atoms)

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Literal
 
 from lnnkit.formula.unfolding import Formula
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Relation, Term
+from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Term
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
@@ -119,7 +119,7 @@ def arithmetic_expression(arithmetic: Comparison | Term, numbers: Sequence[ast.E
     return ast.Comparison(sides, (operator,), attributes, span=_NOWHERE)
 
 
-def _relation(relation: Relation | None) -> tuple[ast.ComparisonOperator, tuple[ast.Attribute, ...]]:
+def _relation(relation: Comparator | None) -> tuple[ast.ComparisonOperator, tuple[ast.Attribute, ...]]:
     if relation is None:
         return "<?>", ()
     attributes: list[ast.Attribute] = []

@@ -11,9 +11,9 @@ import numpy as np
 
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.unfolding import Formula
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.layout import Domain
+from lnnkit.store.relations import Relation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +22,7 @@ class Pattern:
     are (column, entity id), ``repeats`` (column, column) that must be equal, ``sorted_`` (column, flags of the ids
     that the variable's sort has)."""
 
-    table: AtomTable
+    table: Relation
     arguments: tuple[int | str, ...]
     places: Mapping[int, int]
     constants: tuple[tuple[int, int], ...]
@@ -60,7 +60,7 @@ class Pattern:
         ]
 
 
-def pattern(table: AtomTable, arguments: tuple[int | str, ...], formula: Formula, domain: Domain) -> Pattern:
+def pattern(table: Relation, arguments: tuple[int | str, ...], formula: Formula, domain: Domain) -> Pattern:
     """The pattern of an atom of ``formula``. A variable of a narrower sort than its position binds only ids of that
     sort."""
     places: dict[int, int] = {}

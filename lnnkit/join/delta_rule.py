@@ -19,9 +19,9 @@ from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Trigger, at_once, find_triggers, found_anyway
-from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
+from lnnkit.store.relations import Relation, Relations
 from lnnkit.store.tuple_set import TupleSet
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
@@ -52,7 +52,7 @@ class Leaf:
 
     atom: Matched
     pattern: Pattern
-    table: AtomTable
+    table: Relation
     plain: bool
     told_apart: bool
     every: bool
@@ -67,7 +67,7 @@ class DeltaRule:
         formula: Formula,
         needs: Needs,
         reads: Matters,
-        atoms: Atoms,
+        atoms: Relations,
         domain: Domain,
         guard: Callable[[Formula, int], None],
         member: int,
@@ -123,7 +123,7 @@ class DeltaRule:
             self._leaves[leaf] = found
         return found
 
-    def table_of(self, leaf: int) -> AtomTable:
+    def table_of(self, leaf: int) -> Relation:
         """The relation of a leaf's atoms, or of the truths of an equality."""
         own = self.leaf(leaf)
         return self.joins.atoms.truths if own is None else own.table

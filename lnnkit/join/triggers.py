@@ -13,8 +13,8 @@ from lnnkit.analysis.needs import Literal
 from lnnkit.join import literal_join as joining
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern
 from lnnkit.join.literal_join import Joins, Path, Step
-from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, alike
+from lnnkit.store.relations import Relation, Relations
 
 _COMPARED = (
     32  # needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)
@@ -69,7 +69,7 @@ def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[
     return found
 
 
-def found_anyway(atoms: Atoms, needs: Sequence[Literals], number: int, *trigger: Literal) -> bool:
+def found_anyway(atoms: Relations, needs: Sequence[Literals], number: int, *trigger: Literal) -> bool:
     """Whether another need, joined from the same trigger if there is one, is known to find all instances of need
     ``number``."""
     if len(needs) > _COMPARED:
@@ -84,12 +84,12 @@ def found_anyway(atoms: Atoms, needs: Sequence[Literals], number: int, *trigger:
     return False
 
 
-def _imply(atoms: Atoms, some: Collection[Literal], others: Collection[Literal]) -> bool:
+def _imply(atoms: Relations, some: Collection[Literal], others: Collection[Literal]) -> bool:
     """Whether ``others`` are satisfied wherever ``some`` are."""
     return all(each in some or any(_implies(atoms, one, each) for one in some) for each in others)
 
 
-def _implies(atoms: Atoms, one: Literal, other: Literal) -> bool:
+def _implies(atoms: Relations, one: Literal, other: Literal) -> bool:
     """Whether every row of ``one`` is a row of ``other``, at any time."""
     if (one.table, one.arguments) != (other.table, other.arguments):
         return False
@@ -127,11 +127,11 @@ class _Places(NamedTuple):
     """The positions of the tables' tuples in the largest table, the ``base``; tables with the same tuples have no
     entry."""
 
-    base: AtomTable
+    base: Relation
     among: Mapping[str, Array]
 
 
-def _places(tables: Sequence[AtomTable]) -> _Places | None:
+def _places(tables: Sequence[Relation]) -> _Places | None:
     """None if a table has tuples that the largest one lacks."""
     base = max(tables, key=lambda table: len(table.tuples))
     among: dict[str, Array] = {}

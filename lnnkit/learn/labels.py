@@ -13,8 +13,8 @@ from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.bounds_state import shown
 from lnnkit.learn.replay.recorded_inference import RecordedInference
-from lnnkit.store.atoms import RowNumbers
 from lnnkit.store.layout import Given
+from lnnkit.store.relations import RowNumbers
 from lnnkit.store.stated_facts import given_labels
 
 _LEAST = 20  # fewest labels of a predicate and a class of which a share is held out

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lnnkit.numeric.comparator import Comparator, Fixed, Learned, Sign, relation
 from lnnkit.numeric.comparison import Comparison
 from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.informing import informing
 from lnnkit.numeric.interval import Contraction, Interval, point, rises, same, unknown
-from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign, relation
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
 from lnnkit.numeric.term import Term, apply, constant, number, undetermined
 
@@ -28,10 +28,44 @@ if TYPE_CHECKING:
     from lnnkit.numeric.units.unit import Hardening, Unit
 
 __all__ = (
-    "INALU", "NAC", "NALU", "NAU", "NMU", "NPU", "NSR", "Apply", "Comparison", "Constant", "Contraction", "Fixed",
-    "FixedUnit", "Hardening", "Interval", "Learned", "NaiveNPU", "Number", "Operation", "Readout", "RealNPU",
-    "Recurrent", "Relation", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing", "number",
-    "point", "relation", "rises", "same", "undetermined", "unknown",
+    "INALU",
+    "NAC",
+    "NALU",
+    "NAU",
+    "NMU",
+    "NPU",
+    "NSR",
+    "Apply",
+    "Comparator",
+    "Comparison",
+    "Constant",
+    "Contraction",
+    "Fixed",
+    "FixedUnit",
+    "Hardening",
+    "Interval",
+    "Learned",
+    "NaiveNPU",
+    "Number",
+    "Operation",
+    "Readout",
+    "RealNPU",
+    "Recurrent",
+    "Sign",
+    "Step",
+    "Term",
+    "Unit",
+    "apply",
+    "constant",
+    "frozen",
+    "informing",
+    "number",
+    "point",
+    "relation",
+    "rises",
+    "same",
+    "undetermined",
+    "unknown",
 )  # fmt: skip
 _HOMES = {
     "INALU": "gated_units", "NAC": "gated_units", "NALU": "gated_units", "NAU": "clipped_units",

@@ -13,9 +13,9 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, quietly, replaced, set_at, take, where_set
 from lnnkit.numeric import crisp, soft
 from lnnkit.numeric.arithmetic import difference_of, subtract, sum_of
+from lnnkit.numeric.comparator import Comparator, Fixed
 from lnnkit.numeric.interval import Contraction, Interval, point
 from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
-from lnnkit.numeric.relation import Fixed, Relation
 from lnnkit.numeric.rounded_off import Errors
 from lnnkit.numeric.term import Term, contracted
 
@@ -37,7 +37,7 @@ class Comparison:
 
     left: Term
     right: Term
-    relation: Relation | None  # None: unknown, so nothing is derived
+    relation: Comparator | None  # None: unknown, so nothing is derived
 
     @quietly
     def truth(self, inputs: Sequence[Interval]) -> Interval:

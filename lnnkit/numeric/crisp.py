@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, detached, namespace
+from lnnkit.numeric.comparator import Learned, Sign
 from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
 from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_with, hull
-from lnnkit.numeric.relation import Learned, Sign
 from lnnkit.numeric.rounded_off import Errors, moved
 
 TOLERANCE = 1e-9  # tolerance between truths, as in `lnnkit.logic.bounds`

@@ -15,11 +15,11 @@ import numpy as np
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached, take
 from lnnkit.elementwise import atanh, cosh, logit, sigmoid
+from lnnkit.numeric.comparator import Comparator, Fixed, Learned, Sign
 from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import ROUNDING as ROUNDING_OF_NUMBERS
 from lnnkit.numeric.pieces import Pieces, joined
-from lnnkit.numeric.relation import Fixed, Learned, Relation, Sign
 from lnnkit.numeric.rounded_off import Errors, moved
 
 ROUNDING = 1e-12  # tolerance of a truth
@@ -45,7 +45,7 @@ class Branch(NamedTuple):
         return start, stop
 
 
-def image(relation: Relation, difference: Pieces) -> Interval:
+def image(relation: Comparator, difference: Pieces) -> Interval:
     """The hull of the truths for the differences in a union; ``inf, -inf`` if it is empty. A truth far out is neither 0
     nor 1, though it rounds to one of them: there its lower end is the float below 1, its upper end `LEAST`."""
     low, high = difference.lower / relation.scale, difference.upper / relation.scale
@@ -68,7 +68,7 @@ def image(relation: Relation, difference: Pieces) -> Interval:
     return Interval(lower, upper)
 
 
-def felt(relation: Relation, difference: Pieces, size: Array) -> Array:
+def felt(relation: Comparator, difference: Pieces, size: Array) -> Array:
     """A mask of rows whose truth could be affected by errors relative to these magnitudes."""
     found = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
     if _jumps(relation):
@@ -77,7 +77,7 @@ def felt(relation: Relation, difference: Pieces, size: Array) -> Array:
     return arrays.broadcast_to(found, (difference.lower.shape[1],))
 
 
-def let_out(relation: Relation, difference: Pieces, rows: Array, errors: Errors) -> Pieces:
+def let_out(relation: Comparator, difference: Pieces, rows: Array, errors: Errors) -> Pieces:
     """A difference widened in some rows by the ``errors`` of its ends, where they matter within the scale, or where it
     is 0, which makes an equality true and an inequality false."""
     found = []
@@ -89,11 +89,11 @@ def let_out(relation: Relation, difference: Pieces, rows: Array, errors: Errors)
     return moved(difference, rows, *found)
 
 
-def _jumps(relation: Relation) -> bool:
+def _jumps(relation: Comparator) -> bool:
     return isinstance(relation, Fixed) and relation.sign in ("=", "!=")
 
 
-def preimage(relation: Relation, bounds: Interval) -> Pieces:
+def preimage(relation: Comparator, bounds: Interval) -> Pieces:
     """The differences that give a truth in ``bounds``, within the tolerance. A truth of 0 or 1 that is approached but
     never reached counts as reached at a distance of the tolerance. Bounds other than 0 and 1 (which hold exactly or not
     at all) are widened by their rounding error, which grows on the way back."""
@@ -132,7 +132,7 @@ def _preimage(branch: Branch, lower: Array, upper: Array, scale: float) -> Piece
     )
 
 
-def _branches(relation: Relation) -> Sequence[Branch]:
+def _branches(relation: Comparator) -> Sequence[Branch]:
     return _register(relation) if isinstance(relation, Learned) else _FIXED[relation.sign]
 
 

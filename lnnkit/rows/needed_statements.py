@@ -16,8 +16,8 @@ from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, unfold
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.join.instances.grounding import Grounding, Use
-from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import Domain, asked_constants, constants, domain, predicate_tables
+from lnnkit.store.relations import Relations
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Needed:
 
     lifted: LiftedGraph
     world: Domain
-    atoms: Atoms
+    atoms: Relations
     analyses: Analyses
     shared: SharedNeurons
     observers: frozenset[str]

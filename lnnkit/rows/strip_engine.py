@@ -31,9 +31,9 @@ from lnnkit.rows.dense.dense_program import query_default
 from lnnkit.rows.needed_statements import Needed
 from lnnkit.rows.row_bounds import RowBounds, StatementNames
 from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
-from lnnkit.store.atoms import RowNumbers
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import asked_constants, constants
+from lnnkit.store.relations import RowNumbers
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
 

@@ -13,8 +13,8 @@ from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import negated_ends
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.store.atoms import Atoms
 from lnnkit.store.columns.row_arrays import Array, wide
+from lnnkit.store.relations import Relations
 from lnnkit.time_limit import check_time
 
 
@@ -147,10 +147,10 @@ def _ids(columns: Sequence[Array], every: Array) -> Array:
     return every if all_set(seen) else where_set(seen).astype(np.int32)
 
 
-def predicate_tables(lifted: LiftedGraph, radix: int, dtype: np.dtype = DOUBLE) -> Atoms:
+def predicate_tables(lifted: LiftedGraph, radix: int, dtype: np.dtype = DOUBLE) -> Relations:
     """An atom table for each predicate and number, empty. What completion would say of an unnamed individual is not
     known; what is stated of all holds of it."""
-    atoms, stated = Atoms(radix, dtype), _stated_of_all(lifted)
+    atoms, stated = Relations(radix, dtype), _stated_of_all(lifted)
     for node, data in lifted.graph.nodes.items():
         if data["kind"] == "predicate":
             unnamed = (0.0, 1.0) if node in lifted.closed_derived else None if data["closed"] else stated.get(node)

@@ -14,7 +14,7 @@ from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.inference import Fixpoint
 from lnnkit.engine.termination import RoundReport
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.store.atoms import LISTS, RowNumbers
+from lnnkit.store.relations import LISTS, RowNumbers
 from tests.blocks import at_length, in_blocks
 from tests.programs import MODES, generate, to_text
 

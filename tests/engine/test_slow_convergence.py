@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.store.atoms import RowNumbers
+from lnnkit.store.relations import RowNumbers
 from tests.blocks import at_length
 from tests.creeping import compared, creeping
 from tests.programs import to_text

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lnnkit.numeric import Apply, Constant, Fixed, Interval, Learned, Number, Relation, Sign, Term, apply
+from lnnkit.numeric import Apply, Comparator, Constant, Fixed, Interval, Learned, Number, Sign, Term, apply
 from lnnkit.numeric import constant as constant_term
 from lnnkit.numeric import number as number_term
 
@@ -66,7 +66,7 @@ def random_box(draw: random.Random) -> Box:
     return (-math.inf, math.inf) if kind < 0.42 else (low, high)
 
 
-def random_relation(draw: random.Random) -> Relation:
+def random_relation(draw: random.Random) -> Comparator:
     scale = draw.choice((0.0, 0.0, 0.0, 0.5, 3.0))
     if draw.random() < 0.2:
         plus, zero, bias = (draw.choice((-4.0, -1.0, -0.25, 0.0, 0.5, 2.0)) for _ in range(3))
@@ -139,7 +139,7 @@ def _operation(operation: str, own: Sequence[Values]) -> Values:
     raise AssertionError(operation)
 
 
-def truth(relation: Relation, left: Values, right: Values) -> Values:
+def truth(relation: Comparator, left: Values, right: Values) -> Values:
     """The truth of a relation between values; equal values are those that `lnnkit.numeric.same` says."""
     difference = left - right
     size = np.maximum(np.abs(left), np.abs(right))

@@ -9,12 +9,12 @@ import pytest
 
 import lnnkit
 from lnnkit.numeric import (
+    Comparator,
     Comparison,
     Constant,
     Fixed,
     Interval,
     Learned,
-    Relation,
     Sign,
     Term,
     apply,
@@ -134,7 +134,7 @@ def test_contractions(
         assert (lower.item(), upper.item()) == pytest.approx(wanted, rel=1e-12, abs=0)
 
 
-TRUTHS: list[tuple[Term, Relation, Term, list[Box], Box]] = [
+TRUTHS: list[tuple[Term, Comparator, Term, list[Box], Box]] = [
     (X, Fixed(">"), Y, [(0, 5), (5, 9)], (0, 0)),
     (X, Fixed(">="), Y, [(0, 5), (5, 9)], (0, 1)),
     (X, Fixed("<="), Y, [(0, 5), (5, 9)], (1, 1)),
@@ -165,7 +165,7 @@ TRUTHS: list[tuple[Term, Relation, Term, list[Box], Box]] = [
 
 
 @pytest.mark.parametrize(("left", "relation", "right", "box", "expected"), TRUTHS)
-def test_truths(left: Term, relation: Relation, right: Term, box: list[Box], expected: Box) -> None:
+def test_truths(left: Term, relation: Comparator, right: Term, box: list[Box], expected: Box) -> None:
     lower, upper = Comparison(left, right, relation).truth(intervals([box]))
     assert (lower.item(), upper.item()) == pytest.approx(expected, rel=1e-12, abs=1e-15)
 

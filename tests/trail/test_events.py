@@ -8,7 +8,7 @@ import pytest
 import lnnkit
 from lnnkit.engine.bounds_state import State
 from lnnkit.explain.provenance.bound_sources import BoundHistory
-from lnnkit.store.atoms import RowNumbers
+from lnnkit.store.relations import RowNumbers
 from lnnkit.trail.events import Trail
 from tests.blocks import at_length
 from tests.programs import MODES, generate, to_text

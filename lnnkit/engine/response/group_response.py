@@ -15,8 +15,8 @@ from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import UNKNOWN, AtomTable
 from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.relations import UNKNOWN, Relation
 
 
 class GroupResponse(Proposing):
@@ -60,7 +60,7 @@ class _Rows:
         """The atom rows behind a leaf."""
         return self._instances.rows[leaf].take(positions)
 
-    def table(self, leaf: int) -> AtomTable:
+    def table(self, leaf: int) -> Relation:
         """The relation of a leaf's atoms."""
         return self._instances.tables[leaf]
 

@@ -18,8 +18,8 @@ from lnnkit.engine.response.rule_instances import Made
 from lnnkit.join.bindings import Bindings, Known
 from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.relations import Relation
 
 _VARIED = 8  # greatest number of classes of a head: each is looked up to see that it gets no bound
 
@@ -152,7 +152,7 @@ def _classes(plan: _Plan, found: Bindings, now: Round) -> list[int] | None:
     return classes
 
 
-def _all_told(head: AtomTable, told: Told, now: Round) -> bool:
+def _all_told(head: Relation, told: Told, now: Round) -> bool:
     """Whether every atom of the head's table has received a proposal, in earlier rounds or the same one in this
     round."""
     known, count = now.made.get(head.number, (told, 0))

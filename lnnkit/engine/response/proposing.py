@@ -17,9 +17,9 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import DEFAULT, RESERVED, AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.columns.sorting import first_places
+from lnnkit.store.relations import DEFAULT, RESERVED, Relation
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.trail.events import Arrested
 
@@ -105,7 +105,7 @@ class Instances(Protocol):
         """The rows of a leaf's atoms; `DEFAULT` where one is not there."""
         ...
 
-    def table(self, leaf: int) -> AtomTable:
+    def table(self, leaf: int) -> Relation:
         """The relation of a leaf's atoms."""
         ...
 

@@ -21,7 +21,7 @@ from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
 from lnnkit.numeric import rises
-from lnnkit.store.atoms import AtomTable
+from lnnkit.store.relations import Relation
 
 Read = Callable[[int], Bounds]  # returns the bounds of a leaf, of a constant, or of AUXILIARY
 Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
@@ -30,7 +30,7 @@ Target = tuple[int, int]  # a leaf, and its lower (0) or upper (1) side
 class Doubt(Protocol):
     """Other bounds than those of the relations."""
 
-    def read(self, table: AtomTable, rows: Array) -> Bounds:
+    def read(self, table: Relation, rows: Array) -> Bounds:
         """(n,) the bounds of rows of a relation."""
         ...
 

@@ -15,8 +15,8 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import FALSE, TRUE, UNKNOWN, Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.relations import FALSE, TRUE, UNKNOWN, Relation, Relations
 
 STRIP = 2**15  # instances evaluated at once: their data fit the cache
 
@@ -49,7 +49,7 @@ class RuleInstances:
         member: int,
         rule: DeltaRule,
         found: Bindings,
-        atoms: Atoms,
+        atoms: Relations,
         encoded: EncodedBounds,
         now: Round | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class RuleInstances:
         self._classes = encoded
         self._rows: dict[int, Array] = {}
 
-    def table(self, leaf: int) -> AtomTable:
+    def table(self, leaf: int) -> Relation:
         """The relation of a leaf's atoms, or of the truths of an equality."""
         return self._rule.table_of(leaf)
 

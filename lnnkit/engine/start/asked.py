@@ -18,8 +18,8 @@ from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Reference, Root
 from lnnkit.graph.match import Kin, below_negations, instances, relatives
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
-from lnnkit.store.atoms import Atoms
 from lnnkit.store.layout import Domain
+from lnnkit.store.relations import Relations
 
 
 def speaking(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
@@ -118,7 +118,7 @@ def relevance(
     return decide(readings, stated | said, given, supplied, listed, asked, heads)
 
 
-def informed_sides(lifted: LiftedGraph, atoms: Atoms) -> tuple[set[Side], set[Side]]:
+def informed_sides(lifted: LiftedGraph, atoms: Relations) -> tuple[set[Side], set[Side]]:
     """The sides of shared neurons that are bounded for all entities, by statements or, of comparisons, by their terms,
     and those that have a default which listed atoms may loosen."""
 
@@ -207,7 +207,7 @@ def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
     return Bounds(np.where(may_not, lower, 1.0), np.where(may, upper, 0.0))
 
 
-def _implied(defaults: set[tuple[float, float]], kin: Kin, atoms: Atoms) -> set[tuple[float, float]]:
+def _implied(defaults: set[tuple[float, float]], kin: Kin, atoms: Relations) -> set[tuple[float, float]]:
     """The query's default bounds, tightened by those of its relatives."""
     known = [
         Bounds(*(np.array(end, dtype=np.float64) for end in atoms.tables[each.reference.node].default))

@@ -17,8 +17,8 @@ from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.grounding import Grounding, sources
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.sorting import distinct_values
+from lnnkit.store.relations import Relation
 
 Completing = tuple[Formula, Needs]
 _ENTERED = "listed"  # the column of the table of needed tuples
@@ -65,9 +65,9 @@ def _demand(prepared: Prepared, readings: Sequence[Reading], defining: Sequence[
     return demand(defining, whole & derived, asked, still)
 
 
-def _tables(prepared: Prepared, bound: Bound) -> dict[str, AtomTable]:
+def _tables(prepared: Prepared, bound: Bound) -> dict[str, Relation]:
     """A table of needed tuples for each bound predicate, under a reserved name."""
-    atoms, found = prepared.grounding.atoms, dict[str, AtomTable]()
+    atoms, found = prepared.grounding.atoms, dict[str, Relation]()
     for predicate, places in bound.items():
         name = f"?{predicate}"
         while name in atoms.tables:
@@ -77,7 +77,7 @@ def _tables(prepared: Prepared, bound: Bound) -> dict[str, AtomTable]:
     return found
 
 
-def _joined(formula: Formula, needs: Needs, bound: Bound, tables: Mapping[str, AtomTable]) -> Needs:
+def _joined(formula: Formula, needs: Needs, bound: Bound, tables: Mapping[str, Relation]) -> Needs:
     """A defining formula's needs for the heads that are needed."""
     heads = [(neuron.source, neuron.arguments) for neuron in (formula.neurons[leaf] for leaf in sorted(formula.heads))]
     if len(formula.blocks) > 1 or not all(name in bound for name, _ in heads):
@@ -88,7 +88,7 @@ def _joined(formula: Formula, needs: Needs, bound: Bound, tables: Mapping[str, A
     )
 
 
-def _work_out(grounding: Grounding, wanted: Demand, needed: Mapping[str, AtomTable]) -> None:
+def _work_out(grounding: Grounding, wanted: Demand, needed: Mapping[str, Relation]) -> None:
     """Compute the demand semi-naively: each magic rule joins the new tuples of its head."""
     atoms, index = grounding.atoms, grounding.domain.index
     for predicate, entities in wanted.asked:
@@ -104,7 +104,7 @@ def _work_out(grounding: Grounding, wanted: Demand, needed: Mapping[str, AtomTab
 class _Joined:
     """A magic rule, with the number of needed tuples that it has read."""
 
-    def __init__(self, grounding: Grounding, passing: Passing, needed: Mapping[str, AtomTable]) -> None:
+    def __init__(self, grounding: Grounding, passing: Passing, needed: Mapping[str, Relation]) -> None:
         head = passing.head
         self._head = None if head is None else Literal(needed[head[0]].name, head[1], _ENTERED)
         self._literals = passing.literals

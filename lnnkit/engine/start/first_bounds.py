@@ -30,13 +30,13 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.logic.bounds import Bounds, tolerance
-from lnnkit.store.atoms import DEFAULT, Atoms
 from lnnkit.store.columns.row_arrays import Array, alike, spelled_out
 from lnnkit.store.layout import Given
+from lnnkit.store.relations import DEFAULT, Relations
 from lnnkit.trail.events import NOBODY, ROOT, Kind
 
 
-def enter_facts(atoms: Atoms, state: State, given: Sequence[Given]) -> None:
+def enter_facts(atoms: Relations, state: State, given: Sequence[Given]) -> None:
     """Materialise the facts: facts about one atom meet; where they cross, the atom is arrested from the start."""
     tuples = DistinctTuples(())
     for facts in given:

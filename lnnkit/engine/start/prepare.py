@@ -39,9 +39,9 @@ from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard, leaf_modes
 from lnnkit.join.join_plan import Recorder
 from lnnkit.numeric import Comparison
-from lnnkit.store.atoms import AtomTable
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, domain, predicate_tables
+from lnnkit.store.relations import Relation
 from lnnkit.trail.events import Trace, Trail
 
 
@@ -98,9 +98,9 @@ def prepare(
     return prepared
 
 
-def completed(prepared: Prepared, predicates: Collection[str]) -> dict[AtomTable, Array]:
+def completed(prepared: Prepared, predicates: Collection[str]) -> dict[Relation, Array]:
     """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
-    found: dict[AtomTable, Array] = {}
+    found: dict[Relation, Array] = {}
     for name in sorted(predicates):
         table = prepared.grounding.atoms.tables[name]
         rows = np.arange(len(table), dtype=np.int32)

@@ -15,7 +15,7 @@ from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.logic.bounds import tolerance
-from lnnkit.store.atoms import RowNumbers
+from lnnkit.store.relations import RowNumbers
 from lnnkit.trail.events import Completion, Events, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others

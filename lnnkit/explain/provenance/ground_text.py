@@ -15,7 +15,7 @@ from lnnkit.formula.as_syntax import as_expression, bound_names
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
 from lnnkit.graph.lifting import stripped
-from lnnkit.store.atoms import RowNumbers
+from lnnkit.store.relations import RowNumbers
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source, Span
 

@@ -21,7 +21,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.atoms import TRUE, UNKNOWN, UNNAMED, AtomTable
+from lnnkit.store.relations import TRUE, UNKNOWN, UNNAMED, Relation
 
 Values = Mapping[int, Bounds]  # by leaf, (variants, rows)
 
@@ -244,7 +244,7 @@ class InstanceViews:
 
 
 def _of_one_row(
-    formula: Formula, ids: Mapping[int, Array], rows: Mapping[int, Array], tables: Mapping[int, AtomTable]
+    formula: Formula, ids: Mapping[int, Array], rows: Mapping[int, Array], tables: Mapping[int, Relation]
 ) -> Instances:
     """The instance of a formula whose inner blocks have one row each."""
     one = Grouping(np.zeros(1, np.int64), 1, None, np.zeros(1, bool), np.zeros(1, bool))

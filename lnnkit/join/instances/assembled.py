@@ -16,10 +16,10 @@ from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_un
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.store.atoms import DEFAULT, FALSE, TRUE, UNKNOWN, Atoms, AtomTable, RowNumbers
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import first_rows, matches
 from lnnkit.store.layout import Domain
+from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, Relations, RowNumbers
 from lnnkit.store.tuple_set import TupleSet
 
 Columns = Mapping[int, Array]  # entity ids by variable
@@ -39,7 +39,7 @@ class Instances:
     ids: tuple[Columns, ...]
     lengths: tuple[int, ...]
     rows: Mapping[int, Array]
-    tables: Mapping[int, AtomTable]
+    tables: Mapping[int, Relation]
     groupings: tuple[Grouping | None, ...]
 
     def column(self, index: int) -> Array:
@@ -91,7 +91,7 @@ class Assembler:
         self,
         formula: Formula,
         needs: Needs,
-        atoms: Atoms,
+        atoms: Relations,
         domain: Domain,
         guard: Callable[[Formula, int], None],
         observers: Mapping[int, str],
@@ -294,7 +294,7 @@ class Assembler:
         rows[named] = table.tuples.find([column.take(named) for column in columns], len(named))
         return rows
 
-    def _table(self, index: int) -> AtomTable:
+    def _table(self, index: int) -> Relation:
         """The relation of what has rows; an equality is one of the truths."""
         tables = self.atoms.tables
         if index == AUXILIARY:

@@ -18,9 +18,9 @@ from lnnkit.join.instances.assembled import Instances, together
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.atoms import Atoms, RowNumbers
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Domain
+from lnnkit.store.relations import Relations, RowNumbers
 from lnnkit.time_limit import check_time
 
 Use = Literal["joined", "evaluated"]  # how instances are evaluated: determines their memory
@@ -46,7 +46,7 @@ class Grounding:
     """The grounding: ``members`` are the formulas' rules, ``batches`` have those of their instances that set a bound or
     were arrested."""
 
-    def __init__(self, atoms: Atoms, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
+    def __init__(self, atoms: Relations, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
         self.atoms = atoms
         self.domain = domain
         self.batches: list[RuleShape] = []
@@ -192,7 +192,7 @@ class Grounding:
         return [(other, tuple(sorted(ends))) for other, ends in found.items()]
 
 
-def add_equality(atoms: Atoms, domain: Domain) -> None:
+def add_equality(atoms: Relations, domain: Domain) -> None:
     """Add equality of entities as a table of pairs (e, e), unless it exists: joins treat ``X = Z`` as any literal. Its
     bounds are never read; its rows are listed as deviating on the lower end."""
     if EQUAL in atoms.tables:

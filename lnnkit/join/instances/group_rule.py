@@ -14,9 +14,9 @@ from lnnkit.join.delta_rule import DeltaRule, Matters
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.atoms import Atoms, AtomTable
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
+from lnnkit.store.relations import Relation, Relations
 
 
 class GroupRule:
@@ -28,7 +28,7 @@ class GroupRule:
         formula: Formula,
         needs: Needs,
         reads: Matters,
-        atoms: Atoms,
+        atoms: Relations,
         domain: Domain,
         guard: Callable[[Formula, int], None],
         member: int,
@@ -70,7 +70,7 @@ class GroupRule:
             numbers = numbers if each else numbers.take(which)
         return numbers
 
-    def table_of(self, leaf: int) -> AtomTable:
+    def table_of(self, leaf: int) -> Relation:
         """The relation of what has rows."""
         return self.assembler.tables[leaf]
 

@@ -17,8 +17,8 @@ from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import LiftedGraph, NeuronGraph
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.learn.arithmetic.learned_terms import LearnedUnit, opened_terms
-from lnnkit.numeric import Comparison, Interval, Learned, Relation, Sign, Term
-from lnnkit.numeric.relation import Fixed
+from lnnkit.numeric import Comparator, Comparison, Interval, Learned, Sign, Term
+from lnnkit.numeric.comparator import Fixed
 from lnnkit.trail.events import Trail
 
 # Of the spread of the differences, the scale at which a crisp comparison is softened first; _LESS where data placed it.
@@ -97,7 +97,7 @@ class LearnedComparison:
             lower, upper = torch.maximum(lower, each.lower), torch.minimum(upper, each.upper)
         return Interval(lower, upper)
 
-    def _relation(self, parameters: Mapping[str, Tensor]) -> Relation:
+    def _relation(self, parameters: Mapping[str, Tensor]) -> Comparator:
         """The relation at the parameters' values, without gradients."""
         scale, *weights = (
             float(parameters[each].detach()) if isinstance(each, str) else each for each in (self.scale, *self.weights)

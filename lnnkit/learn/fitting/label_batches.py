@@ -25,7 +25,7 @@ from lnnkit.learn.labels import LabelledBounds, Labels, last_events
 from lnnkit.learn.replay.neural_predicates import Binding, BoundPlaces, bound_atoms, bound_places, given
 from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.learn.replay.replay import Replay
-from lnnkit.store.atoms import AtomTable
+from lnnkit.store.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def supports(found: RecordedInference, rows: Tensor) -> Supports:
     return Supports(torch.cat(events)[order], torch.cat(told)[order])
 
 
-def _telling(grounding: Grounding, table: AtomTable) -> Iterator[tuple[Formula, int]]:
+def _telling(grounding: Grounding, table: Relation) -> Iterator[tuple[Formula, int]]:
     """The formulas with atoms of a table as head, each with the head's leaf."""
     for number, member in enumerate(grounding.members):
         formula = member.formula

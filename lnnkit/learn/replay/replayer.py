@@ -29,7 +29,7 @@ from lnnkit.learn.replay.replay_steps import (
 )
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
-from lnnkit.store.atoms import DEFAULT, UNKNOWN, UNNAMED, RowNumbers
+from lnnkit.store.relations import DEFAULT, UNKNOWN, UNNAMED, RowNumbers
 from lnnkit.trail.events import ROOT, Trail
 
 

@@ -35,10 +35,10 @@ class Learned(NamedTuple):
     scale: float = 0.0
 
 
-Relation = Fixed | Learned
+Comparator = Fixed | Learned
 
 
-def relation(operator: str, weight: Sequence[float] | None, scale: float) -> Relation | None:
+def relation(operator: str, weight: Sequence[float] | None, scale: float) -> Comparator | None:
     """The relation of an operator of the language; for ``<?>`` the one with ``weight`` (w+, w0, b), or None without a
     weight."""
     if operator != "<?>":

@@ -24,7 +24,7 @@ Pair = tuple[float, float]
 LISTS = ("lower", "upper", "either", "listed", "given")
 
 
-class AtomTable:
+class Relation:
     """The materialised atoms of one predicate or neuron. ``ends`` are their lower and upper bounds as they are read: an
     arrested atom reads as unknown, and its crossed bounds stand in ``crossed``. ``frozen`` rows receive nothing. Lists
     have the rows whose lower, upper or either end differs from ``default``, in order of insertion; those listed by
@@ -201,25 +201,25 @@ class Crossed:
         return places
 
 
-class Atoms:
+class Relations:
     """All relations of a program."""
 
     def __init__(self, radix: int, dtype: np.dtype = DOUBLE) -> None:
         self.radix = radix
         self.dtype = dtype
-        self.tables: dict[str, AtomTable] = {}
-        self.numbered: list[AtomTable] = []
+        self.tables: dict[str, Relation] = {}
+        self.numbered: list[Relation] = []
         self.length = 0  # the number of rows of all relations, without reserved ones
-        self.truths = AtomTable("", 0, ("",), (0.0, 1.0), 2, dtype)
+        self.truths = Relation("", 0, ("",), (0.0, 1.0), 2, dtype)
         self.numbered.append(self.truths)
         self.truths.load([np.arange(2, dtype=np.int32)], Bounds(np.array([0.0, 1.0]), np.array([0.0, 1.0])))
 
     def __len__(self) -> int:
         return self.length
 
-    def add_table(self, name: str, sorts: tuple[str, ...], default: Pair, unnamed: Pair | None = None) -> AtomTable:
+    def add_table(self, name: str, sorts: tuple[str, ...], default: Pair, unnamed: Pair | None = None) -> Relation:
         """A new relation; atoms about ``unnamed`` individuals have the default bounds unless others are given."""
-        table = AtomTable(name, len(self.numbered), sorts, default, self.radix, self.dtype)
+        table = Relation(name, len(self.numbered), sorts, default, self.radix, self.dtype)
         self.tables[name] = table
         self.numbered.append(table)
         if unnamed is not None:
@@ -232,27 +232,27 @@ class Atoms:
         sorts."""
         return {table.name: (table.unnamed, table.sorts) for table in self.numbered if table.unnamed_differs}
 
-    def materialise(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array:
+    def materialise(self, table: Relation, columns: Sequence[Array], length: int) -> Array:
         """(length,) the rows of the tuples; missing tuples are added at the default."""
         rows, fresh = table.tuples.add(columns, length)
         self.length += fresh.size
         return rows
 
-    def make(self, table: AtomTable, columns: Sequence[Array], length: int) -> Array | None:
+    def make(self, table: Relation, columns: Sequence[Array], length: int) -> Array | None:
         """Add the missing tuples, at the default; returns the positions of their first occurrences (None: all
         positions)."""
         fresh = table.tuples.new(columns, length)
         self.length += length if fresh is None else fresh.size
         return fresh
 
-    def add_new(self, table: AtomTable, columns: Sequence[Array], length: int) -> range:
+    def add_new(self, table: Relation, columns: Sequence[Array], length: int) -> range:
         """Add distinct tuples that are known to be new, at the default; returns their rows."""
         start = len(table)
         table.tuples.append(columns, length)
         self.length += length
         return range(start, start + length)
 
-    def load(self, table: AtomTable, columns: Sequence[Array], bounds: Bounds) -> range:
+    def load(self, table: Relation, columns: Sequence[Array], bounds: Bounds) -> range:
         """Materialise distinct tuples, in lexicographic order, in an empty relation, as facts with these bounds.
         Returns their rows."""
         rows = table.load(columns, bounds)
@@ -272,7 +272,7 @@ class RowNumbers:
     """The rows of all relations in one numbering, for what looks at all of them: those of a relation are consecutive,
     its reserved ones first. It holds until rows are added."""
 
-    def __init__(self, atoms: Atoms) -> None:
+    def __init__(self, atoms: Relations) -> None:
         self.atoms = atoms
         self.tables = tuple(atoms.numbered)
         self.lengths = [len(table) + RESERVED for table in self.tables]
@@ -280,11 +280,11 @@ class RowNumbers:
         self.count = int(self.starts[-1])
         self._first = self.starts + RESERVED
 
-    def of(self, table: AtomTable, rows: Array) -> Array:
+    def of(self, table: Relation, rows: Array) -> Array:
         """(n,) the numbers of rows of a relation."""
         return rows + self._first[table.number]
 
-    def behind(self, number: int) -> tuple[AtomTable, int]:
+    def behind(self, number: int) -> tuple[Relation, int]:
         """The relation of a row and its row there."""
         owner = int(self.starts.searchsorted(number, side="right")) - 1
         return self.tables[owner], number - int(self._first[owner])
@@ -293,7 +293,7 @@ class RowNumbers:
         """(n,) the numbers of the first rows of relations, by their numbers."""
         return self._first.take(tables)
 
-    def by_relation(self, numbers: Array) -> Iterator[tuple[AtomTable, Array, Array]]:
+    def by_relation(self, numbers: Array) -> Iterator[tuple[Relation, Array, Array]]:
         """The relations of rows, each with the positions of its rows and their rows there."""
         owners = self.starts.searchsorted(numbers, side="right") - 1
         for owner in np.unique(owners).tolist():
@@ -326,7 +326,7 @@ class RowNumbers:
         return flags
 
 
-def _all(table: AtomTable) -> Array:
+def _all(table: Relation) -> Array:
     return np.arange(-RESERVED, len(table))
 
 
