@@ -76,7 +76,7 @@ def _arrested(result: Result) -> set[object]:
 def _differences(program: Program, result: Result, looser: Result, closer: bool = False) -> list[str]:
     parts = [part for each in program.statements for part in subformulas(each.formula)]
     soft = {part[1] for part in parts if part[0] == "compare" and part[4]}
-    defaults = run(neutral(program), 0).answers
+    defaults = run(neutral(program), 0, of_unnamed=result.of_unnamed).answers
     kb = lnnkit.loads(to_text(program))
     found = [] if kb.infer().status == "converged" else ["the engine did not converge"]
     for number, answers in enumerate(kb.answers()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 from .comparison import values
@@ -51,6 +51,7 @@ class Result:
     variables: list[tuple[str, ...]]
     answers: list[dict[tuple[str, ...], Answer]]
     initial: dict[AtomKey, Box]  # atoms before the first round
+    of_unnamed: frozenset[str]  # the completed predicates that may be true of unnamed individuals
 
 
 @dataclass
@@ -65,14 +66,23 @@ class Instance:
     arrested: bool = False
 
 
-def run(program: Program, max_rounds: int = 500, jitter: float = 0.0, closed: bool = False) -> Result:
+def run(
+    program: Program,
+    max_rounds: int = 500,
+    jitter: float = 0.0,
+    closed: bool = False,
+    of_unnamed: Set[str] = frozenset(),
+) -> Result:
     """Full inference over a program; without rounds, its answers at the start. With ``closed``, sets of numbers are
     closed: ends that are only approached count as reached.
 
     ``jitter`` widens every message that is neither 0 nor 1 by so much. Where that moves an answer far more than the
-    jitter itself, a cycle of rules amplifies rounding, and no two implementations need agree: see :func:`robust`.
+    jitter itself, a cycle of rules amplifies rounding, and no two implementations need agree: see :func:`robust`. The
+    completed predicates ``of_unnamed`` may be true of unnamed individuals, beside those that the rules say.
     """
-    return Inference(Network(with_laws(with_stated_facts(program)), closed), max_rounds, jitter).run()
+    network = Network(with_laws(with_stated_facts(program)), closed)
+    network.of_unnamed |= of_unnamed
+    return Inference(network, max_rounds, jitter).run()
 
 
 def robust(
@@ -152,7 +162,8 @@ class Inference:
                 break
         variables, answers = self.network.query_free, [self._answers(i) for i in range(len(self.network.queries))]
         status = "converged" if settled else "round_limit"
-        return Result(status, self.rounds, self._atoms(), self.contradictions, variables, answers, initial)
+        unnamed = frozenset(self.network.of_unnamed)
+        return Result(status, self.rounds, self._atoms(), self.contradictions, variables, answers, initial, unnamed)
 
     # --- the start -----------------------------------------------------------------------------------------------
 
