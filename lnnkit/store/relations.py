@@ -2,7 +2,7 @@
 
 Every predicate, shared neuron and observed neuron has one. Rows are numbered within their relation, from 0 on, like
 their tuples; the rows before 0 are reserved: `DEFAULT` stands for every atom not materialised, `UNNAMED` for atoms
-about unnamed individuals, and `UNKNOWN` reads as unknown. Equalities of entities are rows of `Atoms.truths`.
+about unnamed individuals, and `UNKNOWN` reads as unknown. Equalities of entities are rows of `Relations.truths`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from lnnkit.store.tuple_set import TupleSet
 
 DEFAULT, UNNAMED, UNKNOWN = -1, -2, -3
 RESERVED = 3
-FALSE, TRUE = 0, 1  # the rows of `Atoms.truths`
+FALSE, TRUE = 0, 1  # the rows of `Relations.truths`
 Pair = tuple[float, float]
 LISTS = ("lower", "upper", "either", "listed", "given")
 
 
 class Relation:
-    """The materialised atoms of one predicate or neuron. ``ends`` are their lower and upper bounds as they are read: an
-    arrested atom reads as unknown, and its crossed bounds stand in ``crossed``. ``frozen`` rows receive nothing. Lists
-    have the rows whose lower, upper or either end differs from ``default``, in order of insertion; those listed by
-    facts or questions, and those given by facts."""
+    """The materialised atoms of one predicate or neuron, with their bounds as they are read: an arrested atom reads as
+    unknown, and the bounds that crossed stand in ``crossed``. ``frozen`` rows receive nothing. The lists `LISTS` have
+    the rows whose lower, upper or either end differs from ``default``, in order of insertion; those listed by facts or
+    questions, and those given by facts."""
 
     def __init__(
         self, name: str, number: int, sorts: tuple[str, ...], default: Pair, radix: int, dtype: np.dtype
@@ -299,10 +299,6 @@ class RowNumbers:
         for owner in np.unique(owners).tolist():
             mine = np.flatnonzero(owners == owner)
             yield self.tables[owner], mine, numbers.take(mine) - self._first[owner]
-
-    def rows(self, numbers: Array) -> Array:
-        """(n,) each row's number in its relation."""
-        return numbers - self._first.take(self.starts.searchsorted(numbers, side="right") - 1)
 
     def bounds(self) -> Bounds:
         """The bounds of all rows."""
