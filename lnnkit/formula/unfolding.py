@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
@@ -78,7 +79,7 @@ class Block:
         return self.variables[: len(self.variables) - len(self.bound)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Formula:
     """An unfolded root. ``sorts`` has one entry for each variable. ``auxiliary`` names the table of the shared neuron
     that the formula defines: that neuron's bounds are used in place of ``lower`` and ``upper``."""
@@ -118,7 +119,7 @@ class Formula:
         own = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
         return (own, *(neuron.learned for neuron in self.neurons))
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[int, ...]:
         return tuple(i for i, neuron in enumerate(self.neurons) if neuron.kind == LEAF)
 
@@ -137,7 +138,7 @@ class Formula:
         """The variables that are in scope inside a block."""
         return tuple(dict.fromkeys(v for each in self.path(block) for v in self.blocks[each].variables))
 
-    @property
+    @cached_property
     def numeric(self) -> bool:
         """Whether some leaf is a number."""
         return any(neuron.numeric for neuron in self.neurons)
