@@ -1,1 +1,1 @@
-"""Storage of atoms: tables of entity ids with key indexes, facts in canonical order, the domain of each sort."""
+"""Relations: rows of entity ids with key indexes, bounds and lists; facts in canonical order; the domain of each sort."""

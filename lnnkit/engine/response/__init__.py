@@ -1,1 +1,1 @@
-"""What instances of one rule propose: evaluated, looked up or swept."""
+"""What instances of one rule propose: evaluated, looked up, or worked out by a clause."""

@@ -1,1 +1,1 @@
-"""Growing arrays, their memory, and numberings of their rows."""
+"""Growing arrays, and sorted and distinct rows."""
