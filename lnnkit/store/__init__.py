@@ -1,1 +1,2 @@
-"""Relations: rows of entity ids with key indexes, bounds and lists; facts in canonical order; the domain of each sort."""
+"""Relations: rows of entity ids with their key index, bounds and lists; facts in canonical order; the domain of each
+sort."""
