@@ -71,11 +71,10 @@ def marked(fixpoint: Fixpoint) -> Marks | None:
     spoken = [each for each in _spoken(fixpoint) if each.length]
     if not spoken and not prepared.state.crossed:
         return None
-    contested = fixpoint.contested
-    for each in spoken:
-        table = prepared.grounding.atoms.tables[each.source]
-        contested = contested.marked(table, _rows(table, each, prepared.grounding.atoms.radix))
-    return Marks(contested, spoken)
+    atoms = prepared.grounding.atoms
+    tables = [atoms.tables[each.source] for each in spoken]
+    rows = ((table, _rows(table, each, atoms.radix)) for table, each in zip(tables, spoken, strict=True))
+    return Marks(fixpoint.contested.marked(rows), spoken)
 
 
 def _rows(table: Relation, spoken: Spoken, radix: int) -> Array:

@@ -7,7 +7,7 @@ if it still gives the bound, the flag is removed. A cleared bound rests on nothi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -50,11 +50,12 @@ class Contested:
         numbers = self.numbers.of(table, rows)
         return self.flags[0].take(numbers), self.flags[1].take(numbers)
 
-    def marked(self, table: Relation, rows: Array) -> Contested:
-        """With some rows of a relation flagged too."""
-        numbers = self.numbers.of(table, rows)
+    def marked(self, rows: Iterable[tuple[Relation, Array]]) -> Contested:
+        """With some rows of relations flagged too."""
         lower, upper = (flags.copy() for flags in self.flags)
-        lower[numbers] = upper[numbers] = True
+        for table, some in rows:
+            numbers = self.numbers.of(table, some)
+            lower[numbers] = upper[numbers] = True
         return replace(self, flags=(lower, upper))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -309,7 +310,7 @@ class RowNumbers:
         """Flags by row: whether it is in the list ``name`` of its relation."""
         return np.concatenate([each.flags(name).take(_all(each)) for each in self.tables])
 
-    @property
+    @cached_property
     def crossed(self) -> Array:
         """The arrested rows, in order."""
         found = (np.sort(self.of(table, table.crossed.rows.values)) for table in self.tables if len(table.crossed))
