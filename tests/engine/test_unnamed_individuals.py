@@ -123,7 +123,7 @@ def test_completion_about_unnamed_individuals() -> None:
 
 @pytest.mark.slow
 def test_more_completion_about_unnamed_individuals() -> None:
-    assert compared(Completed, range(20, 2000)) > 1000
+    assert compared(Completed, range(20, 900)) > 400
 
 
 def test_an_unnamed_individual_meets_the_named_of_a_closed_sort() -> None:
