@@ -12,7 +12,7 @@ from lnnkit.formula.unfolding import Formula, Neuron, unfold
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Root
 
 
-def settle(lifted: LiftedGraph, analyses: Analyses) -> set[str]:
+def false_of_unnamed(lifted: LiftedGraph, analyses: Analyses) -> set[str]:
     """Note the closed predicates that rules may make true of unnamed individuals; returns the others, which are false
     of these as closed predicates are that only facts list."""
     nodes, false = lifted.graph.nodes, set(lifted.closed_derived)

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
 
 import numpy as np
 
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.unfolding import Formula
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, spelled_out, taken
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation
 
@@ -163,7 +162,7 @@ class Bindings:
                 found = own[at.start : at.stop] if isinstance(at, range) else own.take(at)
             else:
                 assert self._under is not None
-                found = _taken(self._under.column(variable), self._via)
+                found = taken(self._under.column(variable), self._via)
             self._columns[variable] = found
         return found
 
@@ -171,28 +170,21 @@ class Bindings:
         """The rows of a matched atom in its table."""
         return spelled_out(self._local(matched))
 
-    def rows(self, matched: Matched, some: Array | None = None) -> Array | range:
+    def rows(self, matched: Matched, some: Array | range | None = None) -> Array | range:
         """The rows of a matched atom in its table, at some positions (None: all)."""
-        local = self._rows.get(matched)
-        if local is None:
-            under, via = self._under, self._via
-            assert under is not None
-            if some is None:
-                some = None if via is None else spelled_out(via)
-            elif via is not None:
-                some = some + via.start if isinstance(via, range) else via.take(some)
-            return under.rows(matched, some)
-        if some is None:
-            return local
-        if isinstance(local, range):
-            return np.add(some, local.start, dtype=np.int32, casting="same_kind")
-        return local.take(some)
+        own = self._rows.get(matched)
+        if own is not None:
+            return taken(own, some)
+        assert self._under is not None
+        if self._via is not None:
+            some = self._via if some is None else taken(self._via, some)
+        return self._under.rows(matched, some)
 
     def _local(self, matched: Matched) -> Array | range:
         found = self._rows.get(matched)
         if found is None:
             assert self._under is not None
-            found = self._rows[matched] = _taken(self._under._local(matched), self._via)
+            found = self._rows[matched] = taken(self._under._local(matched), self._via)
         return found
 
     def once(self, matched: Matched) -> tuple[Array | range, Array | None]:
@@ -217,16 +209,3 @@ class Bindings:
         if (start, stop) == (0, self.length):
             return self
         return Bindings(stop - start, self.known, under=self, via=range(start, stop))
-
-
-@overload
-def _taken(values: Array, via: Array | range | None) -> Array: ...
-@overload
-def _taken(values: Array | range, via: Array | range | None) -> Array | range: ...
-def _taken(values: Array | range, via: Array | range | None) -> Array | range:
-    """The values at some positions (None: all)."""
-    if via is None:
-        return values
-    if isinstance(via, range):
-        return values[via.start : via.stop]
-    return via + values.start if isinstance(values, range) else values.take(via)

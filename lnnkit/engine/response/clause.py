@@ -1,5 +1,5 @@
-"""Clauses: rules whose consequent is an unknown atom, bitwise as `respond` has it, in fewer passes: a million rows of
-ten degrees take 0.10 s instead of 0.24.
+"""Clauses: rules whose consequent is an unknown atom, bitwise as `respond` has it, in fewer passes: inference
+over a million rows of ten degrees takes 0.26 s, 0.38 without them.
 
 A Lukasiewicz clause (`lnnkit.logic.lukasiewicz`) bounds an unknown consequent from below by ``(L + b - 1 - w_a (1 -
 a)) / w_c``, which needs only the lower end of the antecedent ``a``, and one end of each of its operands. The

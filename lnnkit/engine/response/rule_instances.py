@@ -15,7 +15,7 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Array, spelled_out
+from lnnkit.store.columns.row_arrays import Array, spelled_out, taken
 from lnnkit.store.relations import FALSE, TRUE, UNKNOWN, Relation, Relations
 
 STRIP = 2**15  # instances evaluated at once: their data fit the cache
@@ -36,7 +36,7 @@ class Made:
         columns = self._columns
         if len(positions) < len(next(iter(columns.values()))):
             some = spelled_out(positions)
-            columns = {leaf: rows_at(rows, some) for leaf, rows in columns.items()}
+            columns = {leaf: taken(rows, some) for leaf, rows in columns.items()}
         return self._batch.append(0, columns, self._member, -1, len(positions))
 
 
@@ -132,10 +132,7 @@ class RuleInstances:
         return self.table(leaf).take(side, self._read_at(leaf, at))
 
     def _read_at(self, leaf: int, at: Array | range) -> Array | range:
-        rows = self._read_rows(leaf)
-        if isinstance(at, range):
-            return rows[at.start : at.stop]
-        return rows_at(rows, at)
+        return taken(self._read_rows(leaf), at)
 
     def materialise(self, leaf: int, at: Array, absent: Array) -> Array:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
@@ -186,8 +183,3 @@ class RuleInstances:
         rows = np.full(self.found.length, FALSE, np.int32)
         rows[columns[0] == columns[1]] = TRUE
         return rows
-
-
-def rows_at(rows: Array | range, positions: Array) -> Array:
-    """The rows at some positions."""
-    return positions.astype(np.int32) + np.int32(rows.start) if isinstance(rows, range) else rows.take(positions)

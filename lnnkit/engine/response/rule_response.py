@@ -17,13 +17,13 @@ from lnnkit.engine.response.head_insertion import HeadInsertion
 from lnnkit.engine.response.proposing import Proposing, picked
 from lnnkit.engine.response.respond import CPU, Target
 from lnnkit.engine.response.response_table import ResponseTable
-from lnnkit.engine.response.rule_instances import STRIP, RuleInstances, rows_at
+from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.row_arrays import Array, taken
 
 _ENTER = (enter_lower, enter_upper)
 
@@ -114,11 +114,9 @@ class RuleResponse(Proposing):
                 if not len(at):
                     return None
                 return self._looked_up(code, at)
-        every, parts = range(length), list[_Proposed]()
-        rest: Array | range = every
-        forward = self._clause
-        if forward is not None and (now.state.dtype, now.state.device) == (DOUBLE, CPU):
-            rest = self._by_clause(forward, instances, parts)
+        parts, rest = list[_Proposed](), range(length)
+        if self._clause is not None and (now.state.dtype, now.state.device) == (DOUBLE, CPU):
+            rest = self._by_clause(self._clause, instances, parts)
         for start in range(0, len(rest), STRIP):
             parts.append(self._worked_out(instances, rest[start : start + STRIP], now.state.dtype))
         return parts[0] if len(parts) == 1 else _together(parts)
@@ -153,10 +151,10 @@ class RuleResponse(Proposing):
                 some = np.flatnonzero(unknown) + start
             ends = {leaf: _ENTER[side](instances.end(leaf, side, some)) for leaf, side in clause.sides.items()}
             news, value = clause.proposed(ends)
-            tight, nothing = np.flatnonzero(news), no_rows()
+            tight = np.flatnonzero(news)
             if len(tight):
-                said = {clause.target: (rows_at(some, tight), value.take(tight))}
-                parts.append(_Proposed(said, nothing, Bounds(nothing, nothing)))
+                said = {clause.target: (taken(some, tight), value.take(tight))}
+                parts.append(_Proposed(said, no_rows(), Bounds(no_rows(), no_rows())))
         return np.concatenate(rest) if rest else range(0)
 
     @cached_property
@@ -173,9 +171,9 @@ class RuleResponse(Proposing):
         for target, (news, value) in found.proposed.items():
             some = np.flatnonzero(news if good is None else news & good)
             if len(some):
-                targets[target] = rows_at(at, some), value.take(some)
+                targets[target] = taken(at, some), value.take(some)
         roots = Bounds(found.root.lower.take(bad), found.root.upper.take(bad))
-        return _Proposed(targets, rows_at(at, bad), roots)
+        return _Proposed(targets, taken(at, bad), roots)
 
 
 def _together(strips: list[_Proposed]) -> _Proposed | None:

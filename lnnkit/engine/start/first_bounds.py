@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.analysis.relevance import ALL
 from lnnkit.analysis.supports import Analyses
-from lnnkit.analysis.unnamed_individuals import settle
+from lnnkit.analysis.unnamed_individuals import false_of_unnamed
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.moves import Delta, Round, note
@@ -104,7 +104,8 @@ def neuron_root(lifted: LiftedGraph, node: str) -> Root:
 def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analyses) -> SharedNeurons:
     """Add a table for each shared neuron; its default is what its operands' defaults and its statements make it. First
     those of predicates are told what completion says of unnamed individuals."""
-    for table in map(grounding.atoms.tables.__getitem__, settle(lifted, analyses)):
+    for name in false_of_unnamed(lifted, analyses):
+        table = grounding.atoms.tables[name]
         table.unnamed, table.unnamed_row = table.default, DEFAULT
     formulas: list[Formula] = []
     impossible: list[str] = []

@@ -271,7 +271,7 @@ class Prover:
 
     def _is_given(self, view: InstanceView, leaf: int) -> bool:
         """Whether facts give a head bounds, which its rule then reads."""
-        return bool(self._grounding.atoms.tables[view.table(leaf)].flags("given").take(view.rows[leaf])[0])
+        return bool(view.found.tables[leaf].flags("given").take(view.rows[leaf])[0])
 
     def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]) -> list[EndRead]:
         """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""

@@ -29,7 +29,7 @@ from lnnkit.learn.replay.replay_steps import (
 )
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
-from lnnkit.store.relations import DEFAULT, UNKNOWN, UNNAMED, RowNumbers
+from lnnkit.store.relations import RESERVED, UNKNOWN, RowNumbers
 from lnnkit.trail.events import ROOT, Trail
 
 
@@ -79,8 +79,8 @@ class Replayer:
     @cached_property
     def initial(self) -> Tensor:
         """The bounds of all rows before the first event, by key."""
-        found, reserved = np.empty((self.numbers.count, 2)), np.array([UNKNOWN, UNNAMED, DEFAULT])
-        for table, begin in zip(self.numbers.atoms.numbered, self.numbers.starts.tolist(), strict=False):
+        found, reserved = np.empty((self.numbers.count, 2)), np.arange(-RESERVED, 0)
+        for table, begin in zip(self.numbers.tables, self.numbers.starts[:-1].tolist(), strict=True):
             stop, first = begin + len(reserved) + len(table), begin + len(reserved)
             found[begin:first] = np.stack(table.read(reserved), 1)
             found[first:stop] = table.default

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -15,6 +15,23 @@ Array = np.ndarray
 def spelled_out(values: Array | range) -> Array:
     """A range as an array; an array unchanged."""
     return np.arange(values.start, values.stop, dtype=np.int32) if isinstance(values, range) else values
+
+
+@overload
+def taken(values: Array, places: Array | range | None) -> Array: ...
+@overload
+def taken(values: Array | range, places: Array) -> Array: ...
+@overload
+def taken(values: Array | range, places: Array | range | None) -> Array | range: ...
+def taken(values: Array | range, places: Array | range | None) -> Array | range:
+    """The values at some places (None: all)."""
+    if places is None:
+        return values
+    if isinstance(places, range):
+        return values[places.start : places.stop]
+    if isinstance(values, range):
+        return np.add(places, values.start, dtype=np.int32, casting="same_kind")
+    return values.take(places)
 
 
 def alike(one: Array, other: Array) -> bool:
