@@ -145,23 +145,23 @@ class AstBuilder:
         rows, *clauses = branch.children
         words = rows.children
         queried = words[0].type == "QUERY"
-        texts = [self._string(each) if queried else self._path(each) for each in words if each.type == "STRING"]
-        found: dict[str, ParseNode] = {}
+        texts = [self._string(word) if queried else self._path(word) for word in words if word.type == "STRING"]
+        by_kind: dict[str, ParseNode] = {}
         for clause in clauses:
             kind = str(clause.data) if isinstance(clause, Tree) else "trim" if clause.type == "TRIM" else "header"
-            if kind in found:
+            if kind in by_kind:
                 message = f"the statement has `{self.text(self._first(clause))}` twice"
                 hint = "join conditions by `and`" if kind == "where" else "keep one of the two"
                 raise self._fault("repeated-clause", message, clause, hint)
-            found[kind] = clause
+            by_kind[kind] = clause
         columns = None
-        if (listed := found.get("columns")) is not None:
-            columns = tuple([None if self.text(each) == "_" else self._column(each) for each in listed.children[1::2]])
-            if all(each is None for each in columns):
+        if (listed := by_kind.get("columns")) is not None:
+            columns = tuple([None if self.text(word) == "_" else self._column(word) for word in listed.children[1::2]])
+            if all(column is None for column in columns):
                 message = "every listed column is `_`, which skips a column"
                 raise self._fault("bad-column", message, listed, "name the columns to read")
-        where = found["where"].children[1::2] if "where" in found else []
-        missing = found["missing"].children if "missing" in found else []
+        where = by_kind["where"].children[1::2] if "where" in by_kind else []
+        missing = by_kind["missing"].children if "missing" in by_kind else []
         table = ast.Table(
             span=self.span(branch),
             path="" if queried else texts[0],
@@ -170,13 +170,13 @@ class AstBuilder:
             columns=columns,
             where=tuple([self._condition(condition) for condition in where]),
             missing=tuple([self._mark(mark) for mark in missing if isinstance(mark, Tree)]),
-            delimiter=self._delimiter(found["delimiter"].children[1]) if "delimiter" in found else None,
-            decimal=self._decimal(found["decimal"].children[1]) if "decimal" in found else ".",
-            encoding=self._encoding(found["encoding"].children[1]) if "encoding" in found else None,
-            trim="trim" in found,
-            trust=self._trust(found["trust"]) if "trust" in found else None,
+            delimiter=self._delimiter(by_kind["delimiter"].children[1]) if "delimiter" in by_kind else None,
+            decimal=self._decimal(by_kind["decimal"].children[1]) if "decimal" in by_kind else ".",
+            encoding=self._encoding(by_kind["encoding"].children[1]) if "encoding" in by_kind else None,
+            trim="trim" in by_kind,
+            trust=self._trust(by_kind["trust"]) if "trust" in by_kind else None,
         )
-        header = self._is(found["header"], "HEADER") if "header" in found else not table.numbered
+        header = self._is(by_kind["header"], "HEADER") if "header" in by_kind else not table.numbered
         return replace(table, header=header)
 
     def _column(self, token: Token) -> ast.Column:
@@ -360,7 +360,7 @@ class AstBuilder:
         if places:
             names = iter(["Any"] if len(places) == 1 else [f"Any{number + 1}" for number in range(len(places))])
             shown = [next(names) if child in places else self.text(child) for child in arguments]
-            bound = ", ".join([each for each, child in zip(shown, arguments, strict=True) if child in places])
+            bound = ", ".join([text for text, child in zip(shown, arguments, strict=True) if child in places])
             atom = f"{name}({', '.join(shown)})"
             hint = f"write `(exists {bound}: {atom})`, of a number around its comparison"
             if re.match(r"\s*(fact|label)\b", self.source.text[self.offset :]):
@@ -416,12 +416,12 @@ class AstBuilder:
         raise self._fault("misplaced-attributes", message, self._first(attributes), hint)
 
     def _attributes(self, branch: ParseNode) -> tuple[ast.Attribute, ...]:
-        found = []
+        attributes = []
         for child in branch.children[1::2]:
             key, _, value = child.children
             node = self._name(value) if self._is(value, "name") else self._item(value)
-            found.append(ast.Attribute(normalise(self.text(key)), node, span=self.span(child)))
-        return tuple(found)
+            attributes.append(ast.Attribute(normalise(self.text(key)), node, span=self.span(child)))
+        return tuple(attributes)
 
     def _item(self, branch: ParseNode, depth: int = 0) -> ast.Value | ast.ValueList:
         if not self._is(branch, "list"):
@@ -531,9 +531,9 @@ class AstBuilder:
         """Rejects `2020-01-01` without blanks, which would otherwise be a subtraction."""
         if self._is(subtracted, "NUMBER"):
             end = self.span(subtracted).end
-            for found in DATE.finditer(self.source.text, max(0, end - 10), end + 40):
-                if found.start("day") < end == found.end("day"):
-                    raise Rejected(date_as_number(found[0], Span(self.source, *found.span())))
+            for date in DATE.finditer(self.source.text, max(0, end - 10), end + 40):
+                if date.start("day") < end == date.end("day"):
+                    raise Rejected(date_as_number(date[0], Span(self.source, *date.span())))
 
     # --- places -------------------------------------------------------------------------------------------------
 

@@ -96,8 +96,8 @@ def is_date(text: str) -> bool:
 def days(text: str) -> float | None:
     """The days from 1970-01-01 to a date, with a fraction for its time; None if there is no such date, or if nobody
     knows which of its numbers is the month."""
-    found = _readings(text)
-    return found[0] if len(found) == 1 else None
+    readings = _readings(text)
+    return readings[0] if len(readings) == 1 else None
 
 
 def _readings(text: str) -> list[float]:
@@ -106,7 +106,7 @@ def _readings(text: str) -> list[float]:
     if match is None:
         return []
     read = [_instant(match, order) for order in _orders(match["day"])]
-    return list(dict.fromkeys(each.nanoseconds / 86400e9 for each in read if each is not None))
+    return list(dict.fromkeys(instant.nanoseconds / 86400e9 for instant in read if instant is not None))
 
 
 def _orders(date: str) -> list[tuple[str, str, str]]:

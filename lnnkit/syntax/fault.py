@@ -150,11 +150,11 @@ def visible(text: str) -> str:
 
 def lexemes(text: str, shadow: str, start: int, end: int) -> tuple[Lexeme, ...]:
     """The lexemes of ``text[start:end]``, white space and comments left out."""
-    found = []
+    code = []
     for match in _LEXEME.finditer(shadow, start, end):
         if match.lastgroup and match.lastgroup != "skip":
-            found.append(Lexeme(match.lastgroup, text[match.start() : match.end()], match.start()))
-    return tuple(found)
+            code.append(Lexeme(match.lastgroup, text[match.start() : match.end()], match.start()))
+    return tuple(code)
 
 
 def _unclosed(before: tuple[Lexeme, ...]) -> tuple[int, ...]:

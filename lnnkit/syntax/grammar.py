@@ -43,8 +43,8 @@ def build(grammar: str) -> Lark:
 def parser() -> Lark:
     """The parser, made from its stored tables if these belong to the grammar."""
     grammar, tables = grammar_text(), grammar_file("lnn.tables.json")
-    found = decode(tables.read_text(encoding="utf-8"), grammar) if tables.is_file() else None
-    return found or build(grammar)
+    stored = decode(tables.read_text(encoding="utf-8"), grammar) if tables.is_file() else None
+    return stored or build(grammar)
 
 
 _NUMBERED = "#"  # the key of an object that stands for a dictionary whose keys are whole numbers
@@ -72,17 +72,17 @@ def _plain(value: Any) -> object:
     """The value without tuples and whole-number keys, which JSON lacks."""
     if isinstance(value, dict):
         if value and all(isinstance(key, int) for key in value):
-            return {_NUMBERED: [[key, _plain(each)] for key, each in value.items()]}
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+            return {_NUMBERED: [[key, _plain(entry)] for key, entry in value.items()]}
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def _restored(value: object) -> Any:
     if isinstance(value, dict):
         if list(value) == [_NUMBERED]:
-            return {key: _restored(each) for key, each in value[_NUMBERED]}
-        return {key: _restored(each) for key, each in cast("dict[str, object]", value).items()}
-    return [_restored(each) for each in value] if isinstance(value, list) else value
+            return {key: _restored(entry) for key, entry in value[_NUMBERED]}
+        return {key: _restored(entry) for key, entry in cast("dict[str, object]", value).items()}
+    return [_restored(entry) for entry in value] if isinstance(value, list) else value
 
 
 if __name__ == "__main__":

@@ -121,9 +121,8 @@ class _Printer:
 
         A quantifier extends to the end of its group, so it needs no parentheses in the last place.
         """
-        own = _level(node)
         quantified = isinstance(node, ast.Quantifier)
-        grouped = (level > _NOT or not last) if quantified else own < level
+        grouped = (level > _NOT or not last) if quantified else _level(node) < level
         text = self._bare(node, last or grouped, scope)
         return f"({text})" if grouped else text
 

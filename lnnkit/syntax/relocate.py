@@ -47,8 +47,8 @@ def paths(program: ast.Program) -> list[str]:
 
 def queries(program: ast.Program) -> list[str]:
     """The queries that the statements of ``program`` read tables from."""
-    read = (each.table for each in program.statements if isinstance(each, ast.TableStatement))
-    return [table.query for table in read if table.query is not None]
+    tables = (statement.table for statement in program.statements if isinstance(statement, ast.TableStatement))
+    return [table.query for table in tables if table.query is not None]
 
 
 def _path(statement: ast.FileStatement) -> str:

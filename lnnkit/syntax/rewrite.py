@@ -48,11 +48,11 @@ def as_rule(fault: Fault) -> str | None:
 
 def _conjoined(body: str) -> str:
     """``body`` with the commas outside of brackets replaced by `&`, and the semicolons by `|`."""
-    signs, depth, found = {",": " &", ";": " |"}, 0, ""
+    signs, depth, joined = {",": " &", ";": " |"}, 0, ""
     for character in body.replace("\\+", "~"):
         depth += (character in "([{") - (character in ")]}")
-        found += signs.get(character, character) if depth == 0 else character
-    return " ".join(re.sub(r"([&|])(?=\S)", r"\1 ", found).split())
+        joined += signs.get(character, character) if depth == 0 else character
+    return " ".join(re.sub(r"([&|])(?=\S)", r"\1 ", joined).split())
 
 
 def parts_of_call(text: str) -> list[str]:

@@ -5,38 +5,42 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.rows import ITEM, Table
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
 
 
-def _denied_list(found: dict[str, str], _: Fault) -> str:
-    return "write `" + " and ".join(f"{found['column']} != {cell}" for cell in re.findall(ITEM, found["list"])) + "`"
+def _denied_list(groups: Groups, _: Fault) -> str:
+    return "write `" + " and ".join(f"{groups['column']} != {cell}" for cell in re.findall(ITEM, groups["list"])) + "`"
 
 
-def _sorts(found: dict[str, str], fault: Fault) -> str:
+def _sorts(groups: Groups, fault: Fault) -> str:
     if fault.keyword not in ("predicate", "number"):
         return "leave it out"
-    return f"write `{fault.keyword} {found['previous']}({', '.join(['entity'] * int(found['count']))})`"
+    return f"write `{fault.keyword} {groups['previous']}({', '.join(['entity'] * int(groups['count']))})`"
 
 
 def _quoted(path: str) -> str:
     return path if path.startswith('"') else f'"{path}"'
 
 
-def _listed_sorts(found: dict[str, str], _: Fault) -> str:
-    sorts = ", ".join(re.findall(r"[\w-]+", re.sub(r"[^,:]*:", "", found["sorts"])))
-    return f"write `{found['keyword']} {found['name']}({sorts}){found['closed']}`"
+def _loaded(groups: Groups, _: Fault) -> str:
+    return f"write `{groups['keyword']} {groups['name']} from {_quoted(groups['path'])} {groups['list']}`"
 
 
-def _given(found: dict[str, str], _: Fault) -> str:
-    name, arguments, _rest = found["name"].partition("(")
-    value = f"its value as `fact {name}{'(...)' if arguments else ''} = {found['value']}`"
-    return f"write `{found['keyword']} {found['name']}`, and {value}"
+def _listed_sorts(groups: Groups, _: Fault) -> str:
+    sorts = ", ".join(re.findall(r"[\w-]+", re.sub(r"[^,:]*:", "", groups["sorts"])))
+    return f"write `{groups['keyword']} {groups['name']}({sorts}){groups['closed']}`"
 
 
-def _selected(found: dict[str, str], _: Fault) -> str:
-    test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(found["test"].split()))
-    select = f"select {', '.join(found['columns'].replace(',', ' ').split())} from '{found['path']}' where {test}"
-    return f'write `load {found["name"]} from query "{select}"`, in the SQL of DuckDB'
+def _given(groups: Groups, _: Fault) -> str:
+    name, arguments, _rest = groups["name"].partition("(")
+    value = f"its value as `fact {name}{'(...)' if arguments else ''} = {groups['value']}`"
+    return f"write `{groups['keyword']} {groups['name']}`, and {value}"
+
+
+def _selected(groups: Groups, _: Fault) -> str:
+    test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(groups["test"].split()))
+    select = f"select {', '.join(groups['columns'].replace(',', ' ').split())} from '{groups['path']}' where {test}"
+    return f'write `load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
 
 
 CLAUSES: Table = {
@@ -65,18 +69,16 @@ CLAUSES: Table = {
     },
     "table load-order: a {keyword} names the predicate, then the file, then the columns": {
         r"(<path>PATH)(?: (?:as|into|to) (<name>[\w-]+))?": (
-            lambda found, _: f"write `{found['keyword']} {found['name'] or 'P'} from {_quoted(found['path'])}`"
+            lambda groups, _: f"write `{groups['keyword']} {groups['name'] or 'P'} from {_quoted(groups['path'])}`"
         ),
-        r"(<name>[\w-]+)\s*(<list>\([^()]*\))\s*from (<path>PATH)": (
-            lambda found, _: f"write `{found['keyword']} {found['name']} from {_quoted(found['path'])} {found['list']}`"
-        ),
-        r"(<name>[\w-]+)\s*\([^()]*\)\s*from (<path>PATH)\s*(<list>\([^()]*\).*)": (
-            lambda found, _: f"write `{found['keyword']} {found['name']} from {_quoted(found['path'])} {found['list']}`"
-        ),
+        r"(<name>[\w-]+)\s*(<list>\([^()]*\))\s*from (<path>PATH)": _loaded,
+        r"(<name>[\w-]+)\s*\([^()]*\)\s*from (<path>PATH)\s*(<list>\([^()]*\).*)": _loaded,
     },
     "table [from_only] load-order: a {keyword} names the predicate, then the file, then the columns": {
         r"(<name>[\w-]+) (<path>PATH)(<list>\s*\([^()]*\)|)": (
-            lambda found, _: f"write `{found['keyword']} {found['name']} from {_quoted(found['path'])}{found['list']}`"
+            lambda groups, _: (
+                f"write `{groups['keyword']} {groups['name']} from {_quoted(groups['path'])}{groups['list']}`"
+            )
         ),
     },
     "table [top clause] load-words: `{at}` is not a clause of a {keyword}": {

@@ -6,69 +6,69 @@ import re
 
 from lnnkit.syntax.dates import days
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.rows import ITEM, Table
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
 from lnnkit.syntax.rewrite import as_entity, balanced, between, by_cases
 
 _BOUNDS = "bounds are written `in [l, u]`"
 _ELSE = "end the statement before it, and write a second one: `~P -> Q` for else Q"
 
 
-def _ends(found: dict[str, str], fault: Fault) -> str:
+def _ends(groups: Groups, fault: Fault) -> str:
     operand = between(fault, len(fault.before)) or "age(X)"
-    low, high = (end if days(end) is None else f"{days(end):.15g}" for end in (found["low"], found["high"]))
+    low, high = (end if days(end) is None else f"{days(end):.15g}" for end in (groups["low"], groups["high"]))
     return f"write `{low} <= {operand} <= {high}`"
 
 
-def _again(found: dict[str, str], fault: Fault) -> str | None:
+def _again(groups: Groups, fault: Fault) -> str | None:
     signs = (">", ">=", "<", "<=", "=")
     place = next((i for i in range(len(fault.before) - 1, 0, -1) if fault.before[i].text in signs), 0)
     operand = between(fault, place) if place else None
-    return f"name it again: `{operand} {found['sign']} {found['value']}`" if operand else None
+    return f"name it again: `{operand} {groups['sign']} {groups['value']}`" if operand else None
 
 
-def _range(found: dict[str, str], fault: Fault) -> str | None:
-    operand = between(fault, len(fault.before) - (2 if found.get("number") else 1))
+def _range(groups: Groups, fault: Fault) -> str | None:
+    operand = between(fault, len(fault.before) - (2 if groups.get("number") else 1))
     if operand is None or "(" not in operand:
         return None
-    return f"write `{found.get('number') or found['low']} <= {operand} <= {found['high']}`"
+    return f"write `{groups.get('number') or groups['low']} <= {operand} <= {groups['high']}`"
 
 
-def _one_sided(found: dict[str, str], _: Fault) -> str:
-    end, upward = found["end"], found["sign"][0] in ">≥"
+def _one_sided(groups: Groups, _: Fault) -> str:
+    end, upward = groups["end"], groups["sign"][0] in ">≥"
     number, truth = (f"[{end}, inf]", f"[{end}, 1]") if upward else (f"[-inf, {end}]", f"[0, {end}]")
     return f"write `in {number}` for a number" + (f", `in {truth}` for a truth value" if float(end) <= 1 else "")
 
 
-def _quotient(found: dict[str, str], _: Fault) -> str:
-    if not found["divisor"] or float(found["divisor"]) == 0:
+def _quotient(groups: Groups, _: Fault) -> str:
+    if not groups["divisor"] or float(groups["divisor"]) == 0:
         return "write the result"
-    return f"write `= {float(found['sign'] + found['number']) / float(found['divisor']):.15g}`"
+    return f"write `= {float(groups['sign'] + groups['number']) / float(groups['divisor']):.15g}`"
 
 
-def _dashed(found: dict[str, str], _: Fault) -> str:
-    name = " ".join(f"{found['first']} {found['more']}".split())
-    found["name"] = name
+def _dashed(groups: Groups, _: Fault) -> str:
+    name = " ".join(f"{groups['first']} {groups['more']}".split())
+    groups["name"] = name
     return f'write `{name.replace(" ", "-")}:` or `"{name}":`'
 
 
-def _cases(found: dict[str, str], _: Fault) -> str:
-    cases = by_cases(found["at"] + found["call"] + found["more"])
+def _cases(groups: Groups, _: Fault) -> str:
+    cases = by_cases(groups["at"] + groups["call"] + groups["more"])
     return f"write `{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
 
 
-def _between_atoms(found: dict[str, str], fault: Fault) -> str:
+def _between_atoms(groups: Groups, fault: Fault) -> str:
     sign = {"AND": "&", "OR": "|", "XOR": "xor", "IMPLIES": "->", "IFF": "<->"}[fault.token or ""]
-    return f"join atoms instead: `{found['applied']}(...) {sign} {found['applied']}(...)`"
+    return f"join atoms instead: `{groups['applied']}(...) {sign} {groups['applied']}(...)`"
 
 
-def _part(found: dict[str, str], fault: Fault) -> str | None:
+def _part(groups: Groups, fault: Fault) -> str | None:
     operand = between(fault, len(fault.before) - 1)
-    closing = "<=" if found["closing"] == "]" else "<"
-    return f"a number is compared: `{found['low']} < {operand} {closing} {found['high']}`" if operand else None
+    closing = "<=" if groups["closing"] == "]" else "<"
+    return f"a number is compared: `{groups['low']} < {operand} {closing} {groups['high']}`" if operand else None
 
 
-def _one_of(found: dict[str, str], fault: Fault) -> str | None:
-    items, held = re.findall(ITEM, found["list"]), found["held"]
+def _one_of(groups: Groups, fault: Fault) -> str | None:
+    items, held = re.findall(ITEM, groups["list"]), groups["held"]
     place = len(fault.before) if fault.token == "IN" else len(fault.before) - 1 - (fault.before[-1].text != "in")
     if fault.quantified(place - 1) or any(re.fullmatch(r"\d[\d.]*(?:[eE]-?\d+)?|inf", item) for item in items):
         return None
@@ -241,7 +241,7 @@ BOUNDS: Table = {
     },
     "fact [top] fact-formula: a {keyword} is one atom or its negation, not several": {
         r"\S\s*‸,": "give each its own line and its own `{keyword}`",
-        r"\S\s*‸(?:&|and(?!\w)|∧)": lambda found, fault: (
+        r"\S\s*‸(?:&|and(?!\w)|∧)": lambda groups, fault: (
             f"give each its own line and its own `{fault.keyword}`" if balanced(fault.rest) else None
         ),
     },

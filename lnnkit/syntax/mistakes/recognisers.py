@@ -36,7 +36,7 @@ def _date(fault: Fault, *kinds: str) -> re.Match[str] | None:
     """The date that the fault is in, if it starts there or with an earlier lexeme of these kinds."""
     starts = {fault.start, *(lexeme.start for lexeme in fault.before if lexeme.kind in kinds)}
     dates = DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end)
-    return next((each for each in dates if each.start() in starts and each.start() <= fault.start < each.end()), None)
+    return next((date for date in dates if date.start() in starts and date.start() <= fault.start < date.end()), None)
 
 
 def time_of_day(fault: Fault) -> Diagnostic | None:
@@ -138,8 +138,8 @@ def interval_in_body(fault: Fault) -> Diagnostic | None:
     compared = f"{match[1]} <= {operand} <= {match[2]}" if operand and "(" in operand else "l <= age(X) <= u"
     hint = f"write `{compared}`"
     if _UNIT.fullmatch(match[1]) and _UNIT.fullmatch(match[2]):  # of a truth, or of a number
-        own = f"the bounds of a statement are written at its end: `{match[0]}`"
-        hint = f"a number is compared: `{compared}`; {'a query takes no bounds' if fault.keyword == 'query' else own}"
+        truth = f"the bounds of a statement are written at its end: `{match[0]}`"
+        hint = f"a number is compared: `{compared}`; {'a query takes no bounds' if fault.keyword == 'query' else truth}"
     return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint, start, end)
 
 

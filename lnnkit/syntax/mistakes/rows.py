@@ -7,7 +7,7 @@ A table maps a heading, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, to patterns, ea
 - ``‸`` is where the parser stopped: the pattern is looked for there, what is left of the mark just before it. Without
   ``‸`` it covers the whole statement after its keyword.
 
-Message and hint are filled in with the groups and with what `_Found` adds. A hint may be a function of them; where it
+Message and hint are filled in with the groups and with what `Row` adds. A hint may be a function of them; where it
 returns None, the row does not hold. Conditions are those of `CONDITIONS`, or a terminal that the grammar expects there
 (``-NAME``: that it does not), or ``=ONE|OTHER``: the terminal that stands there.
 """
@@ -23,7 +23,8 @@ from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIONS, UNITS, WORDS
 
 LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
-Hint = str | Callable[[dict[str, str], Fault], str | None]
+Groups = dict[str, str]  # named groups of a match and their texts
+Hint = str | Callable[[Groups, Fault], str | None]
 Table = Mapping[str, Mapping[str, Hint]]
 Recogniser = Callable[[Fault], Diagnostic | None]
 
@@ -124,12 +125,12 @@ class Row:
     hint: Hint
 
     def __call__(self, fault: Fault) -> Diagnostic | None:
-        if fault.keyword not in self.keywords or not all(_holds(each, fault) for each in self.conditions):
+        if fault.keyword not in self.keywords or not all(_holds(condition, fault) for condition in self.conditions):
             return None
         matches = self._covering(fault) if self.before is None else self._at_fault(self.before, fault)
         if not matches:
             return None
-        found = {name: value or "" for _, match in matches for name, value in match.groupdict().items()}
+        groups = {name: value or "" for _, match in matches for name, value in match.groupdict().items()}
         spans = {
             name: (base + match.start(name), base + match.end(name))
             for base, match in matches
@@ -137,15 +138,12 @@ class Row:
         }
         start, end = spans.get("at") or (spans.get("from", (fault.start, 0))[0], spans.get("to", (0, fault.end))[1])
         at = fault.source.text[start:end]
-        found |= {"keyword": fault.keyword or "rule", "at": visible(at), "lower": " ".join(at.lower().split())}
+        groups |= {"keyword": fault.keyword or "rule", "at": visible(at), "lower": " ".join(at.lower().split())}
         applied = fault.before[fault.open[-1] - 1].text if fault.open and fault.open[-1] else ""
-        found |= {
-            "applied": applied,
-            "there": fault.rest.strip(),
-            "previous": fault.previous.text if fault.previous else "",
-        }
-        hint = self.hint.format(**found) if isinstance(self.hint, str) else self.hint(found, fault)
-        return None if hint is None else fault.report(self.code, self.message.format(**found), hint, start, end)
+        previous = fault.previous.text if fault.previous else ""
+        groups |= {"applied": applied, "there": fault.rest.strip(), "previous": previous}
+        hint = self.hint.format(**groups) if isinstance(self.hint, str) else self.hint(groups, fault)
+        return None if hint is None else fault.report(self.code, self.message.format(**groups), hint, start, end)
 
     def _covering(self, fault: Fault) -> list[tuple[int, re.Match[str]]]:
         """The match of the statement after its keyword, with the offset of its positions."""
@@ -185,14 +183,14 @@ _HEADING = re.compile(r"(?P<kinds>[a-z+]+) (?:\[(?P<conditions>[^\]]*)\] )?(?P<c
 
 
 def _row(heading: str, pattern: str, hint: Hint) -> Row:
-    found = _HEADING.fullmatch(heading)
-    assert found, heading
-    keywords = frozenset(word for kind in found["kinds"].split("+") for word in _KINDS[kind])
-    conditions = tuple((found["conditions"] or "").split())
+    match = _HEADING.fullmatch(heading)
+    assert match, heading
+    keywords = frozenset(word for kind in match["kinds"].split("+") for word in _KINDS[kind])
+    conditions = tuple((match["conditions"] or "").split())
     left, mark, right = pattern.rpartition("‸")
     before = re.compile(_compiled(left) + r"\Z", re.DOTALL) if mark else None
     whole = re.compile(_compiled(right) + ("" if mark else r"\s*"), re.DOTALL)
-    return Row(keywords, conditions, found["code"], found["message"], before, whole, hint)
+    return Row(keywords, conditions, match["code"], match["message"], before, whole, hint)
 
 
 def _compiled(pattern: str) -> str:

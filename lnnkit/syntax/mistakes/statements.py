@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, VALUE, Table
+from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, VALUE, Groups, Table
 
 _PROPERTIES = {
     "transitive": "axiom {0}(X, Y) & {0}(Y, Z) -> {0}(X, Z)",
@@ -16,85 +16,84 @@ _PROPERTIES = {
     "functional": "axiom {0}(X, Y) & {0}(X, Z) -> Y = Z",
     "unique": "axiom {0}(X, Y) & {0}(X, Z) -> Y = Z",
 }
-Found = dict[str, str]
 
 
-def _weighed(found: Found, _: Fault) -> str:
-    parts = re.findall(rf"({SHARE})?\s*({ATOM})\s*(?::\s*({SHARE}))?", found["body"])
+def _weighed(groups: Groups, _: Fault) -> str:
+    parts = re.findall(rf"({SHARE})?\s*({ATOM})\s*(?::\s*({SHARE}))?", groups["body"])
     return "write `" + " & ".join(f"{atom}@{before or after or 1}" for before, atom, after in parts) + "`"
 
 
-def _share(found: Found) -> str:
-    return f"{float(found['share']) / 100:g}"
+def _share(groups: Groups) -> str:
+    return f"{float(groups['share']) / 100:g}"
 
 
-def _thousands(found: Found, _: Fault) -> str:
-    number = float(found["number"]) * (1_000_000 if found["unit"] == "M" else 1000)
+def _thousands(groups: Groups, _: Fault) -> str:
+    number = float(groups["number"]) * (1_000_000 if groups["unit"] == "M" else 1000)
     return f"write `{number:.15g}`"
 
 
-def _one_each(found: Found, _: Fault) -> str:
-    every = [each.strip() for each in re.split("[;,]", found["list"])]
-    return "give each its own line: " + ", ".join(f"`{found['keyword']} {found['name']}({each})`" for each in every)
+def _one_each(groups: Groups, _: Fault) -> str:
+    names = [name.strip() for name in re.split("[;,]", groups["list"])]
+    return "give each its own line: " + ", ".join(f"`{groups['keyword']} {groups['name']}({name})`" for name in names)
 
 
-def _each_atom(found: Found, _: Fault) -> str:
-    every = [f"`{found['keyword']} {each}`" for each in re.findall(ATOM, found["list"])]
-    return f"give each its own line and its own `{found['keyword']}`: {', '.join(every)}"
+def _each_atom(groups: Groups, _: Fault) -> str:
+    facts = [f"`{groups['keyword']} {atom}`" for atom in re.findall(ATOM, groups["list"])]
+    return f"give each its own line and its own `{groups['keyword']}`: {', '.join(facts)}"
 
 
-def _among(found: Found, _: Fault) -> str:
-    equal = " | ".join(f"V = {each.strip()}" for each in found["list"].split(","))
-    return f"write `{found['name']}({found['rest']}, V) & ({equal})`"
+def _among(groups: Groups, _: Fault) -> str:
+    equal = " | ".join(f"V = {value.strip()}" for value in groups["list"].split(","))
+    return f"write `{groups['name']}({groups['rest']}, V) & ({equal})`"
 
 
-def _related(found: Found, _: Fault) -> str:
-    who, whom = (f'"{name}"' if name[0].isupper() else name for name in (found["who"], found["whom"]))
-    return f"write `{found['keyword']} {found['verb']}({who}, {whom})`"
+def _related(groups: Groups, _: Fault) -> str:
+    who, whom = (f'"{name}"' if name[0].isupper() else name for name in (groups["who"], groups["whom"]))
+    return f"write `{groups['keyword']} {groups['verb']}({who}, {whom})`"
 
 
-def _property(found: Found, _: Fault) -> str:
-    return f"write `{_PROPERTIES[found['lower'].split()[-1]].format(found['name'])}`"
+def _property(groups: Groups, _: Fault) -> str:
+    return f"write `{_PROPERTIES[groups['lower'].split()[-1]].format(groups['name'])}`"
 
 
 def _last_variable(atom: str) -> str:
-    found = re.findall(r"(?<!\w)[A-Z]\w*(?!\w*\()", atom.partition("(")[2])
-    return found[-1] if found else "X"
+    variables = re.findall(r"(?<!\w)[A-Z]\w*(?!\w*\()", atom.partition("(")[2])
+    return variables[-1] if variables else "X"
 
 
-def _exists(found: Found, _: Fault) -> str:
-    return f"write `(exists {_last_variable(found['atom'])}: {found['atom']})`"
+def _exists(groups: Groups, _: Fault) -> str:
+    return f"write `(exists {_last_variable(groups['atom'])}: {groups['atom']})`"
 
 
-def _forall(found: Found, _: Fault) -> str:
-    then = f" -> {found['then']}" if "then" in found else ""
-    return f"write `(forall {_last_variable(found['atom'])}: {found['atom']}{then})`"
+def _forall(groups: Groups, _: Fault) -> str:
+    then = f" -> {groups['then']}" if "then" in groups else ""
+    return f"write `(forall {_last_variable(groups['atom'])}: {groups['atom']}{then})`"
 
 
-def _joined(found: Found, _: Fault) -> str:
-    sign = " & " if found["name"].lower() == "and" else " | "
-    return f"write `({sign.join(re.findall(PART, found['list']))})`"
+def _joined(groups: Groups, _: Fault) -> str:
+    sign = " & " if groups["name"].lower() == "and" else " | "
+    return f"write `({sign.join(re.findall(PART, groups['list']))})`"
 
 
-def _listed(found: Found, _: Fault) -> str:
-    body = f"{found['class']}({found['variable']})" + (f" & {found['where']}" if found["where"] else "")
-    return f"write `{body} -> {found['name']}({found['variable']})`"
+def _listed(groups: Groups, _: Fault) -> str:
+    body = f"{groups['class']}({groups['variable']})" + (f" & {groups['where']}" if groups["where"] else "")
+    return f"write `{body} -> {groups['name']}({groups['variable']})`"
 
 
-def _positional(found: Found, _: Fault) -> str:
-    values = [each.partition("=")[2].strip() for each in found["list"].split(",")]
-    return f"write `{found['name']}({', '.join(values)})`"
+def _positional(groups: Groups, _: Fault) -> str:
+    values = [argument.partition("=")[2].strip() for argument in groups["list"].split(",")]
+    return f"write `{groups['name']}({', '.join(values)})`"
 
 
-def _values(found: Found, _: Fault) -> str:
-    values = re.findall(VALUE, found["first"] + " " + found["more"])
-    return "write `(" + " | ".join(f"{found['number']} = {value}" for value in values) + ")`"
+def _values(groups: Groups, _: Fault) -> str:
+    values = re.findall(VALUE, groups["first"] + " " + groups["more"])
+    return "write `(" + " | ".join(f"{groups['number']} = {value}" for value in values) + ")`"
 
 
 STATEMENTS: Table = {
     "rule wrong-bounds: bounds are written `in [l, u]`": {
         r".*?⟦\[\s*(?:LEARNED)\s*[=:]\s*(<low>SHARE)\s*\]⟧": "write `in [{low}, 1]`",
-        r".*?⟦\(\s*(<share>\d+(?:\.\d+)?)\s*%\s*\)⟧": lambda found, _: f"write `in [{_share(found)}, 1]`",
+        r".*?⟦\(\s*(<share>\d+(?:\.\d+)?)\s*%\s*\)⟧": lambda groups, _: f"write `in [{_share(groups)}, 1]`",
         r".*?⟦::\s*(<low>SHARE)⟧": "write `in [{low}, 1]`",
         r".*?->\s*⟦(<low>SHARE)⟧\s*\*?\s*(<head>ATOM)": "write `-> {head} in [{low}, 1]`",
         r".*->\s*ATOM\s*⟦in\s*\[\s*(<low>SHARE)\s*\]⟧": "write `in [{low}, 1]`",
@@ -156,7 +155,7 @@ STATEMENTS: Table = {
         r"(<name>[A-Z][\w-]*)\s*⟦=\s*\{.*\}⟧": "give each its own line: `{keyword} {name}(anna) = 0.7`",
     },
     "fact missing-equals: a value follows `=`": {
-        r"ATOM ⟦(<share>\d+(?:\.\d+)?)\s*%⟧": lambda found, _: f"write `= {_share(found)}`",
+        r"ATOM ⟦(<share>\d+(?:\.\d+)?)\s*%⟧": lambda groups, _: f"write `= {_share(groups)}`",
         r"ATOM\s*⟦(?:,|->|=>)\s*(<value>SHARE)⟧": "write `= {value}`",
     },
     "fact truth-as-value: a value is a number": {
@@ -246,8 +245,8 @@ STATEMENTS: Table = {
     },
     "formula quantifier-word: a quantifier names its variables before a colon": {
         r"START⟦(?i:forall)\((<atom>ATOM)\s*,\s*(<then>ATOM)\)⟧.*": _forall,
-        r"START⟦(?i:(<word>exists|forall))\((<variable>[^\W\d]\w*)\s*,\s*(<atom>ATOM)\)⟧.*": lambda found, _: (
-            f"write `({found['word'].lower()} {found['variable']}: {found['atom']})`"
+        r"START⟦(?i:(<word>exists|forall))\((<variable>[^\W\d]\w*)\s*,\s*(<atom>ATOM)\)⟧.*": lambda groups, _: (
+            f"write `({groups['word'].lower()} {groups['variable']}: {groups['atom']})`"
         ),
         r"START⟦exists (<atom>ATOM)⟧.*": _exists,
     },
@@ -279,7 +278,7 @@ STATEMENTS: Table = {
         r"START⟦√\s*(<term>ATOM|\d+)⟧.*": "write `sqrt({term})`",
     },
     "formula raised-digit: a power is written with `^`": {
-        r"START(<number>ATOM)⟦[²³]⟧.*": lambda found, _: f"write `{found['number']}^{'²³'.index(found['at']) + 2}`",
+        r"START(<number>ATOM)⟦[²³]⟧.*": lambda groups, _: f"write `{groups['number']}^{'²³'.index(groups['at']) + 2}`",
     },
     "formula times-sign: a product is written with `*`": {
         r"STARTATOM ⟦[xX]⟧ \d.*": "write `*`",

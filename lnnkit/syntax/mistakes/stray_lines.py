@@ -13,7 +13,7 @@ from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import KEYWORDS
 from lnnkit.syntax.mistakes import diagnose
-from lnnkit.syntax.mistakes.rows import Table, rows
+from lnnkit.syntax.mistakes.rows import Groups, Table, rows
 from lnnkit.syntax.rewrite import ARROW, truth_before
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
@@ -26,46 +26,46 @@ _KEYWORDS = {
 }  # fmt: skip
 _FIRST = re.compile(r"[^\W\d_]\w*")
 _LITERAL = re.compile(r"[~¬]?\s*[^\W\d_][\w-]*\s*(?:\([^()]*\))?\s*(?:=.*|in\s*\[.*)?", re.DOTALL)
-_TOLD = re.compile(r"(0?\.\d+|[01](?:\.0+)?)\s*::?\s*([^\W\d_][\w-]*(?:\([^()]*\))?)\s*\.?")
+_FACT = re.compile(r"(0?\.\d+|[01](?:\.0+)?)\s*::?\s*([^\W\d_][\w-]*(?:\([^()]*\))?)\s*\.?")
 _COMMANDS = {"explain": "explain", "why": "explain", "check": "check", "eval": "eval"}
 _ASKED_IN_SQL = "ask with `query P(X, Y) & X = bob`, where a table is a predicate and its columns are arguments"
 
 
-def _rule(found: dict[str, str], _: Fault) -> str:
+def _rule(groups: Groups, _: Fault) -> str:
     """A rule whose body has commas and semicolons, and whose variables may be small letters."""
-    parts = (found["body"], found["head"])
-    body, head = (re.sub(r"(?<=[(,\s])[a-z](?=\s*[,)])", lambda match: match[0].upper(), each) for each in parts)
+    parts = (groups["body"], groups["head"])
+    body, head = (re.sub(r"(?<=[(,\s])[a-z](?=\s*[,)])", lambda match: match[0].upper(), part) for part in parts)
     joined = re.sub(r"\)\s*;\s*", ") | ", re.sub(r"\)\s*,\s*", ") & ", body.replace("\\+", "~"))).strip()
-    bounds = f" in [{found['truth']}, 1]" if "truth" in found else ""
+    bounds = f" in [{groups['truth']}, 1]" if "truth" in groups else ""
     return f"write `rule {joined} -> {head}{bounds}`"
 
 
-def _declared(found: dict[str, str], _: Fault) -> str:
-    sorts = ", ".join(["entity"] * int(found["count"] or 1))
-    return f"write `predicate {found['name']}({sorts}){' closed' if found['at'] == 'closed' else ''}`"
+def _declared(groups: Groups, _: Fault) -> str:
+    sorts = ", ".join(["entity"] * int(groups["count"] or 1))
+    return f"write `predicate {groups['name']}({sorts}){' closed' if groups['at'] == 'closed' else ''}`"
 
 
-def _query(found: dict[str, str], _: Fault) -> str | None:
-    asked = " ".join(found["asked"].split()).replace("), ", ") & ")
+def _query(groups: Groups, _: Fault) -> str | None:
+    asked = " ".join(groups["asked"].split()).replace("), ", ") & ")
     return None if ARROW.search(asked) else f"write `query {asked}`"
 
 
-def _command(found: dict[str, str], _: Fault) -> str:
-    command = _COMMANDS.get(found["at"], "run")
-    return f"remove it; `lnnkit {command} FILE" + (f" '{found['atom']}'`" if found["atom"] else "`") + " does that"
+def _command(groups: Groups, _: Fault) -> str:
+    command = _COMMANDS.get(groups["at"], "run")
+    return f"remove it; `lnnkit {command} FILE" + (f" '{groups['atom']}'`" if groups["atom"] else "`") + " does that"
 
 
-def _defined(found: dict[str, str], _: Fault) -> str:
-    head, body = found["head"], found["body"]
+def _defined(groups: Groups, _: Fault) -> str:
+    head, body = groups["head"], groups["body"]
     if re.search(r"[*/+^]|\s-\s", body) and not re.search(r"[<>=&|~]", body):
         sorts = ", ".join(["entity"] * (head.count(",") + 1))
         return f"write `number {head.partition('(')[0]}({sorts})`, and below it `rule {head} = {body}`"
     return f"write `rule {body} -> {head}`; `<->` where it is nothing else"
 
 
-def _keyword(found: dict[str, str], _: Fault) -> str | None:
-    instead = _KEYWORDS.get(found["lower"])
-    return instead and f"write `{instead} {' '.join(found['rest'].split()).removesuffix('.')}`"
+def _keyword(groups: Groups, _: Fault) -> str | None:
+    instead = _KEYWORDS.get(groups["lower"])
+    return instead and f"write `{instead} {' '.join(groups['rest'].split()).removesuffix('.')}`"
 
 
 _LINES: Table = {
@@ -149,7 +149,7 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     word = first[0] if first else text[:1]
     span = Span(source, piece.start, piece.start + len(word))
     start = Fault(source, piece, piece.start, piece.start, None, frozenset(), (), ())
-    foreign = next((found for row in _ROWS if (found := row(start)) is not None), None)
+    foreign = next((diagnostic for row in _ROWS if (diagnostic := row(start)) is not None), None)
     if foreign is not None:
         return foreign
     near = nearest_keyword(text)
@@ -166,9 +166,9 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     if mistake:
         return mistake
     line = " ".join(text.split())
-    truth, told = truth_before(text), _TOLD.fullmatch(line)
-    if truth or told:
-        hint = f"write `rule {truth}`" if told is None else f"write `fact {told[2]} = {told[1]}`"
+    rule, fact = truth_before(text), _FACT.fullmatch(line)
+    if rule or fact:
+        hint = f"write `rule {rule}`" if fact is None else f"write `fact {fact[2]} = {fact[1]}`"
         return Diagnostic("leading-truth", "the truth of a statement is written at its end", hint, span)
     keyword = "rule" if ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
     hint = (

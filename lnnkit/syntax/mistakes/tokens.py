@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.rows import Table
+from lnnkit.syntax.mistakes.rows import Groups, Table
 from lnnkit.syntax.rewrite import as_rule, truth_before
 
 # Text at the fault -> code, what to write instead. Longest first.
@@ -21,33 +21,33 @@ _SEPARATORS = "a number has no separators"
 _UNIT = "write `{number}`, and put the unit into the name"
 
 
-def _digits(found: dict[str, str], _: Fault) -> str:
-    digits = re.sub(r"[.,_\s]", "", found["number"] + found["more"])
+def _digits(groups: Groups, _: Fault) -> str:
+    digits = re.sub(r"[.,_\s]", "", groups["number"] + groups["more"])
     return f"write `{digits}`"
 
 
-def _forward(found: dict[str, str], fault: Fault) -> str:
-    if fault.first_on_line and found["at"] == ":-":  # a constraint, which has no head
+def _forward(groups: Groups, fault: Fault) -> str:
+    if fault.first_on_line and groups["at"] == ":-":  # a constraint, which has no head
         body = re.sub(r"\),\s*", ") & ", " ".join(fault.rest[2:].split()).removesuffix("."))
         return f"write `axiom {body} -> false`"
     rule = as_rule(fault)
     return f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
 
 
-def _directive(found: dict[str, str], _: Fault) -> str:
-    named = re.fullmatch(r"([^\W\d][\w-]*)\s*/\s*(\d)", found["about"])
+def _directive(groups: Groups, _: Fault) -> str:
+    named = re.fullmatch(r"([^\W\d][\w-]*)\s*/\s*(\d)", groups["about"])
     if named is None:
         return "remove the line: nothing has to be imported or switched on"
     return f"remove the line, or write `predicate {named[1]}({', '.join(['entity'] * int(named[2]))})`"
 
 
-def _led(found: dict[str, str], fault: Fault) -> str | None:
-    truth = truth_before(found["truth"] + fault.source.text[fault.before[-1].end : fault.piece.end])
-    return None if truth is None else f"write `{found['head'].strip()} {truth}`"
+def _led(groups: Groups, fault: Fault) -> str | None:
+    truth = truth_before(groups["truth"] + fault.source.text[fault.before[-1].end : fault.piece.end])
+    return None if truth is None else f"write `{groups['head'].strip()} {truth}`"
 
 
-def _assigned(found: dict[str, str], fault: Fault) -> str:
-    stated = found["number"] or fault.keyword not in ("rule", "axiom", "query", None)
+def _assigned(groups: Groups, fault: Fault) -> str:
+    stated = groups["number"] or fault.keyword not in ("rule", "axiom", "query", None)
     rule = None if stated else as_rule(fault)
     return f"write `{rule}`" if rule else "write `=`"
 
@@ -112,7 +112,7 @@ SIGNS: Table = {
         r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)": _digits,
     },
     "any [outside glued] number-base: numbers are decimal, not `{at}`": {
-        r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)": lambda found, _: f"write `{int(found['at'], 0)}`",
+        r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)": lambda groups, _: f"write `{int(groups['at'], 0)}`",
     },
     "any [outside] number-unit: a number has no unit: `{at}`": {
         r"‸⟦[€$£¥]⟧\s*(<number>\d[\d.]*)": _UNIT,
@@ -125,11 +125,11 @@ SIGNS: Table = {
         r"‸(<number>\d+(?:\.\d+)?)⟦[^\W\d_]\w*⟧": _UNIT,
     },
     "any [outside] number-unit: a number cannot be followed by `%`": {
-        r"BEHIND[^\S\n]*‸%": lambda found, _: f"write `{float(found['number']) / 100:g}` for `{found['number']}%`",
+        r"BEHIND[^\S\n]*‸%": lambda groups, _: f"write `{float(groups['number']) / 100:g}` for `{groups['number']}%`",
     },
     "any decimal-comma: a number has a point, not a comma": {
-        r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])": lambda found, _: (
-            f"write `{found['number'].replace('.', '')}.{found['part']}`"
+        r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])": lambda groups, _: (
+            f"write `{groups['number'].replace('.', '')}.{groups['part']}`"
         ),
     },
     "any [outside] assignment: `:=` is not an operator": {r"‸⟦:=⟧(<number>\s*-?[\d.])?": _assigned},

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ITEM, Table
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
 from lnnkit.syntax.rewrite import as_entity, balanced, between
 
 _BOUNDS = "bounds are written `in [l, u]`"
@@ -20,11 +20,11 @@ _LESS = {
 }  # fmt: skip
 
 
-def _head_last(found: dict[str, str], fault: Fault) -> str | None:
-    if re.search(r"->|=>|\b[iI]f\b", found["head"]):
+def _head_last(groups: Groups, fault: Fault) -> str | None:
+    if re.search(r"->|=>|\b[iI]f\b", groups["head"]):
         return None
-    head, name = " ".join(found["head"].split()), found["name"]
-    body = " ".join(fault.rest[len(found["at"]) :].split()).removesuffix(".")
+    head, name = " ".join(groups["head"].split()), groups["name"]
+    body = " ".join(fault.rest[len(groups["at"]) :].split()).removesuffix(".")
     if not body or not balanced(body) or len(body) + len(head) >= 90 or "->" in body:
         return "write `P -> Q` for Q if P"
     bounds = re.search(r"\s+in\s*\[[^\]]*\]$", body)
@@ -32,8 +32,8 @@ def _head_last(found: dict[str, str], fault: Fault) -> str | None:
     return f"write `{fault.keyword} {name}{body.removesuffix(end)} -> {head}{end}`"
 
 
-def _free(found: dict[str, str], _: Fault) -> str:
-    plain = re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), _asked(found["rest"]))
+def _free(groups: Groups, _: Fault) -> str:
+    plain = re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), _asked(groups["rest"]))
     return f"write `query {plain}`"
 
 
@@ -41,34 +41,34 @@ def _asked(text: str) -> str:
     return " ".join(text.split()).removesuffix("?").rstrip()
 
 
-def _free_variable(_: dict[str, str], fault: Fault) -> str:
+def _free_variable(_: Groups, fault: Fault) -> str:
     text = fault.source.text[fault.piece.start : fault.piece.end]
     free = next((name for name in "XYZUVW" if not re.search(rf"(?<!\w){name}(?!\w)", text)), "X1")
     return f"a variable stands for what is asked: `{free}`"
 
 
-def _margin(found: dict[str, str], _: Fault) -> str:
-    middle, margin = float(found["number"]), float(found["margin"])
+def _margin(groups: Groups, _: Fault) -> str:
+    middle, margin = float(groups["number"]), float(groups["margin"])
     return f"write `in [{middle - margin:.15g}, {middle + margin:.15g}]`"
 
 
-def _unequal(found: dict[str, str], _: Fault) -> str:
-    entities = map(as_entity, re.findall(ITEM, found["list"]))
-    return "write `" + " & ".join([f"{found['name']} != {entity}" for entity in entities]) + "`"
+def _unequal(groups: Groups, _: Fault) -> str:
+    entities = map(as_entity, re.findall(ITEM, groups["list"]))
+    return "write `" + " & ".join([f"{groups['name']} != {entity}" for entity in entities]) + "`"
 
 
-def _variable(found: dict[str, str], _: Fault) -> str | None:
-    if found["at"].startswith("?") and len(found["more"]) > 1:
+def _variable(groups: Groups, _: Fault) -> str | None:
+    if groups["at"].startswith("?") and len(groups["more"]) > 1:
         return None  # a learnable value by its name
-    return f"a variable starts upper-case, without a mark: `{found['first'].upper()}{found['more']}`"
+    return f"a variable starts upper-case, without a mark: `{groups['first'].upper()}{groups['more']}`"
 
 
-def _compared(found: dict[str, str], fault: Fault) -> str:
-    sign = "!=" if "n" in found["word"][2:].lower() and found["word"].lower().startswith("is") else "="
+def _compared(groups: Groups, fault: Fault) -> str:
+    sign = "!=" if "n" in groups["word"][2:].lower() and groups["word"].lower().startswith("is") else "="
     last = fault.previous
     operand = between(fault, len(fault.before)) or (last.text if last and last.kind == "word" else None)
     whole = operand and fault.keyword in ("rule", "axiom", "query", None)
-    return f"write `{operand} {sign} {found['value']}`" if whole else f"write `{sign}`"
+    return f"write `{operand} {sign} {groups['value']}`" if whole else f"write `{sign}`"
 
 
 WORDS: Table = {
@@ -97,7 +97,7 @@ WORDS: Table = {
     },
     "query query-words: `{at}` is not part of a query": {
         r"\A\w+ ⟦(?i:who|whom|whose|which|what|where|is|are|does|do|find|get|if)⟧\s*‸(<rest>[~¬]?NAME\s*\(.*)": (
-            lambda found, _: f"write `query {_asked(found['rest'])}`"
+            lambda groups, _: f"write `query {_asked(groups['rest'])}`"
         ),
     },
     "query [top AND] query-words: `{lower}` cannot be part of a query: a query returns all answers": {
@@ -142,7 +142,7 @@ WORDS: Table = {
     },
     "formula+line [outside] worded-comparison: `{at}` is not an operator": {
         rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s": (
-            lambda found, _: f"write `{_LESS[' '.join(found['word'].lower().split())]}`"
+            lambda groups, _: f"write `{_LESS[' '.join(groups['word'].lower().split())]}`"
         ),
     },
     f"rule [top word] wrong-bounds: {_BOUNDS}": {
