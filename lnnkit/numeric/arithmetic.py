@@ -52,7 +52,7 @@ def add(one: Pieces, other: Pieces) -> Pieces:
 def _sums(one: Pieces, other: Pieces) -> list[Array]:
     """The sums of the lower and of the upper ends. An end beside zero stands for values arbitrarily close to zero, so
     it counts as zero when the other end has the opposite sign."""
-    found = []
+    sums = []
     for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
         total = x + y
         near = abs(detached(total)) <= ZERO
@@ -61,8 +61,8 @@ def _sums(one: Pieces, other: Pieces) -> list[Array]:
                 arrays.where((sign * a > 0) & (sign * a <= ZERO) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x))
             )
             total = x + y
-        found.append(total)
-    return found
+        sums.append(total)
+    return sums
 
 
 def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:

@@ -49,7 +49,7 @@ class Comparison:
         if self._alike:
             zero = entered(point(arrays.zeros_like(inputs[0].lower[:1]) if inputs else np.zeros(1)))
             return self._image(zero, zero, _rows(inputs))
-        boxes = [entered(each) for each in inputs]
+        boxes = [entered(interval) for interval in inputs]
         left, right = (term.upward(boxes) for term in self._terms)
         if self._truths is not None:
             one, other = (self._whole(*side) for side in zip(self._terms, (left, right), strict=True))
@@ -63,12 +63,12 @@ class Comparison:
         truths = self._truths
         if truths is None or self._alike or not all(truth in (0, 1) for truth in truths):
             return None
-        boxes = [entered(point(each)) for each in values]
+        boxes = [entered(point(value)) for value in values]
         left, right = (self._whole(term, term.upward(boxes)) for term in self._terms)
         if not (left.point and right.point):
             return None
-        found = crisp.holds(truths, left.lower[0], right.lower[0])
-        return arrays.broadcast_to(found, (len(values[0]) if values else 1,))
+        flags = crisp.holds(truths, left.lower[0], right.lower[0])
+        return arrays.broadcast_to(flags, (len(values[0]) if values else 1,))
 
     @quietly
     def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
@@ -86,14 +86,14 @@ class Comparison:
         """As `contract`, for bounds already intersected with the upward ``truth``. Bounds implied by this truth change
         no input, unless a term may be undefined."""
         lower, upper = bounds
-        if self.relation is None or all(each.lower is each.upper for each in inputs):
+        if self.relation is None or all(interval.lower is interval.upper for interval in inputs):
             return Contraction(tuple(inputs), lower != lower)
         raised, lowered = lower > truth.lower + soft.ROUNDING, upper < truth.upper - soft.ROUNDING
         asked = raised | lowered
         if self.partial:
             asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
-        told = Interval(arrays.where(raised, lower, 0.0), arrays.where(lowered, upper, 1.0))
-        return self._contract_where(asked, inputs, told)
+        required = Interval(arrays.where(raised, lower, 0.0), arrays.where(lowered, upper, 1.0))
+        return self._contract_where(asked, inputs, required)
 
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> ComparisonResult:
         """Both steps: the truth upward, then the inputs downward from the intersection of ``bounds`` and that truth."""
@@ -104,8 +104,8 @@ class Comparison:
             arrays.where(crossed, 0.0, arrays.minimum(lower, upper)),
             arrays.where(crossed, 1.0, arrays.maximum(lower, upper)),
         )
-        found = self.narrow(inputs, truth, met)
-        return ComparisonResult(truth, found.inputs, found.empty, crossed)
+        narrowed = self.narrow(inputs, truth, met)
+        return ComparisonResult(truth, narrowed.inputs, narrowed.empty, crossed)
 
     def _contract_where(self, asked: Array, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The contraction of the rows that are ``asked``; the other rows do not change."""
@@ -143,17 +143,17 @@ class Comparison:
     def _difference(self, left: Sequence[Pieces], right: Sequence[Pieces]) -> Pieces:
         """The difference of both sides as a soft relation uses it, computed from the values of their steps."""
         assert self.relation is not None
-        found = subtract(left[-1], right[-1])
+        difference = subtract(left[-1], right[-1])
         if len(left) == len(right) == 1:
-            return found
+            return difference
         most = sum(term.magnitude(side) for term, side in zip(self._terms, (left, right), strict=True) if len(side) > 1)
-        rows = where_set(soft.felt(self.relation, found, most))
+        rows = where_set(soft.felt(self.relation, difference, most))
         if not len(rows):
-            return found
+            return difference
         one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))
         if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # Pieces are crossed: take the greatest of each.
-            one, other = (Errors(*[arrays.most(arrays.maximum(*each), 0)[None]] * 2) for each in (one, other))
-        return soft.let_out(self.relation, found, rows, Errors(one.lower + other.upper, one.upper + other.lower))
+            one, other = (Errors(*[arrays.most(arrays.maximum(*error), 0)[None]] * 2) for error in (one, other))
+        return soft.let_out(self.relation, difference, rows, Errors(one.lower + other.upper, one.upper + other.lower))
 
     def _image(self, left: Pieces, right: Pieces, rows: int, difference: Pieces | None = None) -> Interval:
         assert self.relation is not None
@@ -206,19 +206,19 @@ def _rows(inputs: Sequence[Interval]) -> int:
 
 def _at(inputs: Sequence[Interval], rows: Array) -> tuple[Interval, ...]:
     """Some rows of the inputs."""
-    found = []
+    intervals = []
     for lower, upper in inputs:
         some = take(lower, rows)
-        found.append(Interval(some, some if lower is upper else take(upper, rows)))
-    return tuple(found)
+        intervals.append(Interval(some, some if lower is upper else take(upper, rows)))
+    return tuple(intervals)
 
 
 def _spread(inputs: Sequence[Interval], rows: Array, some: Contraction) -> Contraction:
     """Insert the contraction of some rows among all rows."""
-    found = []
+    intervals = []
     for (lower, upper), left in zip(inputs, some.inputs, strict=True):
         if lower is upper:
-            found.append(Interval(lower, upper))
+            intervals.append(Interval(lower, upper))
         else:
-            found.append(Interval(replaced(lower, rows, left.lower), replaced(upper, rows, left.upper)))
-    return Contraction(tuple(found), set_at(_rows(inputs), rows[some.empty]))
+            intervals.append(Interval(replaced(lower, rows, left.lower), replaced(upper, rows, left.upper)))
+    return Contraction(tuple(intervals), set_at(_rows(inputs), rows[some.empty]))

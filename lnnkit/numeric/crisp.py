@@ -77,13 +77,13 @@ def image(truths: RelationTruths, left: Pieces, right: Pieces) -> Interval:
 def great(union: Pieces) -> Array:
     """A mask of rows with an end so large that rounding may have made it a whole number, while whole numbers that large
     are still compared exactly."""
-    found = union.lower[0] != union.lower[0]
+    mask = union.lower[0] != union.lower[0]
     for end in union[:1] if union.point else union[:2]:
         size = abs(detached(end))
         large = size >= _GREAT
         if any_set(large):
-            found = found | (large & (size <= EXACT)).any(0)
-    return found
+            mask = mask | (large & (size <= EXACT)).any(0)
+    return mask
 
 
 def let_out(union: Pieces, rows: Array, errors: Errors) -> Pieces:

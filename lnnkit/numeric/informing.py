@@ -31,18 +31,18 @@ def informing(arithmetic: Comparison | Term, inputs: int) -> InputSets:
     else:
         sides = (arithmetic,)
     loose = [(side, _loose(side, inputs)) for side in sides]
-    found: list[frozenset[int]] = []
+    minimal: list[frozenset[int]] = []
     for size in range(1, inputs + 1):
         for chosen in map(frozenset, itertools.combinations(range(inputs), size)):
-            if not any(smaller <= chosen for smaller in found) and _inform(loose, chosen):
-                found.append(chosen)
-    return tuple(found)
+            if not any(smaller <= chosen for smaller in minimal) and _inform(loose, chosen):
+                minimal.append(chosen)
+    return tuple(minimal)
 
 
 def _inform(sides: Sequence[tuple[Term, Sequence[bool]]], known: Set[int]) -> bool:
     """Whether some of the terms may differ from their defaults while none of the others is unbounded."""
     differ = [_differs(side, free, known) for side, free in sides]
-    return any(differ) and not any(free[-1] and not own for own, (_, free) in zip(differ, sides, strict=True))
+    return any(differ) and not any(free[-1] and not differs for differs, (_, free) in zip(differ, sides, strict=True))
 
 
 def _loose(term: Term, inputs: int) -> list[bool]:
@@ -60,8 +60,8 @@ def _differs(term: Term, loose: Sequence[bool], known: Set[int]) -> bool:
             case Constant():
                 differs.append(False)
             case Apply():
-                own = [(differs[place], loose[place]) for place in step.operands]
-                differs.append(any(each for each, _ in own) and not _swallowed(step, own))
+                operands = [(differs[place], loose[place]) for place in step.operands]
+                differs.append(any(differ for differ, _ in operands) and not _swallowed(step, operands))
     return differs[-1]
 
 

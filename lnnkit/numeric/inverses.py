@@ -33,17 +33,17 @@ def square_root_of(value: Pieces) -> Pieces:
     return bounded(arrays.square(positive.lower), arrays.square(positive.upper), gone(positive))
 
 
-def base(power: Pieces, exponent: Pieces, own: Pieces) -> Pieces:
-    """The ``x`` from ``own`` with ``x ^ y`` in ``power``."""
-    found = power_of_positive(power, reciprocal(exponent))
-    negative = of_negative(power, own, exponent)
+def base(power: Pieces, exponent: Pieces, domain: Pieces) -> Pieces:
+    """The ``x`` from ``domain`` with ``x ^ y`` in ``power``."""
+    bases = power_of_positive(power, reciprocal(exponent))
+    negative = of_negative(power, domain, exponent)
     if negative is not None:
-        found = joined((found, negative[0]))
-    return _or_any(found, _holds(power, 1.0) & _holds(exponent, 0.0))
+        bases = joined((bases, negative[0]))
+    return _or_any(bases, _holds(power, 1.0) & _holds(exponent, 0.0))
 
 
-def exponent(power: Pieces, base: Pieces, own: Pieces) -> Pieces:
-    """The ``y`` from ``own`` with ``x ^ y`` in ``power``."""
+def exponent(power: Pieces, base: Pieces, domain: Pieces) -> Pieces:
+    """The ``y`` from ``domain`` with ``x ^ y`` in ``power``."""
     parts = [factor(_logarithm(power), _logarithm(base))]
     zero = _holds(base, 0.0)
     if any_set(zero):
@@ -51,7 +51,7 @@ def exponent(power: Pieces, base: Pieces, own: Pieces) -> Pieces:
             missing = ~(zero & _holds(power, value))[None]
             low = arrays.zeros_like(power.lower[:1] + base.lower[:1])
             parts.append(bounded(low, arrays.full_like(low, most), missing))
-    negative = of_negative(power, base, own)
+    negative = of_negative(power, base, domain)
     if negative is not None:
         parts.append(negative[1])
     return joined(parts)

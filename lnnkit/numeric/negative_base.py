@@ -32,12 +32,12 @@ def of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces, 
     negative value in any row."""
     if not any_set(base.lower < 0):
         return None
-    found = [
-        each
+    parts = [
+        part
         for odd in (False, True)
-        for each in _of_parity(not_negative(negate(power) if odd else power), not_negative(negate(base)), exponent, odd)
+        for part in _of_parity(not_negative(negate(power) if odd else power), not_negative(negate(base)), exponent, odd)
     ]
-    return joined([bases for bases, _ in found]), joined([exponents for _, exponents in found])
+    return joined([bases for bases, _ in parts]), joined([exponents for _, exponents in parts])
 
 
 def _of_parity(power: Pieces, size: Pieces, exponent: Pieces, odd: bool) -> Iterator[tuple[Pieces, Pieces]]:

@@ -97,9 +97,9 @@ def differentiable(operation: Callable[[Array, Array], Array], one: Array, other
     """``operation`` on ends, with gradients blocked where an end is infinite, since they would be nan there."""
     if not (learned(one) or learned(other)):
         return operation(one, other)
-    found = operation(detached(one), detached(other))
-    passing = arrays.isfinite(found) & arrays.isfinite(one) & arrays.isfinite(other)
-    return arrays.where(passing, operation(arrays.where(passing, one, 1.0), arrays.where(passing, other, 1.0)), found)
+    value = operation(detached(one), detached(other))
+    passing = arrays.isfinite(value) & arrays.isfinite(one) & arrays.isfinite(other)
+    return arrays.where(passing, operation(arrays.where(passing, one, 1.0), arrays.where(passing, other, 1.0)), value)
 
 
 def lost(values: Array, *operands: Array) -> bool:
@@ -107,8 +107,8 @@ def lost(values: Array, *operands: Array) -> bool:
     small = abs(detached(values)) < TINY
     if not any_set(small):
         return False
-    for each in operands:
-        small = small & (each != 0)
+    for operand in operands:
+        small = small & (operand != 0)
     return any_set(small)
 
 
@@ -117,8 +117,8 @@ def regained(values: Array, *operands: Array) -> Array:
     if not lost(values, *operands):
         return values
     small, sign = abs(values) < TINY, arrays.ones_like(values)
-    for each in operands:
-        sign = sign * arrays.sign(each)
+    for operand in operands:
+        sign = sign * arrays.sign(operand)
     return arrays.where(small, BESIDE_ZERO * sign, values)
 
 
@@ -207,7 +207,7 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
     some = moved & (low | high)
     if not any_set(some):
         return new
-    exact = arrays.stack(arrays.broadcast_arrays(*(whole_numbers(each) for each in (old, *sources)))).all(0)
+    exact = arrays.stack(arrays.broadcast_arrays(*(whole_numbers(union) for union in (old, *sources)))).all(0)
     some &= ~exact & (new.lower <= new.upper)
     return Pieces(
         arrays.where(some & low, arrays.minimum(old.lower, new.lower), new.lower),
@@ -225,7 +225,7 @@ def whole_numbers(union: Pieces) -> Array:
 def unrounded(*unions: Pieces) -> Array:
     """A mask of rows in which sums and products of the unions' ends are exact: whole numbers, or multiples of 2^-10 so
     small that the product of two has at most 53 digits."""
-    whole = arrays.stack(arrays.broadcast_arrays(*(whole_numbers(each) for each in unions))).all(0)
+    whole = arrays.stack(arrays.broadcast_arrays(*(whole_numbers(union) for union in unions))).all(0)
     if all_set(whole):
         return whole
     grid = [
@@ -233,7 +233,7 @@ def unrounded(*unions: Pieces) -> Array:
         for u in unions
         for end in u[:2]
     ]
-    return whole | arrays.stack(arrays.broadcast_arrays(*(each.all(0) for each in grid))).all(0)
+    return whole | arrays.stack(arrays.broadcast_arrays(*(mask.all(0) for mask in grid))).all(0)
 
 
 def size(union: Pieces) -> Array:

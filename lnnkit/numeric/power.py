@@ -89,11 +89,11 @@ def _root(value: Array, exponent: float) -> Array:
     if exponent == 2:
         return arrays.sqrt(value)
     # `1 / e` is rounded, which matters for values far from 1; one step of Newton's method corrects it.
-    found = elementwise.power(value, 1 / exponent)
-    missed = (elementwise.power(found, exponent) / value - 1) / exponent
-    found = arrays.where(abs(missed) < 1e-9, found - found * missed, found)
-    near = arrays.round(found)
-    return arrays.where(elementwise.power(near, exponent) == value, near, found)
+    estimate = elementwise.power(value, 1 / exponent)
+    missed = (elementwise.power(estimate, exponent) / value - 1) / exponent
+    estimate = arrays.where(abs(missed) < 1e-9, estimate - estimate * missed, estimate)
+    near = arrays.round(estimate)
+    return arrays.where(elementwise.power(near, exponent) == value, near, estimate)
 
 
 def _corners(low: Array, high: Array, least: Array, most: Array) -> tuple[Array, Array]:
@@ -104,8 +104,8 @@ def _corners(low: Array, high: Array, least: Array, most: Array) -> tuple[Array,
 
 def _corner(value: Array, exponent: Array) -> Array:
     """The power; that of a nonzero value is not zero, but its limit may be."""
-    found = differentiable(elementwise.power, value, exponent)
-    return arrays.where(arrays.isinf(exponent), found, regained(found, value))
+    raised = differentiable(elementwise.power, value, exponent)
+    return arrays.where(arrays.isinf(exponent), raised, regained(raised, value))
 
 
 def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
@@ -115,14 +115,14 @@ def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
     none = high <= 0
     other = gone(exponent, base)
     none = none if other is None else none | other
-    found = []
+    parts = []
     for odd in (False, True):
         first = arrays.where(is_odd(least) != odd, least + 1, least)
         last = arrays.where(is_odd(most) != odd, most - 1, most)
         lower, upper = _corners(low, high, first, last)
         part = bounded(lower, upper, none | (first > last))
-        found.append(negate(part) if odd else part)
-    return found
+        parts.append(negate(part) if odd else part)
+    return parts
 
 
 def is_odd(value: Array) -> Array:

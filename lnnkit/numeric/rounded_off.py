@@ -36,22 +36,22 @@ class Errors(NamedTuple):
 def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
     """The last of ``values``, the values of the first ``steps``, with ends moved outward if it is a sum with
     cancellation."""
-    own, top = values[-1], steps[len(values) - 1]
+    union, top = values[-1], steps[len(values) - 1]
     if not isinstance(top, Apply) or not _may_cancel(steps, top):
-        return own
-    rows = where_set(_cancels(own, [values[place] for place in top.operands], minus=top.operation == "subtract"))
+        return union
+    rows = where_set(_cancels(union, [values[place] for place in top.operands], minus=top.operation == "subtract"))
     if not len(rows):
-        return own
+        return union
     some = at_rows(values, rows)
     least = arrays.least(arrays.minimum(*(abs(end) for end in some[-1][:2])), 0)
     felt = where_set(least * KNOWN < magnitude(steps, some, len(values) - 1) * ROUNDING)
     if not len(felt):
-        return own
+        return union
     some, rows = at_rows(some, felt), take(rows, felt)
     lower, upper = errors(steps, some, len(values) - 1)
     low = arrays.where(lower > KNOWN * abs(some[-1].lower), lower * _MARGIN, 0.0)
     high = arrays.where(upper > KNOWN * abs(some[-1].upper), upper * _MARGIN, 0.0)
-    return moved(own, rows, low, high)
+    return moved(union, rows, low, high)
 
 
 def moved(union: Pieces, rows: Array, low: Array, high: Array) -> Pieces:
@@ -73,30 +73,30 @@ def _step(values: Array, towards: float) -> Array:
 
 def at_rows(values: Sequence[Pieces], rows: Array | None) -> list[Pieces]:
     """Some rows of unions (None: all), detached from gradients."""
-    found = []
+    unions = []
     for lower, upper, whole in values:
         low, high = (
             detached(end) if rows is None or end.shape[1] == 1 else take(detached(end), rows) for end in (lower, upper)
         )
-        found.append(points(low) if lower is upper else Pieces(low, high, whole))
-    return found
+        unions.append(points(low) if lower is upper else Pieces(low, high, whole))
+    return unions
 
 
 def errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Errors:
     """How far the ends of a step's values may be from those without rounding."""
-    found = _errors(steps, values, place)
-    if len(found.lower) in (1, len(values[place].lower)):
-        return found
-    return Errors(*(arrays.most(each, 0)[None] for each in found))  # the pieces were merged: take the greatest errors
+    error = _errors(steps, values, place)
+    if len(error.lower) in (1, len(values[place].lower)):
+        return error
+    return Errors(*(arrays.most(side, 0)[None] for side in error))  # the pieces were merged: take the greatest errors
 
 
 def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Errors:
-    step, own = steps[place], values[place]
+    step, union = steps[place], values[place]
     if not isinstance(step, Apply):
-        return _relative(own, ROUNDING if isinstance(step, Constant) and step.rounded else 0.0)
+        return _relative(union, ROUNDING if isinstance(step, Constant) and step.rounded else 0.0)
     parts = [values[operand] for operand in step.operands]
     below = [errors(steps, values, operand) for operand in step.operands]
-    simple = all(len(each.lower) == 1 for each in (own, *parts))
+    simple = all(len(part.lower) == 1 for part in (union, *parts))
     match step.operation:
         case "negate":
             return Errors(below[0].upper, below[0].lower)
@@ -107,33 +107,33 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
             if step.operation == "subtract":
                 parts[1], below[1] = negate(parts[1]), Errors(below[1].upper, below[1].lower)
             return Errors(
-                _sum([part.lower for part in parts], [each.lower for each in below]),
-                _sum([part.upper for part in parts], [each.upper for each in below]),
+                _sum([part.lower for part in parts], [error.lower for error in below]),
+                _sum([part.upper for part in parts], [error.upper for error in below]),
             )
         case "multiply" if simple:
             # Constants last
             order = sorted(range(len(parts)), key=lambda n: isinstance(steps[step.operands[n]], Constant))
-            found, error = parts[order[0]], below[order[0]]
-            for each in order[1:]:
-                found, error = _product(found, error, parts[each], below[each])
+            product, error = parts[order[0]], below[order[0]]
+            for number in order[1:]:
+                product, error = _product(product, error, parts[number], below[number])
             return error
         case operation:
-            exact = _exact(operation, own, parts) if simple and isinstance(operation, str) else _never(own)
-            for each in below:
-                exact = exact & ((each.lower == 0) & (each.upper == 0)).all(0)
-            share = sum(_share(part, each) for part, each in zip(parts, below, strict=True))
+            exact = _exact(operation, union, parts) if simple and isinstance(operation, str) else _never(union)
+            for error in below:
+                exact = exact & ((error.lower == 0) & (error.upper == 0)).all(0)
+            share = sum(_share(part, error) for part, error in zip(parts, below, strict=True))
             exponent = parts[1] if operation == "power" else None
             if exponent is not None:
                 share = share * clamp(arrays.most(abs(exponent.lower), 0), 1.0, 1e6)
-            return _relative(own, arrays.where(exact, 0.0, ROUNDING + share))
+            return _relative(union, arrays.where(exact, 0.0, ROUNDING + share))
 
 
 def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Array:
     """For each row, the magnitude that bounds the errors of a step's value: they are at most about `ROUNDING` times
     this. Much cheaper than `errors`."""
-    step, own = steps[place], values[place]
+    step, union = steps[place], values[place]
     if not isinstance(step, Apply):
-        return _greatest(own)
+        return _greatest(union)
     below = [magnitude(steps, values, operand) for operand in step.operands]
     match step.operation:
         case "negate" | "abs":
@@ -143,11 +143,11 @@ def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Ar
         case "multiply":
             return math.prod(below[1:], start=below[0])
         case _:
-            found = _greatest(own)
-            for operand, each in zip(step.operands, below, strict=True):
+            size = _greatest(union)
+            for operand, most in zip(step.operands, below, strict=True):
                 if isinstance(steps[operand], Apply):
-                    found = found * clamp(each / clamp(_greatest(values[operand]), least=TINY), least=1.0)
-            return found
+                    size = size * clamp(most / clamp(_greatest(values[operand]), least=TINY), least=1.0)
+            return size
 
 
 def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
@@ -163,22 +163,22 @@ def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
 
 def _far_less(end: Array, ends: Sequence[Array]) -> Array:
     most = abs(ends[0])
-    for each in ends[1:]:
-        most = arrays.maximum(most, abs(each))
+    for other in ends[1:]:
+        most = arrays.maximum(most, abs(other))
     return abs(end) < most * _CANCELS
 
 
-def _cancels(own: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Array:
+def _cancels(union: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Array:
     """A mask of rows in which an end of a sum is much smaller than the ends that were added."""
-    if all(len(each.lower) == 1 for each in (own, *parts)):
+    if all(len(part.lower) == 1 for part in (union, *parts)):
         low, high = [part.lower for part in parts], [part.upper for part in parts]
         if minus:
             low[1], high[1] = high[1], low[1]
-        found = _far_less(own.lower, low)
-        return (found if own.point else found | _far_less(own.upper, high))[0]
+        mask = _far_less(union.lower, low)
+        return (mask if union.point else mask | _far_less(union.upper, high))[0]
     most = reduce(arrays.maximum, map(_greatest, parts))
-    least = abs(own.lower) if own.point else arrays.minimum(abs(own.lower), abs(own.upper))
-    return arrays.broadcast_to(arrays.least(least, 0) < most * _CANCELS, (own.lower.shape[1],))
+    least = abs(union.lower) if union.point else arrays.minimum(abs(union.lower), abs(union.upper))
+    return arrays.broadcast_to(arrays.least(least, 0) < most * _CANCELS, (union.lower.shape[1],))
 
 
 def _greatest(union: Pieces) -> Array:
@@ -199,21 +199,21 @@ def _relative(union: Pieces, share: Array | float) -> Errors:
 def _share(union: Pieces, error: Errors) -> Array:
     """The larger relative error of a row's two ends; an end at zero has none."""
     shares = [
-        clamp(arrays.where((end != 0) & (abs(end) < math.inf), each / abs(end), 0.0), most=1.0)
-        for end, each in zip(union[:2], error, strict=True)
+        clamp(arrays.where((end != 0) & (abs(end) < math.inf), distance / abs(end), 0.0), most=1.0)
+        for end, distance in zip(union[:2], error, strict=True)
     ]
     return arrays.most(arrays.maximum(*shares), 0)
 
 
 def _sum(ends: Sequence[Array], below: Sequence[Array]) -> Array:
     """The error of a sum from first to last: the errors of the operands, plus the rounding error of each addition."""
-    found, error = ends[0], below[0]
-    for end, each in zip(ends[1:], below[1:], strict=True):
-        total = found + end
-        back = total - found
-        lost = (found - (total - back)) + (end - back)
-        error = error + each + _size(lost)
-        found = total
+    partial, error = ends[0], below[0]
+    for end, carried in zip(ends[1:], below[1:], strict=True):
+        total = partial + end
+        back = total - partial
+        lost = (partial - (total - back)) + (end - back)
+        error = error + carried + _size(lost)
+        partial = total
     return error
 
 
@@ -247,8 +247,8 @@ def _rounded_off(one: Array, other: Array, product: Array) -> Array:
     lost = ((a * c - product) + a * d + b * c) + b * d
     vague = (abs(product) < TINY * 2.0**110) & (one != 0) & (other != 0)
     bound = sys.float_info.epsilon * abs(product) + math.ulp(0.0)
-    found = arrays.where(vague | ~arrays.isfinite(lost), bound, abs(lost))
-    return arrays.where(arrays.isinf(product), 0.0, found)
+    rounding = arrays.where(vague | ~arrays.isfinite(lost), bound, abs(lost))
+    return arrays.where(arrays.isinf(product), 0.0, rounding)
 
 
 def _halves(value: Array) -> tuple[Array, Array]:
@@ -258,22 +258,22 @@ def _halves(value: Array) -> tuple[Array, Array]:
     return high, value - high
 
 
-def _exact(operation: str, own: Pieces, parts: Sequence[Pieces]) -> Array:
+def _exact(operation: str, union: Pieces, parts: Sequence[Pieces]) -> Array:
     """A mask of where a quotient, root or power of exact operands is exact too."""
     match operation:
         case "divide" if parts[1].point:
-            return _is_product(own, parts[1], parts[0])
+            return _is_product(union, parts[1], parts[0])
         case "sqrt":
-            return _is_product(own, own, parts[0])
+            return _is_product(union, union, parts[0])
         case "power":
-            return whole_numbers(own) & whole_numbers(parts[0]) & whole_numbers(parts[1])
-    return _never(own)
+            return whole_numbers(union) & whole_numbers(parts[0]) & whole_numbers(parts[1])
+    return _never(union)
 
 
 def _is_product(one: Pieces, other: Pieces, product: Pieces) -> Array:
     """A mask of where both ends are the products of ends, without rounding."""
     ends = zip(one[:2], other[:2], product[:2], strict=True)
-    return reduce(and_, [(x * y == found) & (_rounded_off(x, y, x * y) == 0) for x, y, found in ends])
+    return reduce(and_, [(x * y == z) & (_rounded_off(x, y, x * y) == 0) for x, y, z in ends])
 
 
 def _never(union: Pieces) -> Array:

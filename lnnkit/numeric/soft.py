@@ -70,23 +70,23 @@ def image(relation: Comparator, difference: Pieces) -> Interval:
 
 def felt(relation: Comparator, difference: Pieces, size: Array) -> Array:
     """A mask of rows whose truth could be affected by errors relative to these magnitudes."""
-    found = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
+    mask = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
     if _jumps(relation):
-        found = found | (difference.lower == 0).any(0)
-        found = found if difference.point else found | (difference.upper == 0).any(0)
-    return arrays.broadcast_to(found, (difference.lower.shape[1],))
+        mask = mask | (difference.lower == 0).any(0)
+        mask = mask if difference.point else mask | (difference.upper == 0).any(0)
+    return arrays.broadcast_to(mask, (difference.lower.shape[1],))
 
 
 def let_out(relation: Comparator, difference: Pieces, rows: Array, errors: Errors) -> Pieces:
     """A difference widened in some rows by the ``errors`` of its ends, where they matter within the scale, or where it
     is 0, which makes an equality true and an inequality false."""
-    found = []
+    margins = []
     for end, error in zip(difference[:2], errors, strict=True):
         here = error > _FELT * relation.scale
         if _jumps(relation):
             here = here | (take(detached(end), rows) == 0)
-        found.append(arrays.where(here, error, 0.0))
-    return moved(difference, rows, *found)
+        margins.append(arrays.where(here, error, 0.0))
+    return moved(difference, rows, *margins)
 
 
 def _jumps(relation: Comparator) -> bool:

@@ -61,12 +61,12 @@ Step = Number | Constant | Apply
 
 def boxes(operands: Sequence[Pieces]) -> list[Interval]:
     """The hulls of the operands, broadcast to the same number of rows."""
-    hulls = [closed(hull(each)) for each in operands]
+    hulls = [closed(hull(operand)) for operand in operands]
     rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
-    return [each.over(rows) for each in hulls]
+    return [box.over(rows) for box in hulls]
 
 
-def told(union: Pieces) -> Pieces:
+def points_if_equal(union: Pieces) -> Pieces:
     """The same union; if every row is a point, both ends are one array, which marks it as points."""
     if not union.point and len(union.lower) == 1 and arrays.equal(union.lower, union.upper):
         return points(union.lower)

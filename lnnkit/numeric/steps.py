@@ -22,18 +22,18 @@ _WHOLE = (*_SUMS, "multiply", "negate", "abs")  # operations that are exact on i
 @quietly
 def folded(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The same program with operations on constants evaluated, if they have a value. Indices of steps stay the same."""
-    found: list[Step] = []
+    evaluated: list[Step] = []
     for step in steps:
-        if isinstance(step, Apply) and all(isinstance(found[place], Constant) for place in step.operands):
-            own = [found[place] for place in step.operands]
-            program = (*own, Apply(step.operation, tuple(range(len(own)))))
+        if isinstance(step, Apply) and all(isinstance(evaluated[place], Constant) for place in step.operands):
+            operands = [evaluated[place] for place in step.operands]
+            program = (*operands, Apply(step.operation, tuple(range(len(operands)))))
             values = upward(program, {}, ())
             value = values[-1]
             if not any_set(empty(value)) and all_set(value.lower == value.upper):
-                rounded = any_set(errors(program, values, len(own)).lower > 0)
+                rounded = any_set(errors(program, values, len(operands)).lower > 0)
                 step = Constant(value.lower.item(), rounded)
-        found.append(step)
-    return tuple(found)
+        evaluated.append(step)
+    return tuple(evaluated)
 
 
 def extracted(steps: Sequence[Step], top: int) -> tuple[Step, ...]:
@@ -79,45 +79,45 @@ def downward(steps: Sequence[Step], known: Mapping[int, float], values: list[Pie
             continue
         if step.operation == "divide":
             values[step.operands[1]] = without_zero(values[step.operands[1]])
-        own = [values[operand] for operand in step.operands]
+        operands = [values[operand] for operand in step.operands]
         made_of = [_made_of(steps, values, operand) for operand in step.operands] if step.operation in _SUMS else []
-        for operand, left in zip(step.operands, _left(step, values[place], own, known, made_of), strict=True):
+        for operand, left in zip(step.operands, _left(step, values[place], operands, known, made_of), strict=True):
             if left is not None and not values[operand].point:
-                found = intersection(values[operand], left, values[place], *own)
+                narrowed = intersection(values[operand], left, values[place], *operands)
                 if step.operation in _SUMS:
-                    found = unless_noise(values[operand], found, values[place], *own)
-                values[operand] = found
+                    narrowed = unless_noise(values[operand], narrowed, values[place], *operands)
+                values[operand] = narrowed
 
 
 def _applied(step: Apply, values: Sequence[Pieces], known: Mapping[int, float], like: Array) -> Pieces:
-    own = [values[place] for place in step.operands]
+    operands = [values[place] for place in step.operands]
     match step.operation:
         case "add":
-            return reduce(arithmetic.add, own)
+            return reduce(arithmetic.add, operands)
         case "subtract":
-            return arithmetic.subtract(*own)
+            return arithmetic.subtract(*operands)
         case "multiply":
-            return _product(own, [known.get(place) for place in step.operands])
+            return _product(operands, [known.get(place) for place in step.operands])
         case "divide":
-            return arithmetic.divide(*own)
+            return arithmetic.divide(*operands)
         case "power":
             exponent = known.get(step.operands[1])
-            return power(*own) if exponent is None else raise_to(own[0], exponent)
+            return power(*operands) if exponent is None else raise_to(operands[0], exponent)
         case "negate":
-            return arithmetic.negate(own[0])
+            return arithmetic.negate(operands[0])
         case "abs":
-            return arithmetic.absolute(own[0])
+            return arithmetic.absolute(operands[0])
         case "sqrt":
-            return arithmetic.square_root(own[0])
+            return arithmetic.square_root(operands[0])
         case "unknown":
             return single(-math.inf, math.inf, like)
         case unit:
-            return unit.image(own)
+            return unit.image(operands)
 
 
 def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Sequence[Pieces] | None:
     """The values of the steps below one; None if integers there would not make the result exact."""
-    step, found = steps[top], list[Pieces]()
+    step, below = steps[top], list[Pieces]()
     if isinstance(step, Constant):
         return None if step.rounded else ()
     if isinstance(step, Apply):
@@ -127,55 +127,55 @@ def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Seque
             beneath = _made_of(steps, values, operand)
             if beneath is None:
                 return None
-            found.extend((values[operand], *beneath))
-    return found
+            below.extend((values[operand], *beneath))
+    return below
 
 
 def _together(parts: Sequence[Sequence[Pieces] | None]) -> Sequence[Pieces] | None:
-    found = [part for part in parts if part is not None]
-    return [each for part in found for each in part] if len(found) == len(parts) else None
+    present = [part for part in parts if part is not None]
+    return [union for part in present for union in part] if len(present) == len(parts) else None
 
 
 def _left(
     step: Apply,
     node: Pieces,
-    own: Sequence[Pieces],
+    operands: Sequence[Pieces],
     known: Mapping[int, float],
     made_of: Sequence[Sequence[Pieces] | None],
 ) -> Sequence[Pieces | None]:
     """The operands of a step, narrowed by the step's narrowed values; None for an operand that is a point anyway."""
-    wanted = [not each.point for each in own]
+    wanted = [not operand.point for operand in operands]
     match step.operation:
         case "add":
-            others = _others(own, lambda one, other: arithmetic.sum_of(one, other, _together(made_of)))
-            beneath = [_together([*made_of[:place], *made_of[place + 1 :]]) for place in range(len(own))]
+            others = _others(operands, lambda one, other: arithmetic.sum_of(one, other, _together(made_of)))
+            beneath = [_together([*made_of[:place], *made_of[place + 1 :]]) for place in range(len(operands))]
             return [
-                node if each is None else arithmetic.difference_of(node, each, parts) if want else None
-                for each, parts, want in zip(others, beneath, wanted, strict=True)
+                node if other is None else arithmetic.difference_of(node, other, parts) if want else None
+                for other, parts, want in zip(others, beneath, wanted, strict=True)
             ]
         case "multiply":
-            others = _others(own, arithmetic.multiply)
+            others = _others(operands, arithmetic.multiply)
             return [
-                None if not want else node if each is None else inverses.factor(node, each)
-                for each, want in zip(others, wanted, strict=True)
+                None if not want else node if other is None else inverses.factor(node, other)
+                for other, want in zip(others, wanted, strict=True)
             ]
         case "subtract":
             return (
-                arithmetic.sum_of(node, own[1], made_of[1]) if wanted[0] else None,
-                arithmetic.difference_of(own[0], node, made_of[0]) if wanted[1] else None,
+                arithmetic.sum_of(node, operands[1], made_of[1]) if wanted[0] else None,
+                arithmetic.difference_of(operands[0], node, made_of[0]) if wanted[1] else None,
             )
         case "divide":
             return (
-                arithmetic.multiply(node, own[1]) if wanted[0] else None,
-                inverses.factor(own[0], node) if wanted[1] else None,
+                arithmetic.multiply(node, operands[1]) if wanted[0] else None,
+                inverses.factor(operands[0], node) if wanted[1] else None,
             )
         case "power":
             exponent = known.get(step.operands[1])
             if exponent is not None:
                 return root(node, exponent) if wanted[0] else None, None
             return (
-                inverses.base(node, own[1], own[0]) if wanted[0] else None,
-                inverses.exponent(node, own[0], own[1]) if wanted[1] else None,
+                inverses.base(node, operands[1], operands[0]) if wanted[0] else None,
+                inverses.exponent(node, operands[0], operands[1]) if wanted[1] else None,
             )
         case "negate":
             return (arithmetic.negate(node),)
@@ -184,30 +184,30 @@ def _left(
         case "sqrt":
             return (inverses.square_root_of(node),)
         case "unknown":
-            return [None] * len(own)
+            return [None] * len(operands)
         case unit:
-            left = unit.left(node, own)
-            return [each if want else None for each, want in zip(left, wanted, strict=True)]
+            left = unit.left(node, operands)
+            return [union if want else None for union, want in zip(left, wanted, strict=True)]
 
 
-def _product(own: Sequence[Pieces], factors: Sequence[float | None]) -> Pieces:
+def _product(operands: Sequence[Pieces], factors: Sequence[float | None]) -> Pieces:
     """The product of the factors, with constant factors last: they only scale."""
-    rest = [each for each, factor in zip(own, factors, strict=True) if factor is None]
+    rest = [operand for operand, factor in zip(operands, factors, strict=True) if factor is None]
     fixed = [factor for factor in factors if factor is not None]
     if not rest:
-        return reduce(arithmetic.multiply, own)
+        return reduce(arithmetic.multiply, operands)
     return reduce(arithmetic.scale, fixed, reduce(arithmetic.multiply, rest))
 
 
-def _others(own: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) -> list[Pieces | None]:
+def _others(operands: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) -> list[Pieces | None]:
     """For each operand the combination of all others, built from prefixes and suffixes."""
     after: list[Pieces | None] = [None]
-    for each in reversed(own[1:]):
-        after.append(each if after[-1] is None else combine(each, after[-1]))
+    for operand in reversed(operands[1:]):
+        after.append(operand if after[-1] is None else combine(operand, after[-1]))
     after.reverse()
     before: Pieces | None = None
-    found: list[Pieces | None] = []
-    for each, rest in zip(own, after, strict=True):
-        found.append(rest if before is None else before if rest is None else combine(before, rest))
-        before = each if before is None else combine(before, each)
-    return found
+    others: list[Pieces | None] = []
+    for operand, rest in zip(operands, after, strict=True):
+        others.append(rest if before is None else before if rest is None else combine(before, rest))
+        before = operand if before is None else combine(before, operand)
+    return others

@@ -35,8 +35,8 @@ class Term:
         Sound to 1e-9 relative. Exact if each number occurs once, except for a negative base with an exponent that is
         not constant.
         """
-        found = closed(hull(self.upward([entered(each) for each in inputs])[-1]))
-        lower, upper = found.over(len(inputs[0].lower)) if inputs else found
+        box = closed(hull(self.upward([entered(interval) for interval in inputs])[-1]))
+        lower, upper = box.over(len(inputs[0].lower)) if inputs else box
         if lower is upper:
             return Interval(lower, upper), lower == lower
         defined = lower <= upper
@@ -174,23 +174,23 @@ def contracted(terms: Sequence[Term], inputs: Sequence[Interval], require: Requi
     is repeated, since not every operation keeps ends that are only approached. If a number occurs more than once, each
     occurrence is narrowed independently, once; calling again may narrow further.
     """
-    boxes = [entered(each) for each in inputs]
+    boxes = [entered(interval) for interval in inputs]
     undefined: Array | None = None
     voids: list[Array] = []
     bounded = all(finite(end) for box in boxes for end in box[:2])
     for _ in range(1 if bounded or _repeat(terms) else SWEEPS):
         values = [term.upward(boxes) for term in terms]
-        tops = [each[-1] for each in values]
+        tops = [unions[-1] for unions in values]
         undefined = reduce(or_, map(_void, tops)) if undefined is None else undefined
         left = require(tops)
         voids.extend(map(_void, left))
         narrowed = list(boxes)
-        for term, own, top in zip(terms, values, left, strict=True):
-            own[-1] = top
-            term.downward(own)
+        for term, unions, top in zip(terms, values, left, strict=True):
+            unions[-1] = top
+            term.downward(unions)
             for place, index in term.numbers:
                 if not boxes[index].point:
-                    narrowed[index] = _hulled(intersection(narrowed[index], own[place]))
+                    narrowed[index] = _hulled(intersection(narrowed[index], unions[place]))
         if all(
             arrays.equal(a.lower, b.lower) and arrays.equal(a.upper, b.upper)
             for a, b in zip(boxes, narrowed, strict=True)
@@ -205,16 +205,16 @@ def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Array,
     """The contracted boxes; in rows without any, the inputs unchanged."""
     rows = len(inputs[0].lower) if inputs else len(void & undefined)
     back = undefined | void
-    found = []
+    intervals = []
     for old, box in zip(inputs, boxes, strict=True):
         if box.point:
-            found.append(old)
+            intervals.append(old)
             continue
         lower, upper = box.lower[0], box.upper[0]
         if any_set(back):
             lower, upper = arrays.where(back, old.lower, lower), arrays.where(back, old.upper, upper)
-        found.append(Interval(lower, upper))
-    return Contraction(tuple(found), arrays.broadcast_to(void & ~undefined, (rows,)))
+        intervals.append(Interval(lower, upper))
+    return Contraction(tuple(intervals), arrays.broadcast_to(void & ~undefined, (rows,)))
 
 
 def _hulled(union: Pieces) -> Pieces:

@@ -66,8 +66,8 @@ def power_product(
     """A frozen NPU: ``prod x_i ^ w_i`` if powers are integral and gates are 1, otherwise as in `lnnkit.numeric.NPU`
     (Heim et al. 2020, arXiv 2006.01681): the real part of complex powers of partly gated operands."""
     count = len(operands)
-    each = zip(powers, imaginary or (0.0,) * count, gates or (1.0,) * count, operands, strict=True)
-    present = [(w, v, g, x) for w, v, g, x in each if g and (w or v)]
+    parts = zip(powers, imaginary or (0.0,) * count, gates or (1.0,) * count, operands, strict=True)
+    present = [(w, v, g, x) for w, v, g, x in parts if g and (w or v)]
     if not present:
         return constant(1.0)
     real, twisted = tuple(w for w, *_ in present), tuple(v for _, v, *_ in present)

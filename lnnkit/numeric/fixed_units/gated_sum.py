@@ -20,7 +20,7 @@ from lnnkit.elementwise import sigmoid
 from lnnkit.numeric.fixed_units.shaving import shaved
 from lnnkit.numeric.interval import Interval, linear
 from lnnkit.numeric.pieces import Pieces, bounded
-from lnnkit.numeric.step import FixedUnit, boxes, told
+from lnnkit.numeric.step import FixedUnit, boxes, points_if_equal
 
 NALU_EPSILON = 1e-7
 """Added to sizes before their logarithm, as in `lnnkit.numeric.units.gated_units`."""
@@ -108,13 +108,13 @@ def _image(curve: _CellHull, operands: Sequence[Interval], cells: Mapping[int, i
     for rows, some in ((points, 0), (~points, count)):
         places, size = where_set(rows), max(_BOXES // (2 * some + 1) ** len(operands), 1)
         for at in (places[start : start + size] for start in range(0, len(places), size)):
-            lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in each)) for each in operands], some)
-    return told(bounded(lower[None], upper[None], (lower > upper)[None]))
+            lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in box)) for box in operands], some)
+    return points_if_equal(bounded(lower[None], upper[None], (lower > upper)[None]))
 
 
 def _hull(curve: _CellHull, operands: Sequence[Interval], count: int) -> Interval:
     """The hull over ``count`` cells on each side of zero; with 0, over the box as one cell."""
-    parts = [_cells(each, count) if count else Interval(*(end[None] for end in each)) for each in operands]
+    parts = [_cells(box, count) if count else Interval(*(end[None] for end in box)) for box in operands]
     chosen = list(itertools.product(*(range(len(part.lower)) for part in parts)))
     boxes = [Interval(*(end[[choice[place] for choice in chosen]] for end in part)) for place, part in enumerate(parts)]
     held = arrays.stack([low <= high for low, high in boxes]).all(0)

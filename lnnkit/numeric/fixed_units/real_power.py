@@ -18,7 +18,7 @@ from lnnkit.numeric.arithmetic import add, multiply, negate, not_negative, scale
 from lnnkit.numeric.interval import GREATEST
 from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, single, without_zero
 from lnnkit.numeric.power import raise_to, root
-from lnnkit.numeric.step import FixedUnit, told
+from lnnkit.numeric.step import FixedUnit, points_if_equal
 
 # The most sums of phases that are kept apart; with more, the cosine may be anything. Four operands have 16: with 8
 # hulls are 3.6 times as wide, with 128 the same in the same time (benchmarks/numeric_constants.py).
@@ -41,8 +41,8 @@ class RealPower(FixedUnit):
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         """Exact."""
-        found = self._products(operands, range(len(operands)))
-        return told(joined([_turned(product, phase) for phase, product in found.items()]))
+        products = self._products(operands, range(len(operands)))
+        return points_if_equal(joined([_turned(product, phase) for phase, product in products.items()]))
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
         """Exact."""
@@ -60,7 +60,7 @@ class RealPower(FixedUnit):
         return joined(parts)
 
     def _products(self, operands: Sequence[Pieces], places: Sequence[int]) -> Products:
-        found: dict[Phase, Pieces] = {0.0: single(1.0, 1.0, operands[0].lower)}
+        products: dict[Phase, Pieces] = {0.0: single(1.0, 1.0, operands[0].lower)}
         for place in places:
             power, gate = self.power[place], self.gate[place]
             made: dict[Phase, list[Pieces]] = {}
@@ -72,23 +72,23 @@ class RealPower(FixedUnit):
                     continue
                 opened = size if gate == 1 else add(scale(size, gate), single(1 - gate, 1 - gate, size.lower))
                 factor = raise_to(opened, power)
-                for phase, product in found.items():
+                for phase, product in products.items():
                     made.setdefault(_sum(phase, power * gate * negative), []).append(multiply(product, factor))
             if len(made) > _PHASES:
-                made = {None: [each for parts in made.values() for each in parts]}
+                made = {None: [product for parts in made.values() for product in parts]}
             if not made:
                 return {0.0: single(math.inf, -math.inf, operands[0].lower)._replace(whole=False)}
-            found = {phase: joined(parts) for phase, parts in made.items()}
-        return found
+            products = {phase: joined(parts) for phase, parts in made.items()}
+        return products
 
 
 def _opened(size: Pieces, gate: float) -> Pieces:
     """The ``|x|`` with ``g |x| + 1 - g`` in ``size``, widened by the rounding error of the difference."""
     if gate == 1:
         return size
-    found = scale(subtract(size, single(1 - gate, 1 - gate, size.lower)), 1 / gate)
-    room = ROUNDING * (1 + clamp(abs(found.lower), most=GREATEST)) / gate
-    return not_negative(Pieces(found.lower - room, found.upper + room, found.whole))
+    magnitude = scale(subtract(size, single(1 - gate, 1 - gate, size.lower)), 1 / gate)
+    room = ROUNDING * (1 + clamp(abs(magnitude.lower), most=GREATEST)) / gate
+    return not_negative(Pieces(magnitude.lower - room, magnitude.upper + room, magnitude.whole))
 
 
 def _sum(phase: Phase, more: float) -> Phase:

@@ -39,10 +39,10 @@ def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: 
     value = Pieces(as_numpy(value.lower), as_numpy(value.upper), value.whole)
     low, high = (end.copy() for end in operands[place])
     rows = where_set(low < high)
-    own = _Shaver(image, _at(value, rows, len(low)), [Interval(*(e[rows] for e in each)) for each in operands], place)
+    shaver = _Shaver(image, _at(value, rows, len(low)), [Interval(*(e[rows] for e in box)) for box in operands], place)
     least, most = _order(low[rows]), _order(high[rows])
-    first = own.first(least, most)
-    last = -own.first(-most, -first, mirrored=True)
+    first = shaver.first(least, most)
+    last = -shaver.first(-most, -first, mirrored=True)
     none = first > last
     low[rows] = arrays.where(none, math.inf, clamp(_float(first), most=GREATEST))
     high[rows] = arrays.where(none, -math.inf, clamp(_float(last), least=-GREATEST))
@@ -69,11 +69,11 @@ class _Shaver:
             some = possible.any(0)
             place = possible.argmax(0)  # the first slice that is not refuted
             across = np.arange(len(rows))
-            found, end = cuts[place, across], cuts[place + 1, across]
+            begin, end = cuts[place, across], cuts[place + 1, across]
             whole = stop[rows] == most[rows]
-            start[rows] = arrays.where(some, found, arrays.where(whole, most[rows] + 1, stop[rows]))
+            start[rows] = arrays.where(some, begin, arrays.where(whole, most[rows] + 1, stop[rows]))
             stop[rows] = arrays.where(some, end, most[rows])
-            open_[rows] = arrays.where(some, end - found > NARROW, ~whole)
+            open_[rows] = arrays.where(some, end - begin > NARROW, ~whole)
         return start
 
     def _possible(self, cuts: Array, rows: Array, mirrored: bool) -> Array:
@@ -82,13 +82,13 @@ class _Shaver:
         slices, count = lower.shape
         slice_ = Interval(_float(lower).flatten(), _float(upper).flatten())
         boxes = [
-            slice_ if place == self.place else Interval(*(np.tile(end[rows], slices) for end in each))
-            for place, each in enumerate(self.operands)
+            slice_ if place == self.place else Interval(*(np.tile(end[rows], slices) for end in operand))
+            for place, operand in enumerate(self.operands)
         ]
-        found = self.image(boxes)
+        image = self.image(boxes)
         value = _at(self.value, rows, len(self.operands[0].lower))
         possible = np.zeros((slices, count), dtype=bool)
-        for low, high in zip(found.lower, found.upper, strict=True):
+        for low, high in zip(image.lower, image.upper, strict=True):
             low, high = (np.broadcast_to(end, slices * count).reshape(slices, count) for end in (low, high))
             room = _SLACK * arrays.maximum(_finite(low), _finite(high))
             # Values within the tolerance count as equal.

@@ -25,8 +25,8 @@ def nmu(x: Tensor, weight: Tensor) -> Tensor:
     single = x.dim() == 1
     rows = x[None] if single else x
     matrices = weight[..., None, :, :]
-    found = product(matrices * rows[..., None, :] + (1 - matrices))
-    return found[..., 0, :] if single else found
+    products = product(matrices * rows[..., None, :] + (1 - matrices))
+    return products[..., 0, :] if single else products
 
 
 class ClippedWeight(Unit):

@@ -159,8 +159,8 @@ def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
     share = multiply.abs()[..., None, :, :]
     sign = product(rows.sign()[..., None, :] * share + 1 - share).clamp(-1.0, 1.0)
     opened = gate[..., None, :]
-    found = opened * nac(rows, add) + (1 - opened) * size * sign
-    return found[..., 0, :] if single else found
+    mixed = opened * nac(rows, add) + (1 - opened) * size * sign
+    return mixed[..., 0, :] if single else mixed
 
 
 class INALU(Unit):
@@ -206,7 +206,7 @@ class INALU(Unit):
 
     def regulariser(self) -> Tensor:
         near = [(torch.minimum(-values, values) + FAR).clamp(min=0.0) for values in self.parameters()]
-        return torch.stack([self._per_seed(each) for each in near]).sum(0) / FAR
+        return torch.stack([self._per_seed(penalty) for penalty in near]).sum(0) / FAR
 
     def attributes(self) -> dict[str, Tensor]:
         return {

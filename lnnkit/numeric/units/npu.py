@@ -46,11 +46,11 @@ def npu(
     exponent, phase = logs @ power.mT, turned @ power.mT
     if imaginary is not None:
         exponent, phase = exponent - turned @ imaginary.mT, phase + logs @ imaginary.mT
-    found = torch.exp(exponent) * torch.cos(phase)
-    found = torch.where(absent @ (power > 0).to(absent.dtype).mT > 0, 0.0, found)
-    infinite = torch.where(found == 0, math.nan, found.detach().sign() * math.inf)
-    found = torch.where(absent @ (power < 0).to(absent.dtype).mT > 0, infinite, found)
-    return found[..., 0, :] if single else found
+    value = torch.exp(exponent) * torch.cos(phase)
+    value = torch.where(absent @ (power > 0).to(absent.dtype).mT > 0, 0.0, value)
+    infinite = torch.where(value == 0, math.nan, value.detach().sign() * math.inf)
+    value = torch.where(absent @ (power < 0).to(absent.dtype).mT > 0, infinite, value)
+    return value[..., 0, :] if single else value
 
 
 def _column(value: Tensor | float) -> Tensor | float:
@@ -85,12 +85,12 @@ class NPU(Unit):
     has_gate: ClassVar = True
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        found: dict[str, tuple[int, ...]] = {"power": (self.out_features, self.in_features)}
+        shapes: dict[str, tuple[int, ...]] = {"power": (self.out_features, self.in_features)}
         if self.has_imaginary:
-            found["imaginary"] = (self.out_features, self.in_features)
+            shapes["imaginary"] = (self.out_features, self.in_features)
         if self.has_gate:
-            found["gate"] = (self.in_features,)
-        return found
+            shapes["gate"] = (self.in_features,)
+        return shapes
 
     def constants(self) -> dict[str, float]:
         return {"epsilon": EPSILON}
@@ -124,17 +124,17 @@ class NPU(Unit):
         """The unit with these parameters. Raises ValueError if a gate is outside [0, 1], or for a parameter that this
         variant does not have."""
         powers = matrix(power)
-        found = {"power": powers}
+        attributes = {"power": powers}
         if cls.has_imaginary:
-            found["imaginary"] = torch.zeros_like(powers) if imaginary is None else matrix(imaginary)
+            attributes["imaginary"] = torch.zeros_like(powers) if imaginary is None else matrix(imaginary)
         elif imaginary is not None:
             raise ValueError(f"{cls.__name__} has no imaginary part")
         if cls.has_gate:
             opened = torch.ones_like(powers[..., 0, :]) if gate is None else torch.as_tensor(gate, dtype=powers.dtype)
-            found["gate"] = opened
+            attributes["gate"] = opened
         elif gate is not None:
             raise ValueError(f"{cls.__name__} has no gate")
-        return cls._of(found)
+        return cls._of(attributes)
 
 
 class RealNPU(NPU):

@@ -148,8 +148,8 @@ class NSR(Unit):
     def differences(self, x: Tensor) -> Tensor:
         """The differences that the channels observe: ``[..., in] -> [..., out, channels]``."""
         gap = torch.softmax(self.first, -1) - torch.softmax(self.second, -1)
-        found = self._checked(x) @ gap.flatten(-3, -2).mT
-        return found.unflatten(-1, (self.out_features, self.channels))
+        differences = self._checked(x) @ gap.flatten(-3, -2).mT
+        return differences.unflatten(-1, (self.out_features, self.channels))
 
     def margins(self, x: Tensor) -> Tensor:
         """``z``, the log-odds, ``[..., out]``; train on these."""
@@ -160,13 +160,13 @@ class NSR(Unit):
 
     def _register(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """The arguments of `nsr`, broadcast with the batch."""
-        found, sharpness = self.differences(x), self.sharpness
+        differences, sharpness = self.differences(x), self.sharpness
         if self.seeds is None:
-            return found, self.sign, self.zero, self.bias, sharpness
-        batch = (1,) * (found.dim() - 3)
+            return differences, self.sign, self.zero, self.bias, sharpness
+        batch = (1,) * (differences.dim() - 3)
         sign, zero = (values.reshape(self.seeds, *batch, *values.shape[1:]) for values in (self.sign, self.zero))
         bias = self.bias.reshape(self.seeds, *batch, self.out_features)
-        return found, sign, zero, bias, sharpness.reshape(self.seeds, *batch, 1, 1)
+        return differences, sign, zero, bias, sharpness.reshape(self.seeds, *batch, 1, 1)
 
     def attributes(self) -> dict[str, Tensor]:
         return {
@@ -189,17 +189,17 @@ class NSR(Unit):
         self.sharpness.copy_(1 / attributes["scale"])
 
     def rounded(self) -> dict[str, Tensor]:
-        found = self.attributes()
-        heaviest = (found["sign"].abs() + found["zero"].abs()).argmax(-1, keepdim=True)
-        only = torch.zeros_like(found["sign"]).scatter(-1, heaviest, 1.0)
-        shown = [found["sign"].gather(-1, heaviest), found["zero"].gather(-1, heaviest), found["bias"][..., None]]
+        values = self.attributes()
+        heaviest = (values["sign"].abs() + values["zero"].abs()).argmax(-1, keepdim=True)
+        only = torch.zeros_like(values["sign"]).scatter(-1, heaviest, 1.0)
+        shown = [values["sign"].gather(-1, heaviest), values["zero"].gather(-1, heaviest), values["bias"][..., None]]
         names = relation_of(torch.cat(shown, -1).reshape(-1, 3))
-        crisp = only.new_tensor([READOUTS[name] for name in names]).reshape(*found["bias"].shape, 3) * SATURATED
+        crisp = only.new_tensor([READOUTS[name] for name in names]).reshape(*values["bias"].shape, 3) * SATURATED
         for key in ("first", "second"):
-            found[key] = nn.functional.one_hot(found[key].argmax(-1), self.in_features).to(only.dtype)
-        found["sign"], found["zero"] = only * crisp[..., :1], only * crisp[..., 1:2]
-        found["bias"], found["scale"] = crisp[..., 2], torch.zeros_like(found["scale"])
-        return found
+            values[key] = nn.functional.one_hot(values[key].argmax(-1), self.in_features).to(only.dtype)
+        values["sign"], values["zero"] = only * crisp[..., :1], only * crisp[..., 1:2]
+        values["bias"], values["scale"] = crisp[..., 2], torch.zeros_like(values["scale"])
+        return values
 
     def gaps(self) -> dict[str, Tensor]:
         """Distances from the grid for the selections and the scale only: a readout may be any multiple of its

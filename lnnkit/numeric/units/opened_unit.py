@@ -14,7 +14,7 @@ from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.interval import Interval
 from lnnkit.numeric.pieces import Pieces, bounded, closed, hull
-from lnnkit.numeric.step import boxes, told
+from lnnkit.numeric.step import boxes, points_if_equal
 from lnnkit.numeric.term import Term, number
 from lnnkit.numeric.units.gated_units import inalu, nalu
 from lnnkit.numeric.units.npu import npu
@@ -47,17 +47,17 @@ class OpenedUnit:
         lower = upper = value
         undefined = ~value.isfinite()
         if not all_set(known):
-            (low, high), defined = self._frozen(weights).hull([_detached(each) for each in numbers])
+            (low, high), defined = self._frozen(weights).hull([_detached(box) for box in numbers])
             lower, upper = torch.where(known, value, low), torch.where(known, value, high)
             undefined = torch.where(known, undefined, ~defined)
-        return told(bounded(lower.unsqueeze(0).clone(), upper.unsqueeze(0).clone(), undefined.unsqueeze(0)))
+        return points_if_equal(bounded(lower.unsqueeze(0).clone(), upper.unsqueeze(0).clone(), undefined.unsqueeze(0)))
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
         """No gradients pass."""
         all_boxes = boxes(operands)
         term, output = self._frozen(self._weights(all_boxes)), _detached(closed(hull(value)))
-        found = term.contract([_detached(each) for each in all_boxes[: self.count]], output).inputs
-        narrowed = [Pieces(low.unsqueeze(0), high.unsqueeze(0)) for low, high in found]
+        inputs = term.contract([_detached(box) for box in all_boxes[: self.count]], output).inputs
+        narrowed = [Pieces(low.unsqueeze(0), high.unsqueeze(0)) for low, high in inputs]
         return [*narrowed, *operands[self.count :]]
 
     def _weights(self, all_boxes: Sequence[Interval]) -> dict[str, Tensor]:
@@ -68,21 +68,21 @@ class OpenedUnit:
 
     def _value(self, x: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
         """``[rows, count] -> [rows]``"""
-        rows = {key: each.unsqueeze(-2) for key, each in weights.items()}
+        rows = {key: values.unsqueeze(-2) for key, values in weights.items()}
         x = x.unsqueeze(-2)
         match self.name:
             case "nalu":
-                found = nalu(x, rows["weight"], rows["gate"])
+                value = nalu(x, rows["weight"], rows["gate"])
             case "inalu":
-                found = inalu(x, rows["add"], rows["multiply"], weights["gate"])
+                value = inalu(x, rows["add"], rows["multiply"], weights["gate"])
             case _:
-                found = npu(x, rows["power"], rows.get("imaginary"), weights.get("gate"))
-        return found.reshape(len(x))
+                value = npu(x, rows["power"], rows.get("imaginary"), weights.get("gate"))
+        return value.reshape(len(x))
 
     def _frozen(self, weights: Mapping[str, Tensor]) -> Term:
-        given = {key: each[0].detach().tolist() for key, each in weights.items()}
+        given = {key: values[0].detach().tolist() for key, values in weights.items()}
         return frozen(self.name, given, [number(place) for place in range(self.count)])
 
 
-def _detached(each: Interval) -> Interval:
-    return Interval(each.lower.detach(), each.upper.detach())
+def _detached(interval: Interval) -> Interval:
+    return Interval(interval.lower.detach(), interval.upper.detach())

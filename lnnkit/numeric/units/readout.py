@@ -175,7 +175,7 @@ def _grouped(operand: str, loose: str) -> str:
 
 def _operators(term: str) -> set[str]:
     """The operators in a term outside of brackets and quotes; a hyphen between letters is part of a name."""
-    depth, quoted, found = 0, False, set[str]()
+    depth, quoted, operators = 0, False, set[str]()
     for place, character in enumerate(term):
         if character == '"' and term[place - 1 : place] != "\\":
             quoted = not quoted
@@ -186,8 +186,8 @@ def _operators(term: str) -> set[str]:
         elif character in ")]}":
             depth -= 1
         elif depth == 0 and character in "+-*/^" and not _hyphen(term, place):
-            found.add(character)
-    return found
+            operators.add(character)
+    return operators
 
 
 def _hyphen(term: str, place: int) -> bool:

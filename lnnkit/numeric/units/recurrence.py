@@ -33,7 +33,7 @@ class Recurrent(nn.Module):
     @property
     def units(self) -> list[Unit]:
         """The units of the cell, from the input on."""
-        return [each for each in self.cell.modules() if isinstance(each, Unit)]
+        return [module for module in self.cell.modules() if isinstance(module, Unit)]
 
     def forward(self, x: Tensor, state: Tensor | None = None) -> Tensor:
         """The last state. ``state``, ``[..., states]``, replaces the start. Raises ValueError if shapes do not fit."""
@@ -44,11 +44,11 @@ class Recurrent(nn.Module):
         if first.seeds is not None and len(leading) < 2:
             leading = (first.seeds, *leading)
         begun = torch.full((*leading, self.states), self.start, dtype=x.dtype, device=x.device)
-        found = begun if state is None else state
+        last = begun if state is None else state
         for number in range(x.shape[-2]):
-            now = x[..., number, :].expand(*found.shape[:-1], -1)
-            found = self.cell(torch.cat([now, found], -1))
-        return found
+            now = x[..., number, :].expand(*last.shape[:-1], -1)
+            last = self.cell(torch.cat([now, last], -1))
+        return last
 
     def project(self) -> None:
         """Put the parameters of all units back into their boxes, in place, after an optimiser step."""

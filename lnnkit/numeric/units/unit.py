@@ -85,9 +85,9 @@ class Unit(nn.Module, ABC):
 
     def attributes(self) -> dict[str, Tensor]:
         """The parameters by their keys in the language."""
-        found = {name: values.detach().clone() for name, values in self.named_parameters()}
+        raw = {name: values.detach().clone() for name, values in self.named_parameters()}
         return {
-            name: values.clamp(*self.ranges[name]) if name in self.clipped else values for name, values in found.items()
+            name: values.clamp(*self.ranges[name]) if name in self.clipped else values for name, values in raw.items()
         }
 
     @torch.no_grad()
@@ -190,11 +190,11 @@ Weights = Tensor | Sequence[float] | Sequence[Sequence[float]]
 
 def matrix(values: Weights) -> Tensor:
     """Weights as ``[out, in]`` in float64; a list becomes the only row. Raises ValueError for other shapes."""
-    found = torch.as_tensor(values, dtype=None if isinstance(values, Tensor) else torch.float64)
-    found = found[None] if found.dim() == 1 else found
-    if found.dim() not in (2, 3):
-        raise ValueError(f"weights are [in], [out, in] or [seeds, out, in], not {tuple(found.shape)}")
-    return found
+    weights = torch.as_tensor(values, dtype=None if isinstance(values, Tensor) else torch.float64)
+    weights = weights[None] if weights.dim() == 1 else weights
+    if weights.dim() not in (2, 3):
+        raise ValueError(f"weights are [in], [out, in] or [seeds, out, in], not {tuple(weights.shape)}")
+    return weights
 
 
 def product(factors: Tensor) -> Tensor:
