@@ -30,7 +30,7 @@ from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.formula.passes import least_heads
 from lnnkit.formula.quantified_rows import of_their_sorts, too_many_unnamed
-from lnnkit.formula.unfolding import AUXILIARY, Formula, shape
+from lnnkit.formula.unfolding import AUXILIARY, Formula, shape_key
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison, Interval, unknown
 from lnnkit.time_limit import check_time
@@ -299,7 +299,7 @@ class Analyses:
         ``stated``, nothing that is stated of all tells of unnamed individuals."""
         vacant, (doubtful, unnamed) = self._vacant(formula), self._doubtful(formula, stated=stated)
         key = (
-            shape(formula, {}, ()),
+            shape_key(formula, {}, ()),
             (self.defaults[formula.auxiliary], formula.lower, formula.upper) if formula.auxiliary is not None else None,
             tuple(self.defaults[formula.neurons[leaf].source] for leaf in formula.leaves),
             tuple(sorted(vacant.items())),

@@ -210,7 +210,7 @@ def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], 
 def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
     prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
-        for formula, mine, ids in prepared.grounding.assignments(found.batch, found.rows):
+        for formula, mine, ids in prepared.grounding.assignments(found.shape, found.rows):
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             first = first_of_each(whole, ids)

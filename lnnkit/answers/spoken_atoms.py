@@ -93,12 +93,12 @@ def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
     yield from _of_all(fixpoint.prepared)
     prepared = fixpoint.prepared
     for found in fixpoint.progress.arrested:
-        for formula, _, entities in prepared.grounding.assignments(found.batch, found.rows):
+        for formula, _, entities in prepared.grounding.assignments(found.shape, found.rows):
             ids = entities()
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             yield from _named(prepared, whole, ids, len(ids[0]) if ids else 1)
-        yield from _beneath_quantifiers(prepared, found.batch, found.rows)
+        yield from _beneath_quantifiers(prepared, found.shape, found.rows)
 
 
 def _of_neurons(prepared: Prepared) -> Iterator[Spoken]:
@@ -149,10 +149,10 @@ def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int
 def _beneath_quantifiers(prepared: Prepared, number: int, rows: Array) -> Iterator[Spoken]:
     """The atoms in the inner rows of instances whose rows are read together."""
     grounding = prepared.grounding
-    own = grounding.batches[number].blocks[0]
+    own = grounding.shapes[number].blocks[0]
     members = own.member.take(rows)
     for one in np.unique(members).tolist():
-        member = grounding.members[grounding.batches[number].members[one]]
+        member = grounding.members[grounding.shapes[number].members[one]]
         if not isinstance(member, GroupRule):
             continue
         found = member.assembled(own.local.take(rows[members == one]))

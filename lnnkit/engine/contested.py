@@ -121,12 +121,12 @@ def contested(space: Workspace) -> Contested:
     for flags in suspect:
         flags[numbers.crossed] = True
     for each in space.progress.arrested:
-        batch = grounding.batches[each.batch]
+        batch = grounding.shapes[each.shape]
         if batch.formula.auxiliary is not None:  # bounds that are stated are kept
-            rows = grounding.among_all(each.batch, AUXILIARY, each.rows, numbers)
+            rows = grounding.among_all(each.shape, AUXILIARY, each.rows, numbers)
             for flags in suspect:
                 flags[rows] = True
-    bad = {each.batch: space.arrested(each.batch) for each in space.progress.arrested}
+    bad = {each.shape: space.arrested(each.shape) for each in space.progress.arrested}
     setters = [
         _Setter(side, rows, number, leaf, instances)
         for side in (0, 1)
@@ -184,7 +184,7 @@ def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], 
             else:
                 own = upper.take(rows)
                 stands = found <= own + eps
-                if setter.leaf in grounding.batches[setter.batch].formula.heads:  # more information could lower it
+                if setter.leaf in grounding.shapes[setter.batch].formula.heads:  # more information could lower it
                     stands &= _again(space, looked, sharp) >= own - eps
                     stands &= ~_reads(grounding, looked, (both, both), numbers)
             fresh[setter.side][rows[stands]] = True
@@ -196,7 +196,7 @@ def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], 
 def _again(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
     grounding = space.grounding
-    batch = grounding.batches[setter.batch]
+    batch = grounding.shapes[setter.batch]
     formula = batch.formula
     if formula.prenex_of is not None:
         return _by_any_row(space, setter, doubt)
@@ -220,7 +220,7 @@ def _again(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
 
 def _by_any_row(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
     """The same for a prenex formula, whose instances are rows of quantifiers: what any of their rows gives the atom."""
-    batch, dtype = space.grounding.batches[setter.batch], doubt.bounds.lower.dtype
+    batch, dtype = space.grounding.shapes[setter.batch], doubt.bounds.lower.dtype
     falls = setter.side == 1 and not batch.completes
     given, meet = np.full(doubt.numbers.count, float(falls), dtype), np.minimum if falls else np.maximum
     for member in batch.members:
@@ -257,13 +257,13 @@ def _reader(instances: Instances, doubt: _Doubt) -> Read:
 
 def _tops(grounding: Grounding, setter: _Setter) -> Array:
     """The rows of block 0 that a setter's instances belong to."""
-    batch = grounding.batches[setter.batch]
+    batch = grounding.shapes[setter.batch]
     return batch.tops(batch.formula.block_of(setter.leaf), setter.instances)
 
 
 def _reads(grounding: Grounding, setter: _Setter, flags: Flags, numbers: RowNumbers) -> Array:
     """Which of a setter's instances read a flagged bound."""
-    block = grounding.batches[setter.batch].formula.block_of(setter.leaf)
+    block = grounding.shapes[setter.batch].formula.block_of(setter.leaf)
     view, tops, which, _ = grounding.rebuilt(setter.batch, block, setter.instances, numbers)
     hit = np.zeros(len(tops), dtype=bool)
     for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):

@@ -117,7 +117,7 @@ def _copied(prepared: Prepared, space: Workspace) -> tuple[Prepared, Workspace]:
         grounding.domain,
         grounding.guard,
         *(member.formula for member in grounding.members),
-        *(batch.formula for batch in grounding.batches),
-        *(batch.analysis for batch in grounding.batches),
+        *(batch.formula for batch in grounding.shapes),
+        *(batch.analysis for batch in grounding.shapes),
     ]
     return deepcopy((prepared, space), {id(each): each for each in shared})

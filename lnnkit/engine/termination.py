@@ -151,7 +151,7 @@ def _setters(space: Workspace, rows: Sequence[tuple[Relation, int, Array]]) -> I
         moved = [numbers.of(table, some) for table, own, some in rows if own == side]
         columns = np.stack([column.take(np.concatenate([no_rows(), *moved])) for column in setters])
         for number, leaf in np.unique(columns[:2], axis=1).T.tolist():
-            batch = grounding.batches[number]
+            batch = grounding.shapes[number]
             if number < 0 or leaf in batch.observed:  # a given bound, or one of a neuron that a query observes
                 continue
             block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block

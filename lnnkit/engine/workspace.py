@@ -59,7 +59,7 @@ class Workspace:
     def arrested(self, number: int) -> Array:
         """Which rows of a batch belong to an arrested instance, including the rows that it was given before, when it
         set a bound."""
-        batch = self.grounding.batches[number]
+        batch = self.grounding.shapes[number]
         flags = batch.arrested.copy()
         for member in batch.members:
             response = self.responses[member]
@@ -100,7 +100,7 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
     for member, rule in enumerate(grounding.members):
         check_time()
         number = grounding.number(member)
-        batch = grounding.batches[number]
+        batch = grounding.shapes[number]
         if isinstance(rule, GroupRule):
             responses[member] = GroupResponse(number, batch, member, rule)
             continue

@@ -308,7 +308,7 @@ def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:
 Modes = Mapping[int, tuple[int, int]]  # for each leaf, how its lower and its upper end are kept
 
 
-def shape(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
+def shape_key(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
     """A key that is equal for formulas which can be evaluated together."""
     return (
         tuple(

@@ -208,7 +208,7 @@ def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames)
         batches, leaves, instances = (column.take(rows) for column in trail.setters(side, numbers))
         batches = np.where(own < 0, -1, batches)
         for number, leaf in np.unique(np.stack([batches, leaves])[:, batches >= 0], axis=1).T.tolist():
-            batch = grounding.batches[number]
+            batch = grounding.shapes[number]
             mine = np.flatnonzero((batches == number) & (leaves == leaf))
             block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
             members = batch.blocks[block].member.take(instances[mine])

@@ -22,7 +22,7 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.store.columns.row_arrays import Chunks
 from lnnkit.store.relations import RowNumbers
 
-NOBODY = -1  # the batch of a bound that no instance has set
+NOBODY = -1  # the shape of a bound that no instance has set
 _WIDTH = 7  # numbers for each chunk
 ROOT = -2  # the leaf of a root's value before the first round
 
@@ -50,7 +50,7 @@ class Events(NamedTuple):
     tick: Array
     kind: Array
     side: Array
-    batch: Array
+    shape: Array
     leaf: Array
 
 
@@ -99,9 +99,9 @@ class _Column:
 
 
 class Arrested(NamedTuple):
-    """Rows of a batch that were arrested, and the bounds that their roots had."""
+    """Rows of a shape that were arrested, and the bounds that their roots had."""
 
-    batch: int
+    shape: int
     rows: Array
     roots: Bounds
 
@@ -109,7 +109,7 @@ class Arrested(NamedTuple):
 @dataclass(slots=True)
 class Trace:
     """All that is needed besides the events to recompute every bound: the ``start`` (by relation, the bounds of the
-    initial rows), the batches of shared neurons before the first round (``scratch``, under the numbers that events use
+    initial rows), the shapes of shared neurons before the first round (``scratch``, under the numbers that events use
     for them, from -2 downward), and the arrested instances, with the ticks before which they read."""
 
     start: list[Bounds] = field(default_factory=list)
@@ -117,26 +117,26 @@ class Trace:
     arrested: list[tuple[int, Arrested]] = field(default_factory=list)
 
     def adopt(self, scratch: Grounding) -> int:
-        """Register the one batch of another grounding; returns its number."""
+        """Register the one shape of another grounding; returns its number."""
         self.scratch.append(scratch)
         return -1 - len(self.scratch)
 
 
 class Setters(NamedTuple):
-    """By atom row, what set one of its ends last: the ``batch``, the ``leaf`` and the ``instance`` there. ``batch`` is
+    """By atom row, what set one of its ends last: the ``shape``, the ``leaf`` and the ``instance`` there. ``shape`` is
     `NOBODY` where no instance did."""
 
-    batch: Array
+    shape: Array
     leaf: Array
     instance: Array
 
     def groups(self) -> Iterator[tuple[Array, int, int, Array]]:
-        """The rows, the batch, the leaf and the instances, for each batch and leaf."""
-        known = np.flatnonzero(self.batch != NOBODY)
-        pairs = np.stack([self.batch.take(known), self.leaf.take(known)])
-        for batch, leaf in np.unique(pairs, axis=1).T.tolist():
-            rows = known[(pairs[0] == batch) & (pairs[1] == leaf)]
-            yield rows, batch, leaf, self.instance.take(rows)
+        """The rows, the shape, the leaf and the instances, for each shape and leaf."""
+        known = np.flatnonzero(self.shape != NOBODY)
+        pairs = np.stack([self.shape.take(known), self.leaf.take(known)])
+        for shape, leaf in np.unique(pairs, axis=1).T.tolist():
+            rows = known[(pairs[0] == shape) & (pairs[1] == leaf)]
+            yield rows, shape, leaf, self.instance.take(rows)
 
 
 class Trail:
@@ -152,7 +152,7 @@ class Trail:
         self._row = _Column(np.dtype(np.int32), 1)
         self._value = _Column(dtype, 0)
         self._instance = _Column(np.dtype(np.int32), 1)
-        self._chunks = array("i")  # for each chunk: length, tick, kind, side, batch, leaf and relation
+        self._chunks = array("i")  # for each chunk: length, tick, kind, side, shape, leaf and relation
 
     def __len__(self) -> int:
         return sum(self._chunks[::_WIDTH])
@@ -165,7 +165,7 @@ class Trail:
 
     @property
     def tellers(self) -> set[tuple[int, int]]:
-        """The batches that set any bound, each with a leaf through which they did."""
+        """The shapes that set any bound, each with a leaf through which they did."""
         return set(zip(self._chunks[4::_WIDTH], self._chunks[5::_WIDTH], strict=True))
 
     def step(self) -> None:
@@ -190,19 +190,19 @@ class Trail:
         side: int,
         rows: Array | range,
         values: Array | float,
-        batch: int = NOBODY,
+        shape: int = NOBODY,
         leaf: int = 0,
         instances: Array | range = range(1),
     ) -> None:
         """Record that one side of distinct ``rows`` (n,) of a relation, by its number, has new ``values`` (n,) or one
-        common value, set by ``instances`` (n,) of a ``batch`` through a ``leaf``. The arrays must not be written to
+        common value, set by ``instances`` (n,) of a ``shape`` through a ``leaf``. The arrays must not be written to
         afterwards."""
         if not len(rows):
             return
         self._row.add(rows)
         self._value.add(values if self.has_values else 0.0)
         self._instance.add(instances)
-        self._chunks.extend((len(rows), self.tick, kind, side, batch, leaf, table))
+        self._chunks.extend((len(rows), self.tick, kind, side, shape, leaf, table))
 
     def setters(self, side: int, numbers: RowNumbers) -> Setters:
         """The last setters of the lower (0) or the upper (1) ends of all rows. Of what a completion restored it is what
@@ -217,7 +217,7 @@ class Trail:
         last = last.take(rows)
         setters = Setters(np.full(count, NOBODY, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64))
         chunk = chunk.take(last)
-        for own, column in ((setters.batch, found.batch), (setters.leaf, found.leaf)):
+        for own, column in ((setters.shape, found.shape), (setters.leaf, found.leaf)):
             own[rows] = column.take(chunk)
         setters.instance[rows] = found.instance.take(last)
         return setters

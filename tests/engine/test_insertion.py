@@ -120,11 +120,11 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
             found[f"{name} {end}"] = table.listing(end).values
         where = table.tuples.find(table.tuples.columns, len(table.tuples))
         assert np.array_equal(where, np.arange(len(where)))
-    for number, batch in enumerate(space.grounding.batches):
-        for place, block in enumerate(batch.blocks):
-            found[f"batch {number} {place} members"] = block.member
+    for number, shape in enumerate(space.grounding.shapes):
+        for place, block in enumerate(shape.blocks):
+            found[f"shape {number} {place} members"] = block.member
             for leaf, column in block.columns.items():
-                found[f"batch {number} {place} {leaf}"] = column.values
+                found[f"shape {number} {place} {leaf}"] = column.values
     for number, member in enumerate(space.grounding.members):
         if isinstance(member, DeltaRule):
             found[f"member {number}"] = member.assignment_count, member.joins.made
@@ -134,7 +134,7 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
     events = trail.events(numbers)
     lengths = np.concatenate([events.start[1:], [len(events.row)]]) - events.start
     found |= {"row": events.row, "value": events.value, "told by": events.instance}
-    for name in ("tick", "kind", "side", "batch", "leaf"):
+    for name in ("tick", "kind", "side", "shape", "leaf"):
         found[f"event {name}"] = getattr(events, name).repeat(lengths)
     return found
 

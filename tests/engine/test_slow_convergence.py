@@ -312,8 +312,8 @@ def test_the_setters_are_known_where_it_creeps() -> None:
     grounding, trail = rested.fixpoint.prepared.grounding, rested.fixpoint.space.state.trail
     numbers = RowNumbers(grounding.atoms)
     (row,) = numbers.of(grounding.atoms.tables["C"], np.arange(1))
-    batch, _, instance = trail.setters(0, numbers)
-    ((formula, _, _),) = grounding.assignments(int(batch[row]), instance[[row]])
+    shape, _, instance = trail.setters(0, numbers)
+    ((formula, _, _),) = grounding.assignments(int(shape[row]), instance[[row]])
     assert formula.key == "axiom B -> C"
 
 

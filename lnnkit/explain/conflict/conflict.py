@@ -139,11 +139,11 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
         yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
     for arrested, tick in zip(fixpoint.progress.arrested, ticks, strict=True):
         roots = zip(arrested.roots.lower.tolist(), arrested.roots.upper.tolist(), strict=True)
-        repeated = set(_repeated(fixpoint.prepared, arrested.batch, arrested.rows))
+        repeated = set(_repeated(fixpoint.prepared, arrested.shape, arrested.rows))
         for place, (row, (lower, upper)) in enumerate(zip(arrested.rows.tolist(), roots, strict=True)):
             if place in repeated:
                 continue
-            proof = prover.prove_contradiction(arrested.batch, row, tick)
+            proof = prover.prove_contradiction(arrested.shape, row, tick)
             statement = proof.steps[proof.lower].statement
             if statement is None or statement.kind == "law":
                 yield Contradiction("neuron", proof.atom, None, None, lower, upper), proof

@@ -106,7 +106,7 @@ class BoundHistory:
 
 
 def _chunks(events: Events) -> list[tuple[int, int, int, int, int]]:
-    columns = (events.tick, events.kind, events.side, events.batch, events.leaf)
+    columns = (events.tick, events.kind, events.side, events.shape, events.leaf)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -204,7 +204,7 @@ class BoundSources:
 
     def _source(self, event: Event) -> BoundSource:
         """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""
-        batches = self._prepared.grounding.batches
+        batches = self._prepared.grounding.shapes
         completes = event.batch >= 0 and batches[event.batch].completes
         if event.side == 1 and (completes or event.kind is Kind.RESTARTED):
             for number, each in enumerate(self._timeline.completions):

@@ -160,7 +160,7 @@ class InstanceViews:
 
     def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
         """The instance of row ``instance`` of the block of ``leaf``, and the position of that row in it."""
-        batch = self._grounding.batches[number]
+        batch = self._grounding.shapes[number]
         block = batch.formula.block_of(leaf)
         top = int(batch.tops(block, np.array([instance]))[0])
         own = batch.blocks[0]

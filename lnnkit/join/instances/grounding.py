@@ -1,4 +1,4 @@
-"""The grounding of a program: its atoms, and the instances of its formulas, in batches of one shape."""
+"""The grounding of a program: its atoms, and the instances of its formulas, by rule shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lnnkit.analysis.needs import EQUAL, Needs
 from lnnkit.analysis.relevance import SIDES, sides
 from lnnkit.analysis.supports import Analysis
 from lnnkit.check.program import ENTITY
-from lnnkit.formula.unfolding import AUXILIARY, Formula, Modes, shape
+from lnnkit.formula.unfolding import AUXILIARY, Formula, Modes, shape_key
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Instances, together
 from lnnkit.join.instances.group_rule import GroupRule
@@ -33,7 +33,7 @@ class Guard(Protocol):
 
 
 class Rebuilt(NamedTuple):
-    """Instances of a batch, the rows ``tops`` of its block 0, each once if they have inner rows. For each row that was
+    """Instances of a shape, the rows ``tops`` of its block 0, each once if they have inner rows. For each row that was
     asked for, ``which`` is its instance and ``places`` its row in the instances' block."""
 
     instances: Instances
@@ -43,18 +43,18 @@ class Rebuilt(NamedTuple):
 
 
 class Grounding:
-    """The grounding: ``members`` are the formulas' rules, ``batches`` have those of their instances that set a bound or
+    """The grounding: ``members`` are the formulas' rules, ``shapes`` have those of their instances that set a bound or
     were arrested."""
 
     def __init__(self, atoms: Relations, domain: Domain, guard: Guard, recorder: Recorder | None = None) -> None:
         self.atoms = atoms
         self.domain = domain
-        self.batches: list[RuleShape] = []
+        self.shapes: list[RuleShape] = []
         self.members: list[GroupRule | DeltaRule] = []
         self.guard = guard
         self._recorder = recorder
-        self._shapes: dict[object, int] = {}
-        self._numbers: list[int] = []  # the batch of each member
+        self._by_key: dict[object, int] = {}
+        self._numbers: list[int] = []  # the shape of each member
 
     def add(
         self,
@@ -65,30 +65,30 @@ class Grounding:
         observers: Mapping[int, str],
         stage: object = None,
     ) -> int:
-        """Enter a formula; formulas of one shape, ``stage`` and parameters share a batch. Returns the batch's
-        number."""
+        """Enter a formula; returns the number of its `RuleShape`, which formulas of equal form, ``stage`` and
+        parameters share."""
         check_time()
         if any(literal.table == EQUAL for literal in needs.literals):
             add_equality(self.atoms, self.domain)
-        key = (stage, formula.learned, shape(formula, modes, tuple(sorted(observers))))
-        if key not in self._shapes:
-            self._shapes[key] = len(self.batches)
-            self.batches.append(
+        key = (stage, formula.learned, shape_key(formula, modes, tuple(sorted(observers))))
+        if key not in self._by_key:
+            self._by_key[key] = len(self.shapes)
+            self.shapes.append(
                 RuleShape(formula, analysis, modes, tuple(sorted(observers)), completes=stage is not None)
             )
-        number = self._shapes[key]
-        batch = self.batches[number]
+        number = self._by_key[key]
+        shape = self.shapes[number]
         member = len(self.members)
         self._numbers.append(number)
-        batch.members.append(member)
+        shape.members.append(member)
         place, recorder = (self.atoms, self.domain), self._recorder
         again = len(formula.blocks) == 1 and not observers
         needs = needs if again else needs.own(len(formula.sorts))
         if again:
-            rule = DeltaRule(formula, needs, batch.reads, *place, partial(self.guard, use="joined"), member, recorder)
+            rule = DeltaRule(formula, needs, shape.reads, *place, partial(self.guard, use="joined"), member, recorder)
             self.members.append(rule)
         else:
-            group = GroupRule(formula, needs, batch.reads, *place, self.guard, member, observers, recorder)
+            group = GroupRule(formula, needs, shape.reads, *place, self.guard, member, observers, recorder)
             self.members.append(group)
             needs = group.needs
         if recorder is not None:
@@ -96,37 +96,37 @@ class Grounding:
         return number
 
     def among_all(self, number: int, leaf: int, rows: Array, numbers: RowNumbers) -> Array:
-        """(n,) the rows of a leaf among all, in some rows of its block of a batch."""
-        batch = self.batches[number]
-        own = batch.blocks[batch.formula.block_of(leaf)]
-        tables = np.array([self.members[member].table_of(leaf).number for member in batch.members])
+        """(n,) the rows of a leaf among all, in some rows of its block of shape ``number``."""
+        shape = self.shapes[number]
+        own = shape.blocks[shape.formula.block_of(leaf)]
+        tables = np.array([self.members[member].table_of(leaf).number for member in shape.members])
         return own.columns[leaf].values.take(rows) + numbers.first(tables).take(own.member.take(rows))
 
     def rebuilt(self, number: int, block: int, rows: Array, numbers: RowNumbers) -> Rebuilt:
-        """The instances to which some rows of a block of a batch belong, with all rows of their quantifiers; their rows
+        """The instances to which some rows of a block of a shape belong, with all rows of their quantifiers; their rows
         are those among all."""
-        batch = self.batches[number]
-        own = batch.blocks[0]
-        if len(batch.blocks) == 1:
+        shape = self.shapes[number]
+        own = shape.blocks[0]
+        if len(shape.blocks) == 1:
             every = np.arange(len(rows))
             columns = {index: self.among_all(number, index, rows, numbers) for index in own.columns}
-            return Rebuilt(Instances(batch.formula, (), (len(rows),), columns, {}, (None,)), rows, every, every)
-        tops, which = np.unique(batch.tops(block, rows), return_inverse=True)
+            return Rebuilt(Instances(shape.formula, (), (len(rows),), columns, {}, (None,)), rows, every, every)
+        tops, which = np.unique(shape.tops(block, rows), return_inverse=True)
         members = own.member.take(tops)
         found: list[tuple[Array, Instances]] = []
         told: list[tuple[Array, Array]] = []  # for each member its rows, by position, and their places in its block
         for one in np.unique(members).tolist():
             mine = np.flatnonzero(members == one)
             some = np.flatnonzero((members == one).take(which))
-            member = self.members[batch.members[one]]
+            member = self.members[shape.members[one]]
             assert isinstance(member, GroupRule)  # other rules' formulas have no inner blocks
             found.append((mine, member.assembled(own.local.take(tops.take(mine)))))
             place = mine.searchsorted(which.take(some))
             if block:
-                entities = member.entities(block, batch.blocks[block].local.take(rows.take(some)))
+                entities = member.entities(block, shape.blocks[block].local.take(rows.take(some)))
                 place = found[-1][1].place(block, place, entities)
             told.append((some, place))
-        instances, at = together(found, batch.formula, len(tops), numbers)
+        instances, at = together(found, shape.formula, len(tops), numbers)
         places = np.empty(len(rows), np.int64)
         for (some, place), positions in zip(told, at[block], strict=True):
             places[some] = positions.take(place)
@@ -134,33 +134,33 @@ class Grounding:
 
     def hold(self, member: int, found: Instances) -> None:
         """Keep all of some instances of a member."""
-        batch, own = self.batches[self.number(member)], self.members[member]
+        shape, own = self.shapes[self.number(member)], self.members[member]
         if isinstance(own, GroupRule):
-            own.store(batch, member, found, 0, range(found.length(0)))
+            own.store(shape, member, found, 0, range(found.length(0)))
         else:
-            columns = {index: found.rows[index] for index in batch.blocks[0].columns}
-            batch.append(0, columns, member, -1, found.length(0))
+            columns = {index: found.rows[index] for index in shape.blocks[0].columns}
+            shape.append(0, columns, member, -1, found.length(0))
 
     def number(self, member: int) -> int:
-        """The number of a member's batch."""
+        """The number of a member's shape."""
         return self._numbers[member]
 
     def assignments(self, number: int, rows: Array) -> list[tuple[Formula, Array, Callable[[], list[Array]]]]:
-        """For rows of a batch's block 0: the formulas that they instantiate, each with the positions of its rows and
+        """For rows of a shape's block 0: the formulas that they instantiate, each with the positions of its rows and
         what finds the entity ids of its free variables there, now or later."""
-        own = self.batches[number].blocks[0]
+        own = self.shapes[number].blocks[0]
         members = own.member.take(rows)
         found = []
         for one in np.unique(members).tolist():
             mine = np.flatnonzero(members == one)
-            member, some = self.members[self.batches[number].members[one]], rows.take(mine)
+            member, some = self.members[self.shapes[number].members[one]], rows.take(mine)
             rule = member if isinstance(member, DeltaRule) else member.finder
             found.append((rule.formula.original, mine, partial(self.free_variables, number, rule, some)))
         return found
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
-        """The entity ids of a rule's variables, free ones first, of stored instances: the ``rows`` of a batch."""
-        own = self.batches[number].blocks[0]
+        """The entity ids of a rule's variables, free ones first, of stored instances: the ``rows`` of a shape."""
+        own = self.shapes[number].blocks[0]
         if rule.enumerates:
             local = own.local.take(rows)
             return [column.values.take(local) for column in rule.kept]
@@ -182,7 +182,7 @@ class Grounding:
 
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """The bounds that an instance reads to set one side of one leaf: other leaves, with the sides read (0, 1)."""
-        analysis = self.batches[number].analysis
+        analysis = self.shapes[number].analysis
         read = analysis.polarity.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
         found: dict[int, set[int]] = {}
         for element in read:

@@ -27,7 +27,7 @@ class ShapeBlock:
 
     @property
     def member(self) -> Array:
-        """(n,) the member of the batch to which each row belongs."""
+        """(n,) the member of the shape to which each row belongs."""
         return self._member.reach(self._length)[: self._length]
 
     @property

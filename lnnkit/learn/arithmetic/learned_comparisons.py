@@ -211,7 +211,7 @@ def opened_comparisons(
 ) -> dict[int, LearnedComparison]:
     """By batch, the comparisons with parameters ``among``, and those of numbers that rest on ``supplied`` ones."""
     formulas = {
-        number: batch.formula for number, batch in enumerate(grounding.batches) if batch.formula.auxiliary is not None
+        number: batch.formula for number, batch in enumerate(grounding.shapes) if batch.formula.auxiliary is not None
     }
     formulas = {number: formula for number, formula in formulas.items() if formula.compares}
     moved = _resting(formulas, history.tellers, supplied) if supplied else frozenset[str]()

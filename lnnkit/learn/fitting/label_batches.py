@@ -189,7 +189,7 @@ def _telling(grounding: Grounding, table: Relation) -> Iterator[tuple[Formula, i
     for number, member in enumerate(grounding.members):
         formula = member.formula
         top = formula.neurons[formula.top]
-        if grounding.batches[grounding.number(number)].completes or len(formula.blocks) > 1 or top.kind != "implies":
+        if grounding.shapes[grounding.number(number)].completes or len(formula.blocks) > 1 or top.kind != "implies":
             continue
         antecedent, leaf = formula.neurons[top.operands[0]], top.operands[1]
         operands = antecedent.operands if antecedent.kind == "and" else (top.operands[0],)

@@ -37,7 +37,7 @@ class EventIndex:
         self.groups: list[EventGroup] = []
         known: dict[EventGroup, int] = {}
         chunks = []
-        for batch, leaf, side in zip(found.batch.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True):
+        for batch, leaf, side in zip(found.shape.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True):
             chunks.append(-1 if batch == NOBODY else known.setdefault((batch, leaf, side), len(known)))
         keys = [found.row.long() * 2 + found.side.repeat_interleave(lengths)]
         ticks = [found.tick.repeat_interleave(lengths)]
@@ -47,7 +47,7 @@ class EventIndex:
         kinds = torch.cat([kinds, *self._twins(twinned, known, keys, ticks, groups, instances, values)])
         count = sum(map(len, keys))
         for tick, each in history.trace.arrested:
-            group = known.setdefault((each.batch, CROSSING, 0), len(known))
+            group = known.setdefault((each.shape, CROSSING, 0), len(known))
             keys.append(torch.full((len(each.rows),), -1))
             ticks.append(torch.full((len(each.rows),), tick))
             groups.append(torch.full((len(each.rows),), group))

@@ -137,7 +137,7 @@ class Replayer:
 
     def enter(self, scratch: Grounding, leaf: int, side: int) -> Tensor:
         """Append events for all instances of another grounding, of one batch; returns their numbers."""
-        return self.events.enter((self._trace.adopt(scratch), leaf, side), len(scratch.batches[0].blocks[0]))
+        return self.events.enter((self._trace.adopt(scratch), leaf, side), len(scratch.shapes[0].blocks[0]))
 
     def _value(self, reads: _GroupReads, ends: Mapping[RuleEnd, Tensor]) -> StepFunction:
         """What evaluates the events of one group, from the positions that they read."""
@@ -165,7 +165,7 @@ class Replayer:
 
     def batch(self, number: int) -> RuleShape:
         grounding, place = self._held(number)
-        return grounding.batches[place]
+        return grounding.shapes[place]
 
     def _held(self, number: int) -> tuple[Grounding, int]:
         """The grounding that has a batch, and the batch's number there."""
