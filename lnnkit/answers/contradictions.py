@@ -30,12 +30,12 @@ from lnnkit.syntax.span import Source, Span
 
 def creeping(fixpoint: Fixpoint) -> tuple[Creeping, ...]:
     """The statements on slowly converging cycles, in the order of their positions."""
-    found = [
-        Creeping(each.kind, each.name, each.span.line, each.span.source.path, _text(each))
-        for each in _statements(fixpoint)
-        if each.kind != "law"
+    statements = [
+        Creeping(statement.kind, statement.name, statement.span.line, statement.span.source.path, _text(statement))
+        for statement in _statements(fixpoint)
+        if statement.kind != "law"
     ]
-    return tuple(sorted(found, key=lambda each: (each.file, each.line)))
+    return tuple(sorted(statements, key=lambda statement: (statement.file, statement.line)))
 
 
 def _text(statement: Assertion) -> str:
@@ -67,8 +67,8 @@ def first_of_each(formula: Formula, columns: Callable[[], Sequence[Array]]) -> A
     count = len(formula.blocks[0].variables)
     if not 1 < count <= _MOST:
         return None
-    own = _reordered(formula, range(count))
-    orders = [order for order in itertools.permutations(range(count)) if _reordered(formula, order) == own][1:]
+    text = _reordered(formula, range(count))
+    orders = [order for order in itertools.permutations(range(count)) if _reordered(formula, order) == text][1:]
     if not orders:
         return None
     rows = np.stack(list(columns()), axis=1)
@@ -147,9 +147,9 @@ def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> Contradictions:
 
 def _merged(groups: Sequence[_Group]) -> list[_Group]:
     """Merge the groups of equal keys; sorted by key."""
-    found: dict[tuple[object, ...], list[_Group]] = {}
+    by_key: dict[tuple[object, ...], list[_Group]] = {}
     for group in groups:
-        found.setdefault(group.key, []).append(group)
+        by_key.setdefault(group.key, []).append(group)
     return [
         _Group(
             key,
@@ -157,7 +157,7 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
             Bounds(np.concatenate([g.bounds.lower for g in same]), np.concatenate([g.bounds.upper for g in same])),
             same[0].shown,
         )
-        for key, same in sorted(found.items(), key=lambda item: item[0])
+        for key, same in sorted(by_key.items(), key=lambda item: item[0])
     ]
 
 
@@ -209,14 +209,14 @@ def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], 
 
 def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
     prepared = fixpoint.prepared
-    for found in fixpoint.progress.arrested:
-        for formula, mine, ids in prepared.grounding.assignments(found.shape, found.rows):
+    for arrested in fixpoint.progress.arrested:
+        for formula, mine, ids in prepared.grounding.assignments(arrested.shape, arrested.rows):
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             first = first_of_each(whole, ids)
             if first is not None:
                 mine, ids = mine.take(first), partial(_some, ids, first)
-            bounds = Bounds(found.roots.lower.take(mine), found.roots.upper.take(mine))
+            bounds = Bounds(arrested.roots.lower.take(mine), arrested.roots.upper.take(mine))
             if formula.auxiliary is not None:
                 yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
                 continue
@@ -235,23 +235,23 @@ def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
 
 def _everywhere(prepared: Prepared) -> Iterator[_Group]:
     """Asserted comparisons that no numbers satisfy, for any entity."""
-    for found in everywhere(prepared):
-        if isinstance(found.what, str):
-            count = len(prepared.grounding.atoms.tables[found.what].sorts)
+    for clash in everywhere(prepared):
+        if isinstance(clash.what, str):
+            count = len(prepared.grounding.atoms.tables[clash.what].sorts)
             arguments = tuple(ast.Variable(name, span=_NOWHERE) for name in _names(count))
-            kind, text = "atom", format_expression(ast.Atom(found.what, arguments, span=_NOWHERE))
-        elif isinstance(found.what, Formula):
-            names = dict(enumerate(_names(len(found.what.sorts))))
-            kind, text = "neuron", format_expression(as_expression(found.what, {}, names))
+            kind, text = "atom", format_expression(ast.Atom(clash.what, arguments, span=_NOWHERE))
+        elif isinstance(clash.what, Formula):
+            names = dict(enumerate(_names(len(clash.what.sorts))))
+            kind, text = "neuron", format_expression(as_expression(clash.what, {}, names))
         else:
-            kind, text = "neuron", found.what.span.text
-        bounds = Bounds(*(np.array([end], dtype=np.float64) for end in found.bounds))
-        told = Contradiction(kind, text, None, None, *found.bounds, numeric=isinstance(found.what, str))
-        yield _Group((0, text, "everywhere"), list[Array], bounds, _of_all(told))
+            kind, text = "neuron", clash.what.span.text
+        bounds = Bounds(*(np.array([end], dtype=np.float64) for end in clash.bounds))
+        contradiction = Contradiction(kind, text, None, None, *clash.bounds, numeric=isinstance(clash.what, str))
+        yield _Group((0, text, "everywhere"), list[Array], bounds, _of_all(contradiction))
 
 
-def _of_all(told: Contradiction) -> Callable[[Sequence[str], float, float], Contradiction]:
-    return lambda _entities, _lower, _upper: told
+def _of_all(contradiction: Contradiction) -> Callable[[Sequence[str], float, float], Contradiction]:
+    return lambda _entities, _lower, _upper: contradiction
 
 
 def _names(count: int) -> list[str]:

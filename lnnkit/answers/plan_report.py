@@ -25,14 +25,14 @@ def statement_plans(fixpoint: Fixpoint, recorder: Recorder) -> tuple[StatementPl
     order: dict[object, int] = {}
     for root in fixpoint.prepared.lifted.statements:
         order.setdefault(id(root.origin), len(order))
-    found: list[tuple[tuple[bool, int, bool], StatementPlan]] = []
+    plans: list[tuple[tuple[bool, int, bool], StatementPlan]] = []
     for member, entered in enumerate(recorder.entered):
         root = entered.formula.root
         assert root is not None
         shared = entered.formula.auxiliary is not None
         place = (shared, 0 if shared else order[id(root.origin)], not entered.completes)
-        found.append((place, _statement(fixpoint, recorder, member, entered)))
-    return tuple(plan for _, plan in sorted(found, key=lambda each: each[0]))
+        plans.append((place, _statement(fixpoint, recorder, member, entered)))
+    return tuple(plan for _, plan in sorted(plans, key=lambda placed: placed[0]))
 
 
 def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Entered) -> StatementPlan:
@@ -42,14 +42,14 @@ def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Ent
     for number, need in enumerate(needs.rows):
         made = recorder.made(member, number)
         if made is None:
-            steps = [JoinStep(each, _rows(fixpoint, each), None) for each in sorted(need.literals, key=repr)]
+            steps = [JoinStep(literal, _rows(fixpoint, literal), None) for literal in sorted(need.literals, key=repr)]
             if steps:
                 joins.append(_join(fixpoint, formula, 0, steps))
         else:
-            joins += [_join(fixpoint, formula, each.times, each.steps) for each in made]
+            joins += [_join(fixpoint, formula, join.times, join.steps) for join in made]
     origin = formula.root.origin
-    own = fixpoint.prepared.grounding.members[member]
-    instances = (own if isinstance(own, DeltaRule) else own.finder).assignment_count
+    rule = fixpoint.prepared.grounding.members[member]
+    instances = (rule if isinstance(rule, DeltaRule) else rule.finder).assignment_count
     purpose = "completion" if entered.completes else "inference"
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
         return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins))
@@ -85,8 +85,8 @@ def _reads(fixpoint: Fixpoint, formula: Formula, reads: Reads) -> str:
     if reads.table in prepared.demands:
         predicate, places = prepared.demands[reads.table]
         shown = ["_"] * len(prepared.lifted.graph.nodes[predicate]["sorts"])
-        for place, each in zip(places, named, strict=True):
-            shown[place] = each
+        for place, name in zip(places, named, strict=True):
+            shown[place] = name
         return f"{predicate}({', '.join(shown)}) asked for"
     atom = _name(prepared.lifted, reads.table) + (f"({', '.join(named)})" if reads.arguments else "")
     low, high = prepared.grounding.atoms.tables[reads.table].default
@@ -119,7 +119,7 @@ def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:
     graph = prepared.lifted.graph
     tables = [table for name, table in prepared.grounding.atoms.tables.items() if name in graph.nodes]
     tables.sort(key=lambda table: (graph.nodes[table.name]["kind"] not in ("predicate", NUMBER), table.name))
-    found = []
+    plans = []
     for table in tables:
         sides = [
             SidePlan(
@@ -128,8 +128,8 @@ def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:
             )
             for side in SIDES
         ]
-        found.append(TablePlan(_name(prepared.lifted, table.name), sides[0], sides[1]))
-    return tuple(found)
+        plans.append(TablePlan(_name(prepared.lifted, table.name), sides[0], sides[1]))
+    return tuple(plans)
 
 
 def _status(relevance: Relevance, table: str, side: str, completed: bool) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lnnkit.analysis.needs import EQUAL
 from lnnkit.analysis.relevance import ALL, SIDES
-from lnnkit.answers.spoken_atoms import Marks, marked
+from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.arrays import all_set, any_set, quietly, where_set
 from lnnkit.engine.bounds_state import shown
 from lnnkit.engine.contested import Contested, Doubted
@@ -24,7 +24,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
-from lnnkit.graph.match import Kin, below_negations
+from lnnkit.graph.match import Related, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
@@ -70,15 +70,15 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
         leaf.source for leaf in leaves if not world.lacks(lifted.graph.nodes[leaf.source]["sorts"], leaf.arguments)
     }
     reference = below_negations(lifted.graph, root.reference)[0]
-    kin = comparing(lifted, world, reference)
-    for each in speaking(lifted, world, reference):
-        if lifted.graph.nodes[each.node]["shared"]:
-            tables.add(each.node)
-        elif each.node not in prepared.observers:
+    related = comparing(lifted, world, reference)
+    for neuron in speaking(lifted, world, reference):
+        if lifted.graph.nodes[neuron.node]["shared"]:
+            tables.add(neuron.node)
+        elif neuron.node not in prepared.observers:
             return False
     if not tables <= prepared.grounding.atoms.tables.keys():
         return False
-    tables |= {each.reference.node for each in kin.relatives}
+    tables |= {comparison.reference.node for comparison in related.comparisons}
     return prepared.partly_known.isdisjoint(tables) and all(
         (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
     )
@@ -96,10 +96,10 @@ def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budge
 def _answer(
     prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard
 ) -> Rows:
-    found = _atomic(prepared, None if marks is None else marks.contested, lifted, root)
-    if found is None:
-        found = _joined(prepared, marks, lifted, root, guard)
-    value, default = found.value, found.default
+    rows = _atomic(prepared, None if marks is None else marks.contested, lifted, root)
+    if rows is None:
+        rows = _joined(prepared, marks, lifted, root, guard)
+    value, default = rows.value, rows.default
     narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
     if any_set(narrow):
         value = Bounds(np.where(narrow, value.upper, value.lower), np.where(narrow, value.lower, value.upper))
@@ -108,7 +108,7 @@ def _answer(
     differs = _differ(value, default)
     if not root.variables:
         differs[:] = True
-    *columns, lower, upper, contested = _picked([*found.columns, value.lower, value.upper, found.contested], differs)
+    *columns, lower, upper, contested = _picked([*rows.columns, value.lower, value.upper, rows.contested], differs)
     order = arranged(list(columns))
     if order is not None:
         *columns, lower, upper, contested = (column.take(order) for column in (*columns, lower, upper, contested))
@@ -159,9 +159,9 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     """The bindings that the query's needs find, evaluated."""
     state, atoms = prepared.state, prepared.grounding.atoms
     world = prepared.grounding.domain
-    heard, kin = heard_by(prepared, lifted, root.reference), comparing(lifted, world, root.reference)
+    subsuming, related = heard_by(prepared, lifted, root.reference), comparing(lifted, world, root.reference)
     formula = unfold(lifted, root, world=world)
-    needs = query_needs(prepared, lifted, root, heard, kin)
+    needs = query_needs(prepared, lifted, root, subsuming, related)
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, world)
     view = Assembler(formula, needs, atoms, world, guard, {}).every()
@@ -169,16 +169,16 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     if not length:
         nothing = np.empty(0, dtype=state.dtype)
         return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.astype(bool))
-    told = [shown(atoms.tables[each.node], _rows(prepared, each, ids, length)) for each in heard]
-    others = [(atoms.tables[e.reference.node], _rows(prepared, e.reference, ids, length)) for e in kin.relatives]
-    value = _value(view, state.dtype, told, kin, others)
+    general = [(atoms.tables[neuron.node], _rows(prepared, neuron, ids, length)) for neuron in subsuming]
+    others = [(atoms.tables[e.reference.node], _rows(prepared, e.reference, ids, length)) for e in related.comparisons]
+    value = _value(view, state.dtype, [shown(*place) for place in general], related, others)
     contested = np.zeros(length, dtype=bool)
     if marks is not None:
         named, top = _named(view, world, atoms, marks), formula.top
         for by_default, unknown in ((False, named), (True, {})):
             doubt = Doubted(marks.contested, by_default)
-            told = [doubt.read(atoms.tables[each.node], _rows(prepared, each, ids, length)) for each in heard]
-            contested |= _differ(value, _value(view, state.dtype, told, kin, others, doubt, unknown))
+            inherited = [doubt.read(*place) for place in general]
+            contested |= _differ(value, _value(view, state.dtype, inherited, related, others, doubt, unknown))
         if formula.neurons[top].kind == LEAF:  # the answer is about one atom
             contested |= _about(marks.contested, view.tables[top], view.column(top)) | named.get(top, contested)
     default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
@@ -196,14 +196,14 @@ def _picked(columns: Sequence[Array], which: Array) -> list[Array]:
 def _value(
     view: Instances,
     dtype: np.dtype,
-    told: Sequence[Bounds],
-    kin: Kin,
+    inherited: Sequence[Bounds],
+    related: Related,
     others: Sequence[tuple[Relation, Array]],
     doubt: Doubted | None = None,
     named: Mapping[int, Array] = _NOTHING,
 ) -> Bounds:
-    """The query's bounds from its operands, met with those ``told`` of the neurons of which it is an instance, and with
-    what other comparisons of its terms imply, its ``kin``; in ``doubt`` as it reads them. The rows of leaves that are
+    """The query's bounds from its operands, met with those ``inherited`` from the neurons of which it is an instance,
+    and with what ``related`` comparisons of its terms imply; in ``doubt`` as it reads them. The rows of leaves that are
     ``named`` are unknown."""
     formula = view.formula
     read = _unknowing(reader(view, dtype, doubt), view, named)
@@ -213,32 +213,32 @@ def _value(
         value = shown(view.tables[formula.top], view.column(formula.top))
     else:
         value = read(formula.top)
-    for known in told:
+    for known in inherited:
         value = Bounds(np.maximum(value.lower, known.lower), np.minimum(value.upper, known.upper))
     implied = [table.read(rows) if doubt is None else doubt.read(table, rows) for table, rows in others]
-    return met(value, kin, implied) if others else value
+    return met(value, related, implied) if others else value
 
 
 def _named(view: Instances, world: Domain, atoms: Relations, marks: Marks) -> dict[int, Array]:
     """For leaves whose atoms are known by default: the rows where a contradiction names one that has no row."""
-    found = dict[int, Array]()
+    unlisted = dict[int, Array]()
     for leaf in view.formula.leaves:
         ids = view.arguments(leaf, world)
         hit = marks.unlisted(atoms, view.formula.neurons[leaf].source, ids, view.column(leaf))
         if any_set(hit):
-            found[leaf] = hit
-    return found
+            unlisted[leaf] = hit
+    return unlisted
 
 
 def _unknowing(read: Read, view: Instances, named: Mapping[int, Array]) -> Read:
     """A reader to which the named rows of leaves are unknown."""
 
     def unknown(index: int) -> Bounds:
-        own = read(index)
+        bounds = read(index)
         if index not in named:
-            return own
-        low, high = (-math.inf, math.inf) if view.formula.neurons[index].numeric else (0.0, 1.0)
-        return Bounds(*(np.where(named[index], end, each) for end, each in ((low, own.lower), (high, own.upper))))
+            return bounds
+        free = (-math.inf, math.inf) if view.formula.neurons[index].numeric else (0.0, 1.0)
+        return Bounds(*(np.where(named[index], end, known) for end, known in zip(free, bounds, strict=True)))
 
     return unknown
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from lnnkit.answers.contested_marks import marked
 from lnnkit.answers.query_rows import answer
-from lnnkit.answers.spoken_atoms import marked
 from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names

@@ -124,7 +124,7 @@ def _bind(given: _Argument, parameter: _Argument, bindings: dict[int, int | str]
     return bindings.setdefault(parameter, given) == given and isinstance(bindings[parameter], type(given))
 
 
-class Relative(NamedTuple):
+class SignedComparison(NamedTuple):
     """A comparison of the program that is true for these ``signs`` of the difference of the query's terms."""
 
     reference: Reference
@@ -132,20 +132,20 @@ class Relative(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Kin:
-    """The signs of the difference that make a query true, and its relatives; both empty if the query is not a plain
-    comparison."""
+class Related:
+    """The signs of the difference that make a query true, and the comparisons of its terms; both empty if the query is
+    not a plain comparison."""
 
     signs: frozenset[int] = EVERY
-    relatives: tuple[Relative, ...] = ()
+    comparisons: tuple[SignedComparison, ...] = ()
 
 
-def relatives(graph: NeuronGraph, query: Reference) -> Kin:
+def related_comparisons(graph: NeuronGraph, query: Reference) -> Related:
     """The program's crisp comparisons (including the query itself) of the terms that a query compares."""
     own = graph.nodes[query.node]
     if not _is_plain(graph, query.node):
-        return Kin()
-    found: list[Relative] = []
+        return Related()
+    found: list[SignedComparison] = []
     left, right = _terms(graph, query.node, query.arguments)
     for node, data in graph.nodes.items():
         if data["kind"] != COMPARISON or not data["shared"] or not _is_plain(graph, node):
@@ -155,8 +155,8 @@ def relatives(graph: NeuronGraph, query: Reference) -> Kin:
         for here, there in ((signs, terms), (mirrored(signs), terms[::-1])):
             bindings: dict[int, int | str] = {}
             if matched(graph, *left, *there[0], bindings) and matched(graph, *right, *there[1], bindings):
-                found.append(Relative(Reference(node, tuple(bindings[i] for i in parameters)), here))
-    return Kin(SIGNS[own["operator"]], tuple(found))
+                found.append(SignedComparison(Reference(node, tuple(bindings[i] for i in parameters)), here))
+    return Related(SIGNS[own["operator"]], tuple(found))
 
 
 def _is_plain(graph: NeuronGraph, node: str) -> bool:

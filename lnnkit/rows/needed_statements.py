@@ -24,8 +24,7 @@ from lnnkit.store.relations import Relations
 class Needed:
     """The part of a program that its queries need. ``readings`` are statements and definitions of shared neurons, in
     canonical order; ``strata`` the closed derived predicates, with the statements that define them; ``observers`` the
-    neurons that keep no bounds and of which a query is an instance; ``heard`` the shared neurons whose bounds queries
-    read."""
+    neurons that keep no bounds and of which a query is an instance; ``bounding`` shared neurons that bound queries."""
 
     lifted: LiftedGraph
     world: Domain
@@ -36,7 +35,7 @@ class Needed:
     relevance: Relevance
     readings: tuple[Reading, ...]
     strata: tuple[tuple[frozenset[str], tuple[Formula, ...]], ...]
-    heard: frozenset[str]
+    bounding: frozenset[str]
 
     @property
     def formulas(self) -> Iterator[Formula]:
@@ -75,8 +74,8 @@ def needed(
     formulas = in_rounds(lifted, shared.formulas)
     observers = add_observer_tables(lifted, grounding)
     readings = [reading(formula, analyses, observers) for formula in formulas]
-    heard = frozenset(_heard(lifted, world))
-    asked = _asked(lifted, world) | heard
+    bounding = frozenset(_bounding(lifted, world))
+    asked = _asked(lifted, world) | bounding
     stated, given = informed_sides(lifted, atoms)
     stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     heads = {side for each in readings for side in consequents(each.formula)} if every else ()
@@ -91,7 +90,7 @@ def needed(
         asked |= completing
     completions = tuple((stratum, tuple(defining[stratum])) for stratum in strata)
     return Needed(
-        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, heard
+        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, bounding
     )
 
 
@@ -113,12 +112,12 @@ def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
     return {formula.neurons[leaf].source for formula in formulas for leaf in formula.leaves}
 
 
-def _heard(lifted: LiftedGraph, world: Domain) -> Iterator[str]:
+def _bounding(lifted: LiftedGraph, world: Domain) -> Iterator[str]:
     """The shared neurons of which queries are instances, and the comparisons related to those of the queries."""
     for root in positive_queries(lifted):
         neurons = [each.node for each in speaking(lifted, world, root.reference)]
         yield from (name for name in neurons if lifted.graph.nodes[name]["shared"])
-        yield from (each.reference.node for each in comparing(lifted, world, root.reference).relatives)
+        yield from (each.reference.node for each in comparing(lifted, world, root.reference).comparisons)
 
 
 def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:

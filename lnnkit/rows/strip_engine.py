@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.analysis.supports import Known
+from lnnkit.answers.contested_marks import marked
 from lnnkit.answers.query_rows import answer
-from lnnkit.answers.spoken_atoms import marked
 from lnnkit.budget import allowed, too_large
 from lnnkit.check.program import CheckedProgram, Predicate, Query
 from lnnkit.data.column import EntityColumn
@@ -103,7 +103,7 @@ class StripEngine:
             for table in fixpoint.prepared.state.crossed:
                 columns = [column.take(table.crossed.rows.values) for column in table.tuples.columns]
                 found[self._rows_in(table.name, columns)] = True
-            for each in marks.spoken:
+            for each in marks.named:
                 found[self._rows_in(each.source, each.columns)] = True
         return found.take(run.ids)
 

@@ -15,7 +15,7 @@ from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import EVERY
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Reference, Root
-from lnnkit.graph.match import Kin, below_negations, instances, relatives
+from lnnkit.graph.match import Related, below_negations, instances, related_comparisons
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.layout import Domain
@@ -28,10 +28,10 @@ def speaking(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Refer
     return [each for each in instances(lifted.graph, query) if _speaks(lifted, world, each)]
 
 
-def comparing(lifted: LiftedGraph, world: Domain, query: Reference) -> Kin:
+def comparing(lifted: LiftedGraph, world: Domain, query: Reference) -> Related:
     """Likewise, the program's comparisons of the terms that a query compares."""
-    kin = relatives(lifted.graph, query)
-    return replace(kin, relatives=tuple(each for each in kin.relatives if _speaks(lifted, world, each.reference)))
+    kin = related_comparisons(lifted.graph, query)
+    return replace(kin, comparisons=tuple(each for each in kin.comparisons if _speaks(lifted, world, each.reference)))
 
 
 def _speaks(lifted: LiftedGraph, world: Domain, neuron: Reference) -> bool:
@@ -81,7 +81,7 @@ def asked_alone(lifted: LiftedGraph, world: Domain) -> set[str]:
 def _heard(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
     """The neurons with bounds of their own that contain a formula."""
     found = [each for each in speaking(lifted, world, reference) if lifted.graph.nodes[each.node]["shared"]]
-    return found + [each.reference for each in comparing(lifted, world, reference).relatives]
+    return found + [each.reference for each in comparing(lifted, world, reference).comparisons]
 
 
 def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:
@@ -160,12 +160,12 @@ def heard_by(prepared: Prepared, lifted: LiftedGraph, reference: Reference) -> l
     ]
 
 
-def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Kin) -> Needs:
+def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Related) -> Needs:
     """The needs of the rows that may differ from the query's default; ``root`` is not a negation. ``heard`` are the
     neurons of which it is an instance, ``kin`` the comparisons of its terms."""
     formula = unfold(lifted, root, world=prepared.grounding.domain)
     needs = prepared.finder(formula).deviation()
-    others = [*heard, *(each.reference for each in kin.relatives)]
+    others = [*heard, *(each.reference for each in kin.comparisons)]
     extra = [Need(0, frozenset({Literal(each.node, each.arguments, "either")})) for each in others]
     if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
         extra.append(Need(0, frozenset({Literal(root.reference.node, root.reference.arguments, "either")})))
@@ -185,7 +185,7 @@ def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequ
     return Needs((*needs.rows, *extra), needs.fills)
 
 
-def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
+def met(value: Bounds, kin: Related, known: Sequence[Bounds]) -> Bounds:
     """A query's bounds, met with those that its relatives imply, crisp comparisons of the same two terms, by the laws
     of order; ``known`` has the bounds of each relative. A crisp comparison is true as soon as it is not false, and vice
     versa. Each relative is used alone, and several together by the signs that they exclude; one that is stated to a
@@ -194,7 +194,7 @@ def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
     others = EVERY - kin.signs
     possible = {sign: np.ones_like(lower, dtype=bool) for sign in EVERY}
     least = tolerance(lower.dtype)
-    for relative, own in zip(kin.relatives, known, strict=True):
+    for relative, own in zip(kin.comparisons, known, strict=True):
         true, false = own.lower > least, own.upper < 1 - least
         for says, unsaid, excluded in ((true, ~false, EVERY - relative.signs), (false, ~true, relative.signs)):
             if others <= excluded:
@@ -207,11 +207,11 @@ def met(value: Bounds, kin: Kin, known: Sequence[Bounds]) -> Bounds:
     return Bounds(np.where(may_not, lower, 1.0), np.where(may, upper, 0.0))
 
 
-def _implied(defaults: set[tuple[float, float]], kin: Kin, atoms: Relations) -> set[tuple[float, float]]:
+def _implied(defaults: set[tuple[float, float]], kin: Related, atoms: Relations) -> set[tuple[float, float]]:
     """The query's default bounds, tightened by those of its relatives."""
     known = [
         Bounds(*(np.array(end, dtype=np.float64) for end in atoms.tables[each.reference.node].default))
-        for each in kin.relatives
+        for each in kin.comparisons
     ]
     found: set[tuple[float, float]] = set()
     for low, high in defaults if known else ():

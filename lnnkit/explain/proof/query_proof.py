@@ -17,7 +17,7 @@ from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import Kin, below_negations
+from lnnkit.graph.match import Related, below_negations
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
@@ -32,8 +32,8 @@ def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root:
     positive, negated = below_negations(lifted.graph, root.reference)
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
     heard = [positive] if atomic else speaking(lifted, prepared.grounding.domain, positive)
-    kin = comparing(lifted, prepared.grounding.domain, positive)
-    told = _ProgramBounds(prover, prepared.observers, _below_negations(conclusion), heard, kin)
+    related = comparing(lifted, prepared.grounding.domain, positive)
+    told = _ProgramBounds(prover, prepared.observers, _below_negations(conclusion), heard, related)
     steps = Steps()
     ends: list[int] = []
     for side in (0, 1):
@@ -71,7 +71,7 @@ class _ProgramBounds:
     observers: Mapping[str, str]
     conclusion: ast.Expression
     heard: Sequence[Reference]
-    kin: Kin
+    related: Related
 
     def more(self, steps: Steps, side: int, value: float) -> tuple[int, float] | None:
         """The step with a tighter bound than ``value`` on a side, and that bound; None if there is none."""
@@ -92,11 +92,11 @@ class _ProgramBounds:
         ones that make the comparison true (or false). A comparison that is not false is true, and vice versa."""
         said = [
             (EVERY - each.signs if end == 0 else each.signs, each.reference, end, reading)
-            for each in self.kin.relatives
+            for each in self.related.comparisons
             for end in (0, 1)
             if (reading := self._reading(each.reference, end, crossed=False)).source is not None
         ]
-        excluded = self.kin.signs if side else EVERY - self.kin.signs
+        excluded = self.related.signs if side else EVERY - self.related.signs
         degrees = {reference for _, reference, _, _ in said if sum(each[1] == reference for each in said) > 1}
         plain = [each for each in said if each[1] not in degrees]
         for some in (*itertools.combinations(said, 1), *itertools.combinations(plain, 2)):

@@ -54,9 +54,9 @@ def _value(query: DenseQuery, strip: Strip) -> Bounds:
 
         value = upward(formula, entering(read, formula), (None,))[formula.top]
         value = Bounds(np.broadcast_to(value.lower, strip.length), np.broadcast_to(value.upper, strip.length))
-    for name in query.heard:
+    for name in query.subsuming:
         known = strip.column(name).shown
         value = Bounds(np.maximum(value.lower, known.lower), np.minimum(value.upper, known.upper))
-    if not query.kin.relatives:
+    if not query.related.comparisons:
         return value
-    return met(value, query.kin, [strip.column(each.reference.node).bounds for each in query.kin.relatives])
+    return met(value, query.related, [strip.column(each.reference.node).bounds for each in query.related.comparisons])

@@ -19,7 +19,7 @@ from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
-from lnnkit.graph.match import Kin, below_negations
+from lnnkit.graph.match import Related, below_negations
 from lnnkit.join.instances.grounding import leaf_modes
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, complement
@@ -66,14 +66,14 @@ class DenseRule:
 @dataclass(frozen=True, slots=True)
 class DenseQuery:
     """A query of one variable. ``shape`` has its formula without leading negations, ``columns`` the column of each of
-    its leaves, ``heard`` the shared neurons of which it is an instance, ``kin`` the comparisons of its terms;
+    its leaves, ``subsuming`` the shared neurons of which it is an instance, ``related`` the comparisons of its terms;
     ``default`` is its value with every atom at its default, negations included."""
 
     shape: RuleShape
     columns: Mapping[int, str]
     negated: bool
-    heard: tuple[str, ...]
-    kin: Kin
+    subsuming: tuple[str, ...]
+    related: Related
     default: Pair
     numeric: bool
 
@@ -117,7 +117,7 @@ class DenseProgram:
 
     def is_untouched(self, query: DenseQuery) -> bool:
         """Whether a query asks for facts alone."""
-        return query.atom is not None and query.atom not in self.moved and not query.heard and not query.kin.relatives
+        return query.atom is not None and query.atom not in self.moved and not any(_bounding(query))
 
     @cached_property
     def read_later(self) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class DenseProgram:
         for query in self.queries:
             if self.is_untouched(query):
                 continue
-            found |= {*query.columns.values(), *_listened(query)}
+            found |= {*query.columns.values(), *_bounding(query)}
         return tuple(sorted(found))
 
 
@@ -166,7 +166,7 @@ def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> Dense
         (names, [placed(formula) for formula in own]) for names, own in needs.strata if any(map(is_about_rows, own))
     ]
     every = [*asking, *(pair for own in (*statements.values(), *(own for _, own in strata)) for pair in own)]
-    alone = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1} | needs.heard
+    alone = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1} | needs.bounding
     statements |= _definitions(needs, placed, [*map(AtomColumn, sorted(alone)), *_atoms(every)])
     if not {id(formula) for formula in readings} <= statements.keys():
         raise _LinksRows
@@ -189,7 +189,7 @@ def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> Dense
     held = {atoms.name: atoms for atoms in _atoms(every)}
     behind = {name: atoms.table for name, atoms in held.items()}
     behind |= {atoms.table: atoms.table for atoms in held.values() if atoms.own}
-    behind |= {name: name for query in queries for name in _listened(query)}
+    behind |= {name: name for query in queries for name in _bounding(query)}
     behind |= {name: name for names, _ in strata for name in names}
     tables = {name: _table(needs, name, behind[name]) for name in sorted(behind)}
     return DenseProgram(
@@ -319,20 +319,18 @@ def _informing(formula: Formula) -> tuple[frozenset[int], ...]:
 def _listens_elsewhere(query: DenseQuery, columns: LeafColumns) -> bool:
     """Whether a query about what a row names is an instance of shared neurons, or has comparisons beside it: their
     columns are those of the row alone."""
-    return any(each.places for each in columns.atoms.values()) and any(_listened(query))
+    return any(each.places for each in columns.atoms.values()) and any(_bounding(query))
 
 
 def _query(
     needs: Needed, root: Root, formula: Formula, columns: LeafColumns, *, negated: bool, numeric: bool
 ) -> DenseQuery:
-    heard = tuple(
-        each.node
-        for each in speaking(needs.lifted, needs.world, root.reference)
-        if needs.lifted.graph.nodes[each.node]["shared"]
-    )
-    kin = comparing(needs.lifted, needs.world, root.reference)
+    neurons = speaking(needs.lifted, needs.world, root.reference)
+    subsuming = tuple(neuron.node for neuron in neurons if needs.lifted.graph.nodes[neuron.node]["shared"])
+    related = comparing(needs.lifted, needs.world, root.reference)
     shape = _upward_alone(needs, formula)
-    return DenseQuery(shape, columns.names, negated, heard, kin, _default(needs, shape, negated=negated), numeric)
+    default = _default(needs, shape, negated=negated)
+    return DenseQuery(shape, columns.names, negated, subsuming, related, default, numeric)
 
 
 def query_default(needs: Needed, root: Root) -> Pair | None:
@@ -365,6 +363,6 @@ def _default(needs: Needed, shape: RuleShape, *, negated: bool) -> Pair:
     return found.lower.item(), found.upper.item()
 
 
-def _listened(query: DenseQuery) -> Iterator[str]:
-    yield from query.heard
-    yield from (each.reference.node for each in query.kin.relatives)
+def _bounding(query: DenseQuery) -> Iterator[str]:
+    yield from query.subsuming
+    yield from (each.reference.node for each in query.related.comparisons)

@@ -24,7 +24,7 @@ from lnnkit.store.tuple_set import TupleSet
 from lnnkit.syntax import ast
 
 
-class Spoken(NamedTuple):
+class NamedAtoms(NamedTuple):
     """Atoms of one table that a contradiction names: a column of ids for each argument; None stands for any entity,
     that of a quantified variable."""
 
@@ -49,59 +49,59 @@ class Spoken(NamedTuple):
 
 @dataclass(frozen=True)
 class Marks:
-    """``contested``: the bounds that make an answer contested. ``spoken``: the atoms of the reported contradictions, of
+    """``contested``: the bounds that make an answer contested. ``named``: the atoms of the reported contradictions, of
     which some may have no row."""
 
     contested: Contested
-    spoken: Sequence[Spoken]
+    named: Sequence[NamedAtoms]
 
     def unlisted(self, atoms: Relations, source: str, columns: Sequence[Array], rows: Array) -> Array:
         """(n,) which of these atoms of a relation have no row and are named; ``rows`` are theirs, or reserved."""
         named = np.zeros(len(rows), bool)
         absent = np.flatnonzero(rows < 0)
-        for each in self.spoken if absent.size else ():
-            if each.source == source:
-                named[absent] |= each.among([column.take(absent) for column in columns], absent.size, atoms.radix)
+        for group in self.named if absent.size else ():
+            if group.source == source:
+                named[absent] |= group.among([column.take(absent) for column in columns], absent.size, atoms.radix)
         return named
 
 
 def marked(fixpoint: Fixpoint) -> Marks | None:
     """What makes answers contested; None without contradictions."""
     prepared = fixpoint.prepared
-    spoken = [each for each in _spoken(fixpoint) if each.length]
-    if not spoken and not prepared.state.crossed:
+    named = [group for group in _named_groups(fixpoint) if group.length]
+    if not named and not prepared.state.crossed:
         return None
     atoms = prepared.grounding.atoms
-    tables = [atoms.tables[each.source] for each in spoken]
-    rows = ((table, _rows(table, each, atoms.radix)) for table, each in zip(tables, spoken, strict=True))
-    return Marks(fixpoint.contested.marked(rows), spoken)
+    tables = [atoms.tables[group.source] for group in named]
+    rows = ((table, _rows(table, group, atoms.radix)) for table, group in zip(tables, named, strict=True))
+    return Marks(fixpoint.contested.marked(rows), named)
 
 
-def _rows(table: Relation, spoken: Spoken, radix: int) -> Array:
+def _rows(table: Relation, group: NamedAtoms, radix: int) -> Array:
     """The rows of the atoms that have one."""
-    named = [column for column in spoken.columns if column is not None]
-    if len(named) == len(spoken.columns):
-        rows = table.tuples.find(named, spoken.length)
+    named = [column for column in group.columns if column is not None]
+    if len(named) == len(group.columns):
+        rows = table.tuples.find(named, group.length)
         return rows[rows >= 0]
-    return np.flatnonzero(spoken.among(table.tuples.columns, len(table), radix))
+    return np.flatnonzero(group.among(table.tuples.columns, len(table), radix))
 
 
-def _spoken(fixpoint: Fixpoint) -> Iterator[Spoken]:
+def _named_groups(fixpoint: Fixpoint) -> Iterator[NamedAtoms]:
     """The atoms in arrested instances, in arrested shared neurons, and in comparisons that no entity can satisfy. Atoms
     that are arrested themselves are marked already."""
     yield from _of_neurons(fixpoint.prepared)
     yield from _of_all(fixpoint.prepared)
     prepared = fixpoint.prepared
-    for found in fixpoint.progress.arrested:
-        for formula, _, entities in prepared.grounding.assignments(found.shape, found.rows):
+    for arrested in fixpoint.progress.arrested:
+        for formula, _, entities in prepared.grounding.assignments(arrested.shape, arrested.rows):
             ids = entities()
             assert formula.root is not None
             whole = unfold(prepared.lifted, formula.root, through_shared=True)
             yield from _named(prepared, whole, ids, len(ids[0]) if ids else 1)
-        yield from _beneath_quantifiers(prepared, found.shape, found.rows)
+        yield from _beneath_quantifiers(prepared, arrested.shape, arrested.rows)
 
 
-def _of_neurons(prepared: Prepared) -> Iterator[Spoken]:
+def _of_neurons(prepared: Prepared) -> Iterator[NamedAtoms]:
     observed = set(prepared.observers.values())
     for table in prepared.state.crossed:
         if table.name in observed or _is_atom(prepared, table.name):
@@ -111,10 +111,10 @@ def _of_neurons(prepared: Prepared) -> Iterator[Spoken]:
         yield from _named(prepared, whole, [column.take(rows) for column in table.tuples.columns], len(rows))
 
 
-def _of_all(prepared: Prepared) -> Iterator[Spoken]:
+def _of_all(prepared: Prepared) -> Iterator[NamedAtoms]:
     """The numbers of comparisons that no entity can satisfy."""
-    for found in everywhere(prepared):
-        what = found.what
+    for clash in everywhere(prepared):
+        what = clash.what
         if isinstance(what, str):
             names = {what}
         elif isinstance(what, Formula):
@@ -123,10 +123,10 @@ def _of_all(prepared: Prepared) -> Iterator[Spoken]:
             names = {node.name for node in nodes(cast("ast.Expression", what.formula)) if isinstance(node, ast.Atom)}
         for name in sorted(names):
             if _is_atom(prepared, name):
-                yield Spoken(name, [None] * len(prepared.grounding.atoms.tables[name].sorts), 1)
+                yield NamedAtoms(name, [None] * len(prepared.grounding.atoms.tables[name].sorts), 1)
 
 
-def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int) -> Iterator[Spoken]:
+def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int) -> Iterator[NamedAtoms]:
     """The atoms that instances of a formula name; ``ids`` has a column for each of the free variables. An atom below a
     quantifier is named by the entities that it takes from outside the quantifier."""
     index, free = prepared.grounding.domain.index, set(whole.blocks[0].variables)
@@ -135,34 +135,34 @@ def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int
         if not _is_atom(prepared, neuron.source):
             continue
         columns = [
-            np.full(length, index[each], np.int32)
-            if isinstance(each, str)
-            else ids[each].astype(np.int32)
-            if each in free
+            np.full(length, index[argument], np.int32)
+            if isinstance(argument, str)
+            else ids[argument].astype(np.int32)
+            if argument in free
             else None
-            for each in neuron.arguments
+            for argument in neuron.arguments
         ]
         if not columns or any(column is not None for column in columns):
-            yield Spoken(neuron.source, columns, length)
+            yield NamedAtoms(neuron.source, columns, length)
 
 
-def _beneath_quantifiers(prepared: Prepared, number: int, rows: Array) -> Iterator[Spoken]:
+def _beneath_quantifiers(prepared: Prepared, number: int, rows: Array) -> Iterator[NamedAtoms]:
     """The atoms in the inner rows of instances whose rows are read together."""
     grounding = prepared.grounding
-    own = grounding.shapes[number].blocks[0]
-    members = own.member.take(rows)
+    block = grounding.shapes[number].blocks[0]
+    members = block.member.take(rows)
     for one in np.unique(members).tolist():
         member = grounding.members[grounding.shapes[number].members[one]]
         if not isinstance(member, GroupRule):
             continue
-        found = member.assembled(own.local.take(rows[members == one]))
+        instances = member.assembled(block.local.take(rows[members == one]))
         for leaf in member.formula.leaves:
             neuron = member.formula.neurons[leaf]
-            grouping = found.groupings[neuron.block]
+            grouping = instances.groupings[neuron.block]
             if grouping is not None and _is_atom(prepared, neuron.source):
                 named = np.flatnonzero(~grouping.virtual)
-                columns = [column.take(named) for column in found.arguments(leaf, grounding.domain)]
-                yield Spoken(neuron.source, columns, len(named))
+                columns = [column.take(named) for column in instances.arguments(leaf, grounding.domain)]
+                yield NamedAtoms(neuron.source, columns, len(named))
 
 
 def _is_atom(prepared: Prepared, source: str) -> bool:
