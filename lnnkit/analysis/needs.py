@@ -29,6 +29,10 @@ class Literal(NamedTuple):
     arguments: tuple[int | str, ...]
     column: Column
 
+    @property
+    def atom(self) -> tuple[str, tuple[int | str, ...]]:
+        return self.table, self.arguments
+
     def __deepcopy__(self, memo: dict[int, object]) -> Literal:
         return self  # its rows never change
 

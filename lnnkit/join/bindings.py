@@ -153,18 +153,18 @@ class Bindings:
 
     def column(self, variable: int) -> Array:
         """The ids of a bound variable."""
-        found = self._columns.get(variable)
-        if found is None:
+        ids = self._columns.get(variable)
+        if ids is None:
             place = self._places.get(variable)
             if place is not None:
-                own, at = self._sources[place], self._at
+                source, at = self._sources[place], self._at
                 assert at is not None
-                found = own[at.start : at.stop] if isinstance(at, range) else own.take(at)
+                ids = source[at.start : at.stop] if isinstance(at, range) else source.take(at)
             else:
                 assert self._under is not None
-                found = taken(self._under.column(variable), self._via)
-            self._columns[variable] = found
-        return found
+                ids = taken(self._under.column(variable), self._via)
+            self._columns[variable] = ids
+        return ids
 
     def local(self, matched: Matched) -> Array:
         """The rows of a matched atom in its table."""
@@ -172,20 +172,20 @@ class Bindings:
 
     def rows(self, matched: Matched, some: Array | range | None = None) -> Array | range:
         """The rows of a matched atom in its table, at some positions (None: all)."""
-        own = self._rows.get(matched)
-        if own is not None:
-            return taken(own, some)
+        rows = self._rows.get(matched)
+        if rows is not None:
+            return taken(rows, some)
         assert self._under is not None
         if self._via is not None:
             some = self._via if some is None else taken(self._via, some)
         return self._under.rows(matched, some)
 
     def _local(self, matched: Matched) -> Array | range:
-        found = self._rows.get(matched)
-        if found is None:
+        rows = self._rows.get(matched)
+        if rows is None:
             assert self._under is not None
-            found = self._rows[matched] = taken(self._under._local(matched), self._via)
-        return found
+            rows = self._rows[matched] = taken(self._under._local(matched), self._via)
+        return rows
 
     def once(self, matched: Matched) -> tuple[Array | range, Array | None]:
         """The rows of a matched atom in its table with fewer repetitions than in ``local``, and the positions among

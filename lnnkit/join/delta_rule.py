@@ -18,7 +18,7 @@ from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.join.triggers import Trigger, at_once, find_triggers, found_anyway
+from lnnkit.join.triggers import Trigger, at_once, find_triggers, subsumed
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations
@@ -47,14 +47,14 @@ class DeltaRows(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Leaf:
-    """The atoms of a leaf. ``plain`` says whether they are read as they are, ``told_apart`` whether every literal that
+    """The atoms of a leaf. ``plain`` says whether they are read as they are, ``deviating`` whether every literal that
     finds them finds only atoms that differ from their default, ``every`` whether they name all variables."""
 
     atom: Matched
     pattern: Pattern
     table: Relation
     plain: bool
-    told_apart: bool
+    deviating: bool
     every: bool
 
 
@@ -84,9 +84,7 @@ class DeltaRule:
         self._wanted = _wanted(formula, needs.rows)
         self._demands: list[Trigger] | None = None
         self._reads = reads
-        self._bare = {
-            (each.table, each.arguments) for need in needs.rows for each in need.literals if each.column in _BARE
-        }
+        self._bare = {literal.atom for need in needs.rows for literal in need.literals if literal.column in _BARE}
         variables = formula.blocks[0].variables
         self.enumerates = any(not need.bound.issuperset(variables) for need in needs.rows)
         # The entities of stored instances, where their atoms do not tell them
@@ -113,22 +111,22 @@ class DeltaRule:
 
     def leaf(self, leaf: int) -> Leaf | None:
         """The description of a leaf's atoms; None for an equality of entities."""
-        found = self._leaves.get(leaf)
-        if found is None and (leaf == AUXILIARY or self.formula.neurons[leaf].kind == LEAF):
+        description = self._leaves.get(leaf)
+        if description is None and (leaf == AUXILIARY or self.formula.neurons[leaf].kind == LEAF):
             atom = self.atom(leaf)
             pattern = self.pattern(atom)
             every = set(atom[1]).issuperset(self.formula.blocks[0].variables)
             plain = leaf not in self.formula.heads
-            found = Leaf(atom, pattern, pattern.table, plain, self.told_apart(leaf), every)
-            self._leaves[leaf] = found
-        return found
+            description = Leaf(atom, pattern, pattern.table, plain, self.deviating(leaf), every)
+            self._leaves[leaf] = description
+        return description
 
     def table_of(self, leaf: int) -> Relation:
         """The relation of a leaf's atoms, or of the truths of an equality."""
-        own = self.leaf(leaf)
-        return self.joins.atoms.truths if own is None else own.table
+        description = self.leaf(leaf)
+        return self.joins.atoms.truths if description is None else description.table
 
-    def told_apart(self, leaf: int) -> bool:
+    def deviating(self, leaf: int) -> bool:
         """Whether every literal that finds the atoms of a leaf finds only atoms that differ from their default."""
         return self.atom(leaf) not in self._bare
 
@@ -142,9 +140,9 @@ class DeltaRule:
         """Whether a join is due even if nothing moved."""
         return not self.started or bool(self._postponed)
 
-    def postpone(self, found: Bindings) -> None:
+    def postpone(self, bindings: Bindings) -> None:
         """Return these assignments again with the next ones."""
-        self._postponed.append(found)
+        self._postponed.append(bindings)
 
     def restart(self) -> None:
         """Forget what was found, so that everything is found again."""
@@ -171,37 +169,37 @@ class DeltaRule:
             yield self._postponed.pop(0)
         made = self.joins.made
         if not self.started:
-            for need, found in self._every():
-                self.assignment_count += found.length
-                made[need] = made.get(need, 0.0) + found.length
-                yield found
+            for need, bindings in self._every():
+                self.assignment_count += bindings.length
+                made[need] = made.get(need, 0.0) + bindings.length
+                yield bindings
             return
         due, width = self._due(moved), len(self.formula.blocks[0].variables)
         # a wide rule may read a hundred atoms that moved: 0.3 s with this set, 3.4 s without (20,000 rows)
         once = TupleSet(width, self.radix) if len(due) > width else None
         for trigger in due:
-            for each in self._triggered(trigger, moved):
-                found = each if once is None else self._unseen(each, once)
-                if not found.length:
+            for bindings in self._triggered(trigger, moved):
+                fresh = bindings if once is None else self._unseen(bindings, once)
+                if not fresh.length:
                     continue
-                self.assignment_count += found.length
+                self.assignment_count += fresh.length
                 assert trigger.path is not None
-                made[trigger.need] = made.get(trigger.need, 0.0) + trigger.path.share * found.length
-                found.moved = trigger.moved
-                yield found
+                made[trigger.need] = made.get(trigger.need, 0.0) + trigger.path.share * fresh.length
+                fresh.moved = trigger.moved
+                yield fresh
 
     def _distinct(self, every: Iterable[Bindings]) -> Iterator[Bindings]:
         """The assignments without those that differ in existential variables only, part by part."""
-        for found in every:
-            yield self._unseen(found, TupleSet(len(self.formula.blocks[0].variables), self.radix))
+        for bindings in every:
+            yield self._unseen(bindings, TupleSet(len(self.formula.blocks[0].variables), self.radix))
 
-    def _unseen(self, found: Bindings, seen: TupleSet) -> Bindings:
+    def _unseen(self, bindings: Bindings, seen: TupleSet) -> Bindings:
         """The assignments that are not in ``seen``, which are added to it."""
-        new = seen.new([found.column(v) for v in self.formula.blocks[0].variables], found.length)
+        new = seen.new([bindings.column(v) for v in self.formula.blocks[0].variables], bindings.length)
         if new is None:
-            return found
-        fewer = found.at(new)
-        fewer.moved = found.moved
+            return bindings
+        fewer = bindings.at(new)
+        fewer.moved = bindings.moved
         return fewer
 
     def demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
@@ -213,9 +211,9 @@ class DeltaRule:
             if self._demands is None:
                 self._demands = find_triggers(self.joins, self._needs, self._wanted)
             for trigger in self._demands:
-                for found in self._triggered(trigger, moved):
-                    found.moved = trigger.moved
-                    yield found
+                for bindings in self._triggered(trigger, moved):
+                    bindings.moved = trigger.moved
+                    yield bindings
 
     def whole(self) -> Iterator[Bindings]:
         """All assignments, as if nothing had been found before; some may be repeated."""
@@ -228,24 +226,24 @@ class DeltaRule:
         self.started = True
         together = at_once(joins, self._needs)
         if together is not None:
-            yield from ((0, found) for found in together)
+            yield from ((0, bindings) for bindings in together)
         else:
             for number, literals in enumerate(self._needs):
-                if found_anyway(joins.atoms, self._needs, number):
+                if subsumed(joins.atoms, self._needs, number):
                     continue
-                yield from ((number, found) for found in joins.whole(literals, Path(number)))
-        for trigger in self.found_triggers():
+                yield from ((number, bindings) for bindings in joins.whole(literals, Path(number)))
+        for trigger in self.ordered_triggers():
             self._fresh_rows(trigger)
 
     def _triggered(self, trigger: Trigger, moved: DeltaRows) -> Iterable[Bindings]:
         """The assignments from a trigger; its path has the share that it could not have found before."""
-        joins, own = self.joins, trigger.pattern
-        rows = moved.rows(own.table.name, trigger.side)
-        other = moved.rows(own.table.name, 1 - trigger.side) if trigger.twin else None
+        joins, pattern = self.joins, trigger.pattern
+        rows = moved.rows(pattern.table.name, trigger.side)
+        other = moved.rows(pattern.table.name, 1 - trigger.side) if trigger.twin else None
         if rows is None or (other is not None and _same(rows, other)):
             return ()
-        if not own.plain:
-            rows = own.fitting(spelled_out(rows))
+        if not pattern.plain:
+            rows = pattern.fitting(spelled_out(rows))
         # an atom that names all variables is joined with nothing: 1,000 rules over
         # propositions take 1.1 to 1.3 times as long without
         if not len(rows) or (not trigger.rest and not any(map(joins.may_hold, self._needs))):
@@ -257,20 +255,22 @@ class DeltaRule:
         if joins.recorder is not None:
             path = joins.begun(path, trigger.moving, len(rows), trigger.rest)
         if trigger.step is None:
-            trigger.known = joins.matched(own, rows).known
+            trigger.known = joins.matched(pattern, rows).known
             trigger.step = joins.step(trigger.known, trigger.rest)
-        return joins.joined(joins.matched(own, rows, trigger.known), trigger.step, path)
+        return joins.joined(joins.matched(pattern, rows, trigger.known), trigger.step, path)
 
     def _due(self, moved: DeltaRows) -> list[Trigger]:
         """The triggers with rows in the delta."""
         where = tuple(moved.where)
         due = self._by_moves.get(where)
         if due is None:
-            found = self.found_triggers()
-            due = self._by_moves[where] = [each for each in found if (each.pattern.table.name, each.side) in where]
+            due = [
+                trigger for trigger in self.ordered_triggers() if (trigger.pattern.table.name, trigger.side) in where
+            ]
+            self._by_moves[where] = due
         return due
 
-    def found_triggers(self) -> list[Trigger]:
+    def ordered_triggers(self) -> list[Trigger]:
         """The tables and sides whose delta is joined, in order."""
         if self._triggers is None:
             reads: dict[int, dict[tuple[Matched, int], None]] = {}
@@ -279,8 +279,8 @@ class DeltaRule:
                 mattering = (side for side, matters in enumerate(sides) if matters)
                 reads.setdefault(block, {}).update(((self.atom(leaf), side), None) for side in mattering)
             self._triggers = []
-            for block, own in sorted(reads.items()):
-                for trigger in find_triggers(self.joins, self._within.get(block, self._needs), own):
+            for block, read in sorted(reads.items()):
+                for trigger in find_triggers(self.joins, self._within.get(block, self._needs), read):
                     trigger.need = min(trigger.need, len(self._needs) - 1)  # the plan shows joins by need
                     self._triggers.append(trigger)
         return self._triggers
@@ -326,10 +326,12 @@ def _same(rows: Array | range, other: Array | range) -> bool:
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:
     """The atoms and sides in needs that the formula does not read."""
     sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary, EQUAL}
-    literals = sorted({each for need in needs for each in need.literals if each.table not in sources}, key=repr)
+    literals = sorted(
+        {literal for need in needs for literal in need.literals if literal.table not in sources}, key=repr
+    )
     return {
-        ((each.table, each.arguments), side): None
-        for each in literals
+        (literal.atom, side): None
+        for literal in literals
         for side, column in enumerate(("lower", "upper"))
-        if each.column in (column, "either")
+        if literal.column in (column, "either")
     }

@@ -66,12 +66,12 @@ class Recorder:
         self.entered.append(Entered(formula, needs, completes))
 
     def joined(self, member: int, number: int, steps: Sequence[JoinStep]) -> None:
-        found = self.joins.setdefault((member, number), {})
+        by_reads = self.joins.setdefault((member, number), {})
         key: tuple[Reads, ...] = tuple(step.reads for step in steps)
-        if key in found:
-            found[key].add(steps)
+        if key in by_reads:
+            by_reads[key].add(steps)
         else:
-            found[key] = Joined(list(steps))
+            by_reads[key] = Joined(list(steps))
 
     def begin(self, member: int, number: int, rest: Mapping[Literal, int]) -> None:
         """Start of a join that is made part by part; ``rest`` are the literals after its first, with their row counts.
@@ -88,22 +88,22 @@ class Recorder:
     def made(self, member: int, number: int) -> list[Joined] | None:
         """The joins that were made for a need. One that ended early is counted with one that began in the same way."""
         self._finish()
-        found: list[Joined] = []
+        merged: list[Joined] = []
         every = self.joins.get((member, number))
         if every is None:
             return None
-        for each in sorted(every.values(), key=lambda each: -len(each.reached)):
-            reached = each.reached
-            for other in found:
-                if other.reached[: len(reached)] == reached and {s.reads for s in each.steps} <= {
+        for join in sorted(every.values(), key=lambda join: -len(join.reached)):
+            reached = join.reached
+            for other in merged:
+                if other.reached[: len(reached)] == reached and {s.reads for s in join.steps} <= {
                     s.reads for s in other.steps
                 }:
                     left = [JoinStep(s.reads, s.rows, None) for s in other.steps[len(reached) :]]
-                    other.add([*each.steps[: len(reached)], *left], each.times)
+                    other.add([*join.steps[: len(reached)], *left], join.times)
                     break
             else:
-                found.append(Joined(list(each.steps), each.times))
-        return found
+                merged.append(Joined(list(join.steps), join.times))
+        return merged
 
     def _finish(self) -> None:
         if self._running is not None:

@@ -124,7 +124,7 @@ class Joins:
     def begun(self, path: Path, first: Literal, rows: int, rest: Sequence[Literal]) -> Path:
         """Report the start of a join: the rows of the first literal, and the ``rest``."""
         if self.recorder is not None:
-            self.recorder.begin(self.member, path.need, {each: self.size(each) for each in rest})
+            self.recorder.begin(self.member, path.need, {literal: self.size(literal) for literal in rest})
         return self.stepped(path, first, rows, rows)
 
     def stepped(self, path: Path, reads: Literal | int, out: int, rows: int = -1) -> Path:
@@ -137,13 +137,13 @@ class Joins:
 
     def size(self, literal: Literal) -> int:
         """The number of rows of a literal that match its pattern."""
-        own = self.pattern((literal.table, literal.arguments))
-        if own.plain:
+        pattern = self.pattern(literal.atom)
+        if pattern.plain:
             return self.length(literal)
         listing = self.listing(literal)
         read, count = self._sizes.get(literal, (0, 0))
         if read < len(listing):
-            count += len(own.fitting(listing[read:]))
+            count += len(pattern.fitting(listing[read:]))
             self._sizes[literal] = len(listing), count
         return count
 
@@ -168,33 +168,32 @@ class Joins:
         if 2 < len(literals) <= _TRIED:
             first = self._least_start(literals, first)
         start = self._start(first)
-        rest = tuple(each for each in literals if each != first)
+        rest = tuple(literal for literal in literals if literal != first)
         yield from self.joined(start, self.step(start.known, rest), self.begun(path, first, start.length, rest))
 
     def _start(self, literal: Literal) -> Bindings:
-        own = self.pattern((literal.table, literal.arguments))
-        return self.matched(own, own.fitting(self.listing(literal)))
+        pattern = self.pattern(literal.atom)
+        return self.matched(pattern, pattern.fitting(self.listing(literal)))
 
     def _least_start(self, literals: tuple[Literal, ...], shortest: Literal) -> Literal:
         """The shortest literal, unless each of its joins has more rows than all literals together: then any may be
         first."""
 
         def least(first: Literal) -> float:
-            found = self._start(first)
-            counts = [
-                self._count(found, each)
-                for each in literals
-                if each != first and not found.known.variables.isdisjoint(self._places(each))
-            ]
-            return min(counts, default=math.inf)
+            start = self._start(first)
+            linked = (literal for literal in literals if literal != first and self._shares(start.known, literal))
+            return min((self._count(start, literal) for literal in linked), default=math.inf)
 
-        if least(shortest) <= sum(self.length(each) for each in literals):
+        if least(shortest) <= sum(self.length(literal) for literal in literals):
             return shortest
         return min(literals, key=least)
 
+    def _shares(self, known: Known, literal: Literal) -> bool:
+        return not known.variables.isdisjoint(self._places(literal))
+
     def may_hold(self, literals: Iterable[Literal]) -> bool:
         """Whether each of some literals lists a row."""
-        return all(self.length(each) for each in literals)
+        return all(self.length(literal) for literal in literals)
 
     def length(self, literal: Literal) -> int:
         """The number of rows that a literal lists, whether they match or not."""
@@ -208,51 +207,51 @@ class Joins:
         """How to join the rest onto results that bind ``known``."""
         filters: list[_Filter] = []
         left: list[Literal] = []
-        for each in rest:
-            if self._places(each).keys() <= known.variables:
-                atom = (each.table, each.arguments)
+        for literal in rest:
+            if self._places(literal).keys() <= known.variables:
+                atom = literal.atom
                 matched = atom in known.matched
                 known = known if matched else known.match(atom, frozenset())
-                filters.append(_Filter(each, self.pattern(atom), atom, matched, known))
+                filters.append(_Filter(literal, self.pattern(atom), atom, matched, known))
             else:
-                left.append(each)
+                left.append(literal)
         wanted, narrow = self.formula.blocks[0].variables, None
-        needed = known.variables.intersection({*wanted, *(v for each in left for v in self._places(each))})
+        needed = known.variables.intersection({*wanted, *(v for literal in left for v in self._places(literal))})
         if len(needed) < len(known.variables):
             known, narrow = Known(needed), tuple(sorted(needed))
-        links = [self._link(known, each, left) for each in left if not known.variables.isdisjoint(self._places(each))]
+        links = [self._link(known, literal, left) for literal in left if self._shares(known, literal)]
         done = not rest and known.variables.issuperset(self.formula.blocks[0].variables)
         return Step(filters, known, tuple(left), links, done, narrow)
 
     def _link(self, known: Known, literal: Literal, left: Sequence[Literal]) -> _Link:
-        atom = (literal.table, literal.arguments)
-        own = self.pattern(atom)
+        atom = literal.atom
+        pattern = self.pattern(atom)
         keyed, index = self.index(known.variables, literal)
-        unkeyed = [v for v in own.places if v in known.variables][self._reach :]
-        bind = {v: place for v, place in own.places.items() if v not in known.variables}
-        then = known.match(atom, frozenset(own.places))
-        others = tuple(each for each in left if each != literal)
-        return _Link(literal, own, atom, keyed, unkeyed, index, bind, then, others)
+        unkeyed = [v for v in pattern.places if v in known.variables][self._reach :]
+        bind = {v: place for v, place in pattern.places.items() if v not in known.variables}
+        then = known.match(atom, frozenset(pattern.places))
+        others = tuple(other for other in left if other != literal)
+        return _Link(literal, pattern, atom, keyed, unkeyed, index, bind, then, others)
 
-    def joined(self, found: Bindings, step: Step, path: Path) -> Iterable[Bindings]:
+    def joined(self, bindings: Bindings, step: Step, path: Path) -> Iterable[Bindings]:
         """Join the rest onto the results so far, at each step the literal with the fewest results."""
-        for each in step.filters:
-            if found.length:
-                found = self._with(found, each)
-                path = self.stepped(path, each.literal, found.length)
-        if not found.length:
+        for test in step.filters:
+            if bindings.length:
+                bindings = self._with(bindings, test)
+                path = self.stepped(path, test.literal, bindings.length)
+        if not bindings.length:
             return ()
         if step.narrow is not None:
-            found = self._narrowed(found, step.narrow)
-        if step.done and found.length <= 2 * CHUNK:
-            self.counted(path, found.length)
-            return (found,)
+            bindings = self._narrowed(bindings, step.narrow)
+        if step.done and bindings.length <= 2 * CHUNK:
+            self.counted(path, bindings.length)
+            return (bindings,)
         if not step.rest:
-            self.counted(path, found.length)
-            return self._enumerated(found, path)
+            self.counted(path, bindings.length)
+            return self._enumerated(bindings, path)
         if not step.links:
-            return self._multiplied(found, step.rest, path)
-        best, hits, total = self._fewest(found, step.links)
+            return self._multiplied(bindings, step.rest, path)
+        best, hits, total = self._fewest(bindings, step.links)
         self.counted(path, total, last=not best.others)
         if self.recorder is not None:
             path = self.stepped(path, best.literal, total)
@@ -260,120 +259,120 @@ class Joins:
         if then is None:
             then = best.then = self.step(best.known, best.others)
         if then.done and len(hits) == 1 and total <= 2 * CHUNK:
-            part = self._expanded(found, best, *hits[0].expand())
+            part = self._expanded(bindings, best, *hits[0].expand())
             return (part,) if part.length else ()
-        return self._linked(found, best, then, hits, path) if hits else ()
+        return self._linked(bindings, best, then, hits, path) if hits else ()
 
-    def _narrowed(self, found: Bindings, needed: Sequence[int]) -> Bindings:
+    def _narrowed(self, bindings: Bindings, needed: Sequence[int]) -> Bindings:
         """The assignments of the needed variables, each once: of others it only matters whether there is a value."""
-        columns = [found.column(variable) for variable in needed]
-        first = first_rows(columns, found.length)
+        columns = [bindings.column(variable) for variable in needed]
+        first = first_rows(columns, bindings.length)
         if first is not None:
             columns = [column.take(first) for column in columns]
-        length = found.length if first is None else len(first)
+        length = bindings.length if first is None else len(first)
         return Bindings(length, Known(frozenset(needed)), dict(zip(needed, columns, strict=True)))
 
-    def _linked(self, found: Bindings, link: _Link, then: Step, hits: list[Hits], path: Path) -> Iterator[Bindings]:
+    def _linked(self, bindings: Bindings, link: _Link, then: Step, hits: list[Hits], path: Path) -> Iterator[Bindings]:
         """Join the results so far with the hits of a link, part by part, and continue."""
         for hit in hits:
             if then.done and hit.total <= 2 * CHUNK:
-                part = self._expanded(found, link, *hit.expand())
+                part = self._expanded(bindings, link, *hit.expand())
                 if part.length:
                     yield part
                 continue
             for start, stop, left, rows in _parts(hit):
-                yield from self.joined(self._expanded(found.slice(start, stop), link, left, rows), then, path)
+                yield from self.joined(self._expanded(bindings.slice(start, stop), link, left, rows), then, path)
 
-    def _fewest(self, found: Bindings, links: list[_Link]) -> tuple[_Link, list[Hits], int]:
+    def _fewest(self, bindings: Bindings, links: list[_Link]) -> tuple[_Link, list[Hits], int]:
         """The link with the fewest results, its hits, and their number."""
         best, least, hits = links[0], -1, list[Hits]()
-        for each in links:
-            own = each.index.find([found.column(v) for v in each.keyed])
-            total = own[0].total if len(own) == 1 else sum(hit.total for hit in own)
+        for link in links:
+            matches = link.index.find([bindings.column(v) for v in link.keyed])
+            total = matches[0].total if len(matches) == 1 else sum(hit.total for hit in matches)
             if least < 0 or total < least:
-                best, least, hits = each, total, own
+                best, least, hits = link, total, matches
         return best, hits, least
 
-    def _with(self, found: Bindings, each: _Filter) -> Bindings:
+    def _with(self, bindings: Bindings, test: _Filter) -> Bindings:
         """The assignments for which a literal, all of whose variables are bound, is satisfied."""
-        table = each.pattern.table
-        flags = table.flags(each.literal.column)
-        if each.matched:
-            there = flags.take(found.local(each.atom))
-            return found if there.all() else found.at(np.flatnonzero(there))
-        columns = each.pattern.tuples(found.column, found.length)
-        number = table.tuples.find(columns, found.length)
+        table = test.pattern.table
+        flags = table.flags(test.literal.column)
+        if test.matched:
+            there = flags.take(bindings.local(test.atom))
+            return bindings if there.all() else bindings.at(np.flatnonzero(there))
+        columns = test.pattern.tuples(bindings.column, bindings.length)
+        number = table.tuples.find(columns, bindings.length)
         kept = np.flatnonzero(number >= 0)
         number = number.take(kept)
         picked = np.flatnonzero(flags.take(number))
         rows, via = number.take(picked), kept.take(picked)
-        return Bindings(len(picked), each.known, rows=rows, matched=(each.atom,), under=found, via=via)
+        return Bindings(len(picked), test.known, rows=rows, matched=(test.atom,), under=bindings, via=via)
 
     def _places(self, literal: Literal) -> Mapping[int, int]:
         """A literal's variables, with the columns that bind them."""
-        return self.pattern((literal.table, literal.arguments)).places
+        return self.pattern(literal.atom).places
 
     def index(self, bound: Collection[int], literal: Literal) -> tuple[list[int], JoinIndex]:
         """The index of a literal by the bound variables, as many of them as fit one key; and those variables."""
-        own = self.pattern((literal.table, literal.arguments))
-        keyed = [variable for variable in own.places if variable in bound][: self._reach]
-        places = tuple(own.places[v] for v in keyed)
-        listing = own.table.listing(literal.column)
+        pattern = self.pattern(literal.atom)
+        keyed = [variable for variable in pattern.places if variable in bound][: self._reach]
+        places = tuple(pattern.places[v] for v in keyed)
+        listing = pattern.table.listing(literal.column)
         index = self._indexes.get((literal, places))
         if index is None:
-            index = self._indexes[literal, places] = JoinIndex(own, listing, places, self.radix)
+            index = self._indexes[literal, places] = JoinIndex(pattern, listing, places, self.radix)
         return keyed, index
 
-    def _count(self, found: Bindings, literal: Literal) -> int:
-        keyed, index = self.index(found.known.variables, literal)
-        return sum(hit.total for hit in index.find([found.column(v) for v in keyed]))
+    def _count(self, bindings: Bindings, literal: Literal) -> int:
+        keyed, index = self.index(bindings.known.variables, literal)
+        return sum(hit.total for hit in index.find([bindings.column(v) for v in keyed]))
 
-    def _expanded(self, found: Bindings, link: _Link, left: Array | None, rows: Array) -> Bindings:
+    def _expanded(self, bindings: Bindings, link: _Link, left: Array | None, rows: Array) -> Bindings:
         columns = link.pattern.table.tuples.columns
-        result = Bindings(len(rows), link.known, None, link.bind, columns, rows, (link.atom,), found, left)
+        result = Bindings(len(rows), link.known, None, link.bind, columns, rows, (link.atom,), bindings, left)
         for variable in link.unkeyed:
             same = result.column(variable) == columns[link.pattern.places[variable]].take(result.local(link.atom))
             result = result if same.all() else result.at(np.flatnonzero(same))
         return result
 
-    def _multiplied(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
+    def _multiplied(self, bindings: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal; none shares a variable."""
         wanted = {*self.formula.blocks[0].variables}
-        if all(wanted.isdisjoint(self._places(each)) for each in rest):
-            yield from self._if_any(found, rest, path)
+        if all(wanted.isdisjoint(self._places(literal)) for literal in rest):
+            yield from self._if_any(bindings, rest, path)
             return
-        best = min(rest, key=lambda each: self.length(each))
-        link = self._link(found.known, best, rest)
+        best = min(rest, key=self.length)
+        link = self._link(bindings.known, best, rest)
         rows = link.pattern.fitting(self.listing(best))
         if all(set(one.arguments).isdisjoint(two.arguments) for one, two in itertools.combinations(rest, 2)):
-            self.counted(path, found.length * math.prod(self.size(each) for each in rest))
-        self.counted(path, found.length * len(rows), last=not link.others)
-        path = self.stepped(path, best, found.length * len(rows))
+            self.counted(path, bindings.length * math.prod(self.size(literal) for literal in rest))
+        self.counted(path, bindings.length * len(rows), last=not link.others)
+        path = self.stepped(path, best, bindings.length * len(rows))
         then = self.step(link.known, link.others)
-        for left, right in _product(found.length, len(rows)):
-            yield from self.joined(self._expanded(found, link, left, rows.take(right)), then, path)
+        for left, right in _product(bindings.length, len(rows)):
+            yield from self.joined(self._expanded(bindings, link, left, rows.take(right)), then, path)
 
-    def _if_any(self, found: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterable[Bindings]:
+    def _if_any(self, bindings: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterable[Bindings]:
         """The assignments, if the rest, none of whose variables is wanted, can be satisfied."""
         formula = replace(self.formula, blocks=(replace(self.formula.blocks[0], variables=()),))
         others = Joins(formula, self.atoms, self.domain, self._guard, self.member, None)
         if any(part.length for part in others.whole(rest, path)):
-            return self.joined(found, self.step(found.known, ()), path)
+            return self.joined(bindings, self.step(bindings.known, ()), path)
         return ()
 
-    def _enumerated(self, found: Bindings, path: Path) -> Iterator[Bindings]:
+    def _enumerated(self, bindings: Bindings, path: Path) -> Iterator[Bindings]:
         """Multiply by the domain of each unbound variable; in chunks."""
-        free = [v for v in self.formula.blocks[0].variables if v not in found.known.variables]
+        free = [v for v in self.formula.blocks[0].variables if v not in bindings.known.variables]
         if not free:
-            for start in range(0, found.length, 2 * CHUNK):
-                yield found.slice(start, min(start + 2 * CHUNK, found.length))
+            for start in range(0, bindings.length, 2 * CHUNK):
+                yield bindings.slice(start, min(start + 2 * CHUNK, bindings.length))
             return
         ids = self.domain.sorts[self.formula.sorts[free[0]]]
-        self.counted(path, found.length * math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in free))
-        path = self.stepped(path, free[0], found.length * len(ids), len(ids))
-        known = found.known.bind(frozenset(free[:1]))
-        for left, right in _product(found.length, len(ids)):
-            one = Bindings(len(left), known, {free[0]: ids.take(right)}, under=found, via=left)
+        self.counted(path, bindings.length * math.prod(len(self.domain.sorts[self.formula.sorts[v]]) for v in free))
+        path = self.stepped(path, free[0], bindings.length * len(ids), len(ids))
+        known = bindings.known.bind(frozenset(free[:1]))
+        for left, right in _product(bindings.length, len(ids)):
+            one = Bindings(len(left), known, {free[0]: ids.take(right)}, under=bindings, via=left)
             yield from self._enumerated(one, path)
 
 

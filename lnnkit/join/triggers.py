@@ -43,33 +43,33 @@ class Trigger:
     moved: tuple[Matched, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        atom = (self.pattern.table.name, self.pattern.arguments)
+        atom = self.pattern.atom
         self.moving, self.moved = Literal(*atom, "lower" if self.side == 0 else "upper"), (atom, self.side)
 
 
 def find_triggers(joins: Joins, needs: Sequence[Literals], reads: Mapping[tuple[Matched, int], None]) -> list[Trigger]:
     """The triggers of ``needs``: the atoms that are read, with the side that matters. If such an atom binds all
     variables, the instance is known without a join; of needs that find the same instances, one is joined."""
-    found: list[Trigger] = []
+    triggers: list[Trigger] = []
     for atom, side in sorted(reads, key=lambda read: read[0][0]) if needs else ():
-        own, pattern = Literal(*atom, "lower" if side == 0 else "upper"), joins.pattern(atom)
+        literal, pattern = Literal(*atom, "lower" if side == 0 else "upper"), joins.pattern(atom)
         if set(joins.formula.blocks[0].variables) <= pattern.places.keys():
-            need = next((number for number, need in enumerate(needs) if own in need), None)
-            found.append(Trigger(need or 0, pattern, side, (), None if need is None else own))
+            need = next((number for number, need in enumerate(needs) if literal in need), None)
+            triggers.append(Trigger(need or 0, pattern, side, (), None if need is None else literal))
             continue
         for number, literals in enumerate(needs):
-            if not found_anyway(joins.atoms, needs, number, own):
-                rest = tuple(each for each in literals if each != own)
-                found.append(Trigger(number, pattern, side, rest, own if own in literals else None))
-    places = {(each.need, each.pattern, each.side): each for each in found}
-    for each in found:
-        other = places.get((each.need, each.pattern, 1 - each.side))
-        if other is not None and each.literal is None:
-            each.twin = other.literal is not None or each.side == 1
-    return found
+            if not subsumed(joins.atoms, needs, number, literal):
+                rest = tuple(other for other in literals if other != literal)
+                triggers.append(Trigger(number, pattern, side, rest, literal if literal in literals else None))
+    places = {(trigger.need, trigger.pattern, trigger.side): trigger for trigger in triggers}
+    for trigger in triggers:
+        other = places.get((trigger.need, trigger.pattern, 1 - trigger.side))
+        if other is not None and trigger.literal is None:
+            trigger.twin = other.literal is not None or trigger.side == 1
+    return triggers
 
 
-def found_anyway(atoms: Relations, needs: Sequence[Literals], number: int, *trigger: Literal) -> bool:
+def subsumed(atoms: Relations, needs: Sequence[Literals], number: int, *trigger: Literal) -> bool:
     """Whether another need, joined from the same trigger if there is one, is known to find all instances of need
     ``number``."""
     if len(needs) > _COMPARED:
@@ -86,19 +86,19 @@ def found_anyway(atoms: Relations, needs: Sequence[Literals], number: int, *trig
 
 def _imply(atoms: Relations, some: Collection[Literal], others: Collection[Literal]) -> bool:
     """Whether ``others`` are satisfied wherever ``some`` are."""
-    return all(each in some or any(_implies(atoms, one, each) for one in some) for each in others)
+    return all(other in some or any(_implies(atoms, one, other) for one in some) for other in others)
 
 
 def _implies(atoms: Relations, one: Literal, other: Literal) -> bool:
     """Whether every row of ``one`` is a row of ``other``, at any time."""
-    if (one.table, one.arguments) != (other.table, other.arguments):
+    if one.atom != other.atom:
         return False
     if other.column == "either":
         return one.column in ("lower", "upper")
     if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
-    some, others = (table.listing(each.column) for each in (one, other))
+    some, others = (table.listing(literal.column) for literal in (one, other))
     if len(others) < len(some) or len(others) == len(table.tuples):
         return len(others) >= len(some)
     return bool(table.flags(other.column).take(some.values).all())
@@ -109,17 +109,17 @@ _PART = 4  # chunks: where tables are aligned, assignments take no memory of the
 
 def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:
     """The assignments of all needs, without repetition; None where the needs must be joined one by one."""
-    literals = list(dict.fromkeys(each for need in needs for each in need))
+    literals = list(dict.fromkeys(literal for need in needs for literal in need))
     variables = joins.formula.blocks[0].variables
     if not variables and needs:
         return iter([Bindings(1, NOTHING)] if any(map(joins.may_hold, needs)) else [])
     if not literals or not all(needs):
         return None
-    if any(each.arguments != literals[0].arguments or set(each.arguments) != set(variables) for each in literals):
+    if len({literal.arguments for literal in literals}) > 1 or set(literals[0].arguments) != set(variables):
         return None
-    if not all(joins.pattern((each.table, each.arguments)).plain for each in literals):
+    if not all(joins.pattern(literal.atom).plain for literal in literals):
         return None
-    places = _places([joins.atoms.tables[each.table] for each in literals])
+    places = _places([joins.atoms.tables[literal.table] for literal in literals])
     return None if places is None else _aligned(joins, needs, literals, places)
 
 
@@ -150,36 +150,36 @@ def _places(tables: Sequence[Relation]) -> _Places | None:
 
 def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, Array]) -> Array:
     """Flags of where all literals of some need are satisfied."""
-    found = np.zeros_like(next(iter(flags.values())))
+    satisfied = np.zeros_like(next(iter(flags.values())))
     for number, need in enumerate(needs):
-        if not all(joins.size(each) for each in need):
+        if not all(joins.size(literal) for literal in need):
             continue
         every = flags[need[0]].copy()
         if joins.recorder is not None:
             joins.recorder.begin(joins.member, number, {})
             joins.recorder.stepped(need[:1], joins.size(need[0]), int(every.sum()))
-        for place, each in enumerate(need[1:], 2):
-            every &= flags[each]
+        for place, literal in enumerate(need[1:], 2):
+            every &= flags[literal]
             if joins.recorder is not None:
-                joins.recorder.stepped(need[:place], joins.size(each), int(every.sum()))
-        found |= every
-    return found
+                joins.recorder.stepped(need[:place], joins.size(literal), int(every.sum()))
+        satisfied |= every
+    return satisfied
 
 
 def _aligned(
     joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal], places: _Places
 ) -> Iterator[Bindings]:
     """The tuples of the largest table that any need lists."""
-    found = _any_need(joins, needs, {each: _flags(joins, each, places) for each in literals})
-    joins.counted(Path(0), int(found.sum()))
+    satisfied = _any_need(joins, needs, {literal: _flags(joins, literal, places) for literal in literals})
+    joins.counted(Path(0), int(satisfied.sum()))
     arguments = literals[0].arguments
-    atoms: set[Matched] = {(each.table, arguments) for each in literals}
+    atoms: set[Matched] = {(literal.table, arguments) for literal in literals}
     matched = frozenset(atom for atom in atoms if atom[0] not in places.among)
-    listed = frozenset(a for a in matched if all(a in {(e.table, e.arguments) for e in need} for need in needs))
+    listed = frozenset(a for a in matched if all(a in {e.atom for e in need} for need in needs))
     columns = places.base.tuples.columns
     variables = {int(argument): place for place, argument in enumerate(arguments)}
     known = Known(frozenset(variables), matched, listed)
-    for rows in _parts(found):
+    for rows in _parts(satisfied):
         part = Bindings(len(rows), known, None, variables, columns, rows, matched)
         part.distinct = True
         yield part

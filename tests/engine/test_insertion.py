@@ -128,7 +128,7 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
     for number, member in enumerate(space.grounding.members):
         if isinstance(member, DeltaRule):
             found[f"member {number}"] = member.assignment_count, member.joins.made
-            found[f"triggers {number}"] = [trigger.seen for trigger in member.found_triggers()]
+            found[f"triggers {number}"] = [trigger.seen for trigger in member.ordered_triggers()]
     trail = state.trail
     assert trail is not None
     events = trail.events(numbers)

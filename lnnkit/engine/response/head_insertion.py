@@ -110,7 +110,7 @@ class HeadInsertion:
         if own is None or any(leaf != head and leaf not in read for leaf in self._table.leaves):
             return None
         every = [read[leaf] for leaf in self._table.leaves if leaf != head]
-        if not all(each.plain and each.told_apart and each.atom in found.known.listed for each in every):
+        if not all(each.plain and each.deviating and each.atom in found.known.listed for each in every):
             return None
         return _Plan(head, own, every, stored)
 

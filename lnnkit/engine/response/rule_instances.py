@@ -81,7 +81,7 @@ class RuleInstances:
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""
         own = self._rule.leaf(leaf)
-        if own is None or not own.plain or not own.told_apart:
+        if own is None or not own.plain or not own.deviating:
             return None
         if own.atom not in self.found.known.listed:
             return None

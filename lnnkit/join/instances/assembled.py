@@ -55,26 +55,26 @@ class Instances:
 
     def tops(self, block: int) -> Array:
         """The instance of each row of a block, which no grouped block encloses."""
-        found = np.arange(self.lengths[block])
-        for each in reversed(self.formula.path(block)[1:]):
-            grouping = self.groupings[each]
+        tops = np.arange(self.lengths[block])
+        for inner in reversed(self.formula.path(block)[1:]):
+            grouping = self.groupings[inner]
             assert grouping is not None
-            found = grouping.group.take(found)
-        return found
+            tops = grouping.group.take(tops)
+        return tops
 
     def place(self, block: int, tops: Array, entities: Sequence[Array]) -> Array:
         """(n,) the rows of a block that belong to ``tops`` (n,) and have these entities."""
         columns, wanted = [self.tops(block), *self.ids[block].values()], [tops, *entities]
         known = TupleSet(len(columns), max(int(column.max(initial=0)) for column in (*columns, *wanted)) + 1)
         known.append(columns, self.lengths[block])
-        found = known.find(wanted, len(tops))
-        assert not (found < 0).any()  # rows that were there stay: lists only grow
-        return found
+        rows = known.find(wanted, len(tops))
+        assert not (rows < 0).any()  # rows that were there stay: lists only grow
+        return rows
 
     def silenced(self, block: int, flags: Array) -> Array:
         """The rows of a block that propose nothing: virtual ones, and all of the flagged instances."""
-        for each in self.formula.path(block)[1:]:
-            grouping = self.groupings[each]
+        for inner in self.formula.path(block)[1:]:
+            grouping = self.groupings[inner]
             assert grouping is not None
             flags = flags.take(grouping.group) | grouping.virtual
         return flags
@@ -116,20 +116,20 @@ class Assembler:
         self._joins = [self._joining(wanted) for wanted in (formula.blocks[0].variables, *inner)]
         self.tables = {index: self._table(index) for index, _ in self._read()}
         differ = [leaf for leaf in formula.leaves if self.tables[leaf].unnamed_differs]
-        self._told = not too_many_unnamed(formula, differ, domain.open_sorts)
+        self._separates = not too_many_unnamed(formula, differ, domain.open_sorts)
         same = (neuron.arguments for neuron in formula.neurons if neuron.kind == "same")
-        told = (*(formula.neurons[leaf].arguments for leaf in differ), *same)
-        self._differ = variables(argument for arguments in told for argument in arguments)
+        occurrences = (*(formula.neurons[leaf].arguments for leaf in differ), *same)
+        self._differ = variables(argument for arguments in occurrences for argument in arguments)
 
     def every(self) -> Instances:
         """All instances that the formula's needs find."""
         variables = self.formula.blocks[0].variables
-        found = TupleSet(len(variables), self._joins[0].radix)
+        assignments = TupleSet(len(variables), self._joins[0].radix)
         for number, literals in enumerate(self._needs):
             for part in self._joins[0].whole(literals, Path(number)):
-                found.add([part.column(variable) for variable in variables], part.length)
-                self._guard(self.formula, len(found))
-        return self.of(found.columns, len(found))
+                assignments.add([part.column(variable) for variable in variables], part.length)
+                self._guard(self.formula, len(assignments))
+        return self.of(assignments.columns, len(assignments))
 
     def of(self, free: Sequence[Array], length: int, *, apart: bool = False) -> Instances:
         """The instances for these entities of the formula's free variables. Unless ``apart``, rows around share the
@@ -152,10 +152,10 @@ class Assembler:
         rows = {index: self._rows(index, ids[block], lengths[block]) for index, block in self._read()}
         return Instances(self.formula, tuple(ids), tuple(lengths), rows, self.tables, tuple(groupings))
 
-    def make(self, found: Instances, leaf: int, places: Array) -> None:
+    def make(self, instances: Instances, leaf: int, places: Array) -> None:
         """Make the atoms behind a leaf at some places, where they are not there."""
-        columns = [column.take(places) for column in found.arguments(leaf, self.domain)]
-        found.rows[leaf][places] = self.atoms.materialise(self.tables[leaf], columns, len(places))
+        columns = [column.take(places) for column in instances.arguments(leaf, self.domain)]
+        instances.rows[leaf][places] = self.atoms.materialise(self.tables[leaf], columns, len(places))
 
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 
@@ -198,16 +198,16 @@ class Assembler:
         """The sets of variables that a quantifier has unnamed individuals for, beside named ones for the others: for
         each set of literals all that it does not name; and each part of these where they differ from the default."""
         opens = {v for v in self.formula.blocks[number].bound if self.formula.sorts[v] in self.domain.open_sorts}
-        differ = opens & self._differ if self._told else set[int]()
+        differ = opens & self._differ if self._separates else set[int]()
         if () in self._literals[number]:  # it may name any
             differ = opens
-        found: dict[frozenset[int], None] = {}
+        sets: dict[frozenset[int], None] = {}
         for literals in ((), *self._literals[number]) if opens else ():
-            others = opens - variables(argument for each in literals for argument in each.arguments)
+            others = opens - variables(argument for literal in literals for argument in literal.arguments)
             some = sorted(others & differ)
             for size in range(len(some) + 1):
-                found |= {frozenset(others - differ).union(each): None for each in itertools.combinations(some, size)}
-        return [each for each in found if each]
+                sets |= {frozenset(others - differ).union(part): None for part in itertools.combinations(some, size)}
+        return [part for part in sets if part]
 
     def _candidates(self, number: int, around: Columns, length: int, whole: Array) -> tuple[list[Array], Array]:
         """The groups and the bound entities of the rows beneath ``around``, where some bound variables may be unnamed
@@ -217,25 +217,25 @@ class Assembler:
         bound = [variable for variable in block.bound if variable not in around]
         start = Bindings(length, NOTHING.bind(frozenset(around)), dict(around))
         places = range(len(self._literals[number]))
-        parts = [part for place in places for part in self._found(number, place, bound, start)] if bound else []
-        found = self._distinct(block, bound, parts)
-        counts, total = np.bincount(found[0], minlength=length), self._total(bound)
+        parts = [part for place in places for part in self._matching(number, place, bound, start)] if bound else []
+        columns = self._distinct(block, bound, parts)
+        counts, total = np.bincount(columns[0], minlength=length), self._total(bound)
         lacking = np.union1d(np.flatnonzero(counts == total - 1), whole) if bound else whole
         if len(lacking):
             joins = self._joins[number]
             every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
-            found = self._distinct(block, bound, [*parts, *every])
-            counts = np.bincount(found[0], minlength=length)
+            columns = self._distinct(block, bound, [*parts, *every])
+            counts = np.bincount(columns[0], minlength=length)
         others = np.flatnonzero(counts < total)
-        group, generic = np.append(found[0], others), np.full(len(others), self.domain.generic, np.int32)
-        ids = {variable: np.append(column, generic) for variable, column in zip(bound, found[1:], strict=True)}
+        group, generic = np.append(columns[0], others), np.full(len(others), self.domain.generic, np.int32)
+        ids = {variable: np.append(column, generic) for variable, column in zip(bound, columns[1:], strict=True)}
         return [group, *(ids[v] if v in ids else around[v].take(group) for v in block.bound)], counts
 
-    def _found(self, number: int, place: int, bound: Sequence[int], start: Bindings) -> Iterable[Bindings]:
+    def _matching(self, number: int, place: int, bound: Sequence[int], start: Bindings) -> Iterable[Bindings]:
         """The rows of a block, beneath the groups of ``start``, that satisfy one of its sets of literals. If these are
         few beside the groups, the groups are joined with them, and not they with the groups."""
         literals, joins = self._literals[number][place], self._joins[number]
-        named = variables(argument for each in literals for argument in each.arguments) & start.known.variables
+        named = variables(argument for literal in literals for argument in literal.arguments) & start.known.variables
         if not literals or not named or _FEWER * min(map(joins.size, literals)) > start.length:
             yield from joins.joined(start, joins.step(start.known, literals), Path(place))
             return
@@ -288,8 +288,8 @@ class Assembler:
             stranger |= column == self.domain.stranger
         rows = np.full(length, DEFAULT, np.int32)
         if stranger.any():
-            told = self._told and of_their_sorts(formula, arguments, table.sorts, self.domain.open_sorts)
-            rows[stranger] = table.unnamed_row if told or not table.unnamed_differs else UNKNOWN
+            separate = self._separates and of_their_sorts(formula, arguments, table.sorts, self.domain.open_sorts)
+            rows[stranger] = table.unnamed_row if separate or not table.unnamed_differs else UNKNOWN
         named = np.flatnonzero(~unnamed)
         rows[named] = table.tuples.find([column.take(named) for column in columns], len(named))
         return rows
@@ -322,8 +322,8 @@ class Assembler:
 def _columns(arguments: Sequence[int | str], ids: Columns, length: int, domain: Domain) -> list[Array]:
     """The entity ids of an atom's arguments."""
     return [
-        np.full(length, domain.index[each], np.int32) if isinstance(each, str) else ids[each].astype(np.int32)
-        for each in arguments
+        np.full(length, domain.index[term], np.int32) if isinstance(term, str) else ids[term].astype(np.int32)
+        for term in arguments
     ]
 
 
@@ -332,24 +332,23 @@ def _sorted(literals: Iterable[Literal]) -> tuple[Literal, ...]:
 
 
 def together(
-    found: Sequence[tuple[Array, Instances]], formula: Formula, length: int, numbers: RowNumbers
+    pieces: Sequence[tuple[Array, Instances]], formula: Formula, length: int, numbers: RowNumbers
 ) -> tuple[Instances, Sequence[Sequence[Array]]]:
     """Instances of formulas of one shape as those of ``formula``, without the entities of their variables, each at its
     places among ``length``; their rows are those among all; and for each block the places of the rows of each."""
-    at = [[places for places, _ in found]]  # for each block the places of its rows
+    at = [[places for places, _ in pieces]]  # for each block the places of its rows
     groupings: list[Grouping | None] = [None]
     for number, block in enumerate(formula.blocks[1:], 1):
-        own = [each.groupings[number] for _, each in found]
-        known = [grouping for grouping in own if grouping is not None]
-        group = [places.take(each.group) for places, each in zip(at[block.parent], known, strict=True)]
-        ends = np.cumsum([len(each) for each in group]).tolist()
-        at.append([np.arange(stop - len(each), stop) for each, stop in zip(group, ends, strict=True)])
+        known = [grouping for _, instances in pieces if (grouping := instances.groupings[number]) is not None]
+        group = [places.take(grouping.group) for places, grouping in zip(at[block.parent], known, strict=True)]
+        ends = np.cumsum([len(part) for part in group]).tolist()
+        at.append([np.arange(stop - len(part), stop) for part, stop in zip(group, ends, strict=True)])
         virtual, stranger = (
             np.concatenate(parts) for parts in zip(*((e.virtual, e.stranger) for e in known), strict=True)
         )
         count = length if block.parent == 0 else sum(map(len, at[block.parent]))
         groupings.append(Grouping(np.concatenate(group), count, None, virtual, stranger))
-    lengths = (length, *(sum(map(len, each)) for each in at[1:]))
+    lengths = (length, *(sum(map(len, places)) for places in at[1:]))
 
     def column(block: int, parts: Sequence[Array]) -> Array:
         merged = np.empty(lengths[block], parts[0].dtype)
@@ -357,9 +356,9 @@ def together(
             merged[places] = part
         return merged
 
-    some = found[0][1]
+    some = pieces[0][1]
     rows = {
-        i: column(formula.block_of(i), [numbers.of(each.tables[i], each.rows[i]) for _, each in found])
+        i: column(formula.block_of(i), [numbers.of(instances.tables[i], instances.rows[i]) for _, instances in pieces])
         for i in some.rows
     }
     return Instances(formula, (), lengths, rows, {}, tuple(groupings)), at

@@ -98,48 +98,48 @@ class Grounding:
     def among_all(self, number: int, leaf: int, rows: Array, numbers: RowNumbers) -> Array:
         """(n,) the rows of a leaf among all, in some rows of its block of shape ``number``."""
         shape = self.shapes[number]
-        own = shape.blocks[shape.formula.block_of(leaf)]
+        stored = shape.blocks[shape.formula.block_of(leaf)]
         tables = np.array([self.members[member].table_of(leaf).number for member in shape.members])
-        return own.columns[leaf].values.take(rows) + numbers.first(tables).take(own.member.take(rows))
+        return stored.columns[leaf].values.take(rows) + numbers.first(tables).take(stored.member.take(rows))
 
     def rebuilt(self, number: int, block: int, rows: Array, numbers: RowNumbers) -> Rebuilt:
         """The instances to which some rows of a block of a shape belong, with all rows of their quantifiers; their rows
         are those among all."""
         shape = self.shapes[number]
-        own = shape.blocks[0]
+        stored = shape.blocks[0]
         if len(shape.blocks) == 1:
             every = np.arange(len(rows))
-            columns = {index: self.among_all(number, index, rows, numbers) for index in own.columns}
+            columns = {index: self.among_all(number, index, rows, numbers) for index in stored.columns}
             return Rebuilt(Instances(shape.formula, (), (len(rows),), columns, {}, (None,)), rows, every, every)
         tops, which = np.unique(shape.tops(block, rows), return_inverse=True)
-        members = own.member.take(tops)
-        found: list[tuple[Array, Instances]] = []
-        told: list[tuple[Array, Array]] = []  # for each member its rows, by position, and their places in its block
+        members = stored.member.take(tops)
+        pieces: list[tuple[Array, Instances]] = []
+        located: list[tuple[Array, Array]] = []  # for each member its rows, by position, and their places in its block
         for one in np.unique(members).tolist():
             mine = np.flatnonzero(members == one)
             some = np.flatnonzero((members == one).take(which))
             member = self.members[shape.members[one]]
             assert isinstance(member, GroupRule)  # other rules' formulas have no inner blocks
-            found.append((mine, member.assembled(own.local.take(tops.take(mine)))))
+            pieces.append((mine, member.assembled(stored.local.take(tops.take(mine)))))
             place = mine.searchsorted(which.take(some))
             if block:
                 entities = member.entities(block, shape.blocks[block].local.take(rows.take(some)))
-                place = found[-1][1].place(block, place, entities)
-            told.append((some, place))
-        instances, at = together(found, shape.formula, len(tops), numbers)
+                place = pieces[-1][1].place(block, place, entities)
+            located.append((some, place))
+        instances, at = together(pieces, shape.formula, len(tops), numbers)
         places = np.empty(len(rows), np.int64)
-        for (some, place), positions in zip(told, at[block], strict=True):
+        for (some, place), positions in zip(located, at[block], strict=True):
             places[some] = positions.take(place)
         return Rebuilt(instances, tops, which, places)
 
-    def hold(self, member: int, found: Instances) -> None:
+    def hold(self, member: int, instances: Instances) -> None:
         """Keep all of some instances of a member."""
-        shape, own = self.shapes[self.number(member)], self.members[member]
-        if isinstance(own, GroupRule):
-            own.store(shape, member, found, 0, range(found.length(0)))
+        shape, rule = self.shapes[self.number(member)], self.members[member]
+        if isinstance(rule, GroupRule):
+            rule.store(shape, member, instances, 0, range(instances.length(0)))
         else:
-            columns = {index: found.rows[index] for index in shape.blocks[0].columns}
-            shape.append(0, columns, member, -1, found.length(0))
+            columns = {index: instances.rows[index] for index in shape.blocks[0].columns}
+            shape.append(0, columns, member, -1, instances.length(0))
 
     def number(self, member: int) -> int:
         """The number of a member's shape."""
@@ -148,33 +148,33 @@ class Grounding:
     def assignments(self, number: int, rows: Array) -> list[tuple[Formula, Array, Callable[[], list[Array]]]]:
         """For rows of a shape's block 0: the formulas that they instantiate, each with the positions of its rows and
         what finds the entity ids of its free variables there, now or later."""
-        own = self.shapes[number].blocks[0]
-        members = own.member.take(rows)
-        found = []
+        stored = self.shapes[number].blocks[0]
+        members = stored.member.take(rows)
+        assignments = []
         for one in np.unique(members).tolist():
             mine = np.flatnonzero(members == one)
             member, some = self.members[self.shapes[number].members[one]], rows.take(mine)
             rule = member if isinstance(member, DeltaRule) else member.finder
-            found.append((rule.formula.original, mine, partial(self.free_variables, number, rule, some)))
-        return found
+            assignments.append((rule.formula.original, mine, partial(self.free_variables, number, rule, some)))
+        return assignments
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
         """The entity ids of a rule's variables, free ones first, of stored instances: the ``rows`` of a shape."""
-        own = self.shapes[number].blocks[0]
+        stored = self.shapes[number].blocks[0]
         if rule.enumerates:
-            local = own.local.take(rows)
+            local = stored.local.take(rows)
             return [column.values.take(local) for column in rule.kept]
-        found: dict[int, Array] = {}
+        columns: dict[int, Array] = {}
         for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
-            local = own.columns[leaf].values.take(rows)
+            local = stored.columns[leaf].values.take(rows)
             there = local >= 0
             pattern = rule.pattern(rule.atom(leaf))
             for variable, place in pattern.places.items():
                 ids = pattern.table.tuples.columns[place]
                 if len(ids):
                     some = ids.take(np.maximum(local, 0))
-                    found[variable] = np.where(there, some, found[variable]) if variable in found else some
-        return [found[variable] for variable in rule.formula.blocks[0].variables]
+                    columns[variable] = np.where(there, some, columns[variable]) if variable in columns else some
+        return [columns[variable] for variable in rule.formula.blocks[0].variables]
 
     def free_variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
         """The same of the free variables alone."""
@@ -184,12 +184,12 @@ class Grounding:
         """The bounds that an instance reads to set one side of one leaf: other leaves, with the sides read (0, 1)."""
         analysis = self.shapes[number].analysis
         read = analysis.polarity.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
-        found: dict[int, set[int]] = {}
+        by_leaf: dict[int, set[int]] = {}
         for element in read:
-            found.setdefault(element.leaf, set()).update(SIDES.index(s) for s in sides(element.end))
-        if not found:  # an observed neuron, or the upper end of a completed head: everything that the instance reads
-            found = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
-        return [(other, tuple(sorted(ends))) for other, ends in found.items()]
+            by_leaf.setdefault(element.leaf, set()).update(SIDES.index(s) for s in sides(element.end))
+        if not by_leaf:  # an observed neuron, or the upper end of a completed head: everything that the instance reads
+            by_leaf = {other: {0, 1} for other in analysis.formula.leaves if other != leaf}
+        return [(other, tuple(sorted(ends))) for other, ends in by_leaf.items()]
 
 
 def add_equality(atoms: Relations, domain: Domain) -> None:
@@ -204,8 +204,8 @@ def add_equality(atoms: Relations, domain: Domain) -> None:
 
 def sources(formula: Formula) -> set[str]:
     """The tables that a formula's instances read."""
-    own = set() if formula.auxiliary is None else {formula.auxiliary}
-    return own | {formula.neurons[leaf].source for leaf in formula.leaves}
+    auxiliary = set() if formula.auxiliary is None else {formula.auxiliary}
+    return auxiliary | {formula.neurons[leaf].source for leaf in formula.leaves}
 
 
 def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
@@ -213,8 +213,8 @@ def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
     names = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
     if formula.auxiliary is not None:
         names[AUXILIARY] = formula.auxiliary
-    found = {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}
-    if formula.prenex_of is not None and AUXILIARY in found:  # a row gives its group the end that it does not read
+    modes = {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}
+    if formula.prenex_of is not None and AUXILIARY in modes:  # a row gives its group the end that it does not read
         least, most = formula.reads_own
-        found[AUXILIARY] = (found[AUXILIARY][0] * most, found[AUXILIARY][1] * least)
-    return found
+        modes[AUXILIARY] = (modes[AUXILIARY][0] * most, modes[AUXILIARY][1] * least)
+    return modes

@@ -39,35 +39,35 @@ class GroupRule:
         self.assembler = Assembler(formula, needs, atoms, domain, guard, observers)
         flat = replace(
             formula,
-            neurons=tuple(each._replace(block=0) for each in formula.neurons),
+            neurons=tuple(neuron._replace(block=0) for neuron in formula.neurons),
             blocks=(Block(-1, formula.blocks[0].variables, ()),),
             prenex_of=formula,
         )
-        self.needs, within = _finding(formula, needs)
+        self.needs, within = _finder_needs(formula, needs)
         self.finder = DeltaRule(flat, self.needs, reads, atoms, domain, guard, member, recorder, within)
         self.finder.enumerates = True  # the entities of stored instances are kept
         self.kept = tuple({variable: Growing(np.int32) for variable in block.variables} for block in formula.blocks)
         self.finder.kept = tuple(self.kept[0].values())
 
-    def store(self, shape: RuleShape, member: int, found: Instances, block: int, places: Array | range) -> Array:
+    def store(self, shape: RuleShape, member: int, instances: Instances, block: int, places: Array | range) -> Array:
         """Keep the instances with rows of a block at these ``places``, each with the way to its row; returns the rows'
         numbers in the shape."""
         way = [spelled_out(places).astype(np.int64)]
-        for each in reversed(self.formula.path(block)[1:]):
-            grouping = found.groupings[each]
+        for inner in reversed(self.formula.path(block)[1:]):
+            grouping = instances.groupings[inner]
             assert grouping is not None
             way.append(grouping.group.take(way[-1]))
         numbers, which = np.empty(0, np.int64), np.empty(0, np.int64)
-        for each, rows in zip(self.formula.path(block), reversed(way), strict=True):
-            if each == 0:  # an instance is kept once for all that it says here
+        for number, rows in zip(self.formula.path(block), reversed(way), strict=True):
+            if number == 0:  # an instance is kept once for all that it says here
                 rows, which = np.unique(rows, return_inverse=True)
-            columns = {index: found.rows[index].take(rows) for index in shape.blocks[each].columns}
-            local = len(next(iter(self.kept[each].values()))) if self.kept[each] else 0
-            for variable, column in self.kept[each].items():
-                column.append(found.ids[each][variable].take(rows))
-            added = shape.append(each, columns, member, local, len(rows), numbers if each else None)
+            columns = {index: instances.rows[index].take(rows) for index in shape.blocks[number].columns}
+            local = len(next(iter(self.kept[number].values()))) if self.kept[number] else 0
+            for variable, column in self.kept[number].items():
+                column.append(instances.ids[number][variable].take(rows))
+            added = shape.append(number, columns, member, local, len(rows), numbers if number else None)
             numbers = np.arange(added.start, added.stop)
-            numbers = numbers if each else numbers.take(which)
+            numbers = numbers if number else numbers.take(which)
         return numbers
 
     def table_of(self, leaf: int) -> Relation:
@@ -83,33 +83,33 @@ class GroupRule:
         return self.assembler.of(self.entities(0, local), len(local), apart=True)
 
 
-def _finding(formula: Formula, needs: Needs) -> tuple[Needs, Mapping[int, Sequence[Need]]]:
+def _finder_needs(formula: Formula, needs: Needs) -> tuple[Needs, Mapping[int, Sequence[Need]]]:
     """The needs that find instances, whose quantifiers' rows are existential; and for each inner block those by which
     moves within it do: the row that moved differs from its default, or is itself what a need is about. What tells the
     last candidate of a quantifier may be satisfied by several of its rows, so there each literal has variables of its
     own."""
     last = {variable for block in needs.last for variable in formula.blocks[block].bound}
     sorts: list[str] = []
-    found: list[Need] = []
+    finder_needs: list[Need] = []
     within: dict[int, list[Need]] = {block: [] for block in range(1, len(formula.blocks))}
     for need in needs.rows:
         apart = last.difference(formula.around(need.block))
         literals: set[Literal] = set()
-        told = False
-        for each in sorted(need.literals, key=repr):
-            own: dict[int | str, int] = {}
-            for variable in sorted(apart.intersection(variables(each.arguments))):
-                own[variable] = len(formula.sorts) + len(sorts)
+        renames = False
+        for literal in sorted(need.literals, key=repr):
+            renamed: dict[int | str, int] = {}
+            for variable in sorted(apart.intersection(variables(literal.arguments))):
+                renamed[variable] = len(formula.sorts) + len(sorts)
                 sorts.append(formula.sorts[variable])
-            told |= bool(own)
-            literals.add(each._replace(arguments=tuple(own.get(argument, argument) for argument in each.arguments)))
-        found.append(Need(0, frozenset(literals)))
+            renames |= bool(renamed)
+            literals.add(literal._replace(arguments=tuple(renamed.get(term, term) for term in literal.arguments)))
+        finder_needs.append(Need(0, frozenset(literals)))
         for block, mine in within.items():
-            if told or block in formula.path(need.block):
-                mine.append(found[-1])
+            if renames or block in formula.path(need.block):
+                mine.append(finder_needs[-1])
             else:
-                mine += (Need(0, found[-1].literals | family) for family in needs.fills.get(block, ()))
+                mine += (Need(0, finder_needs[-1].literals | family) for family in needs.fills.get(block, ()))
     free = formula.blocks[0].variables
     inner = (sort for variable, sort in enumerate(formula.sorts) if variable not in free)
     moved = {block: minimal_needs(mine) for block, mine in within.items()}
-    return Needs(minimal_needs(found), {}, existential=tuple(sorts) or tuple(inner)), moved
+    return Needs(minimal_needs(finder_needs), {}, existential=tuple(sorts) or tuple(inner)), moved

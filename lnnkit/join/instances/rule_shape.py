@@ -85,13 +85,13 @@ class RuleShape:
     ) -> range:
         """Add ``length`` rows of formula ``member``, numbered there from ``local`` on (-1: not at all); returns their
         numbers in the block."""
-        own = self.blocks[block]
-        numbers = own.number(length, self.members.index(member), local)
-        for column, growing in own.columns.items():
+        stored = self.blocks[block]
+        numbers = stored.number(length, self.members.index(member), local)
+        for column, growing in stored.columns.items():
             growing.append(columns[column])
         if block > 0:
             assert group is not None
-            own.group.append(group)
+            stored.group.append(group)
         return numbers
 
     @property
@@ -105,7 +105,7 @@ class RuleShape:
 
     def tops(self, block: int, instances: Array) -> Array:
         """The rows of block 0 through which a leaf of a block was set."""
-        found = instances.astype(np.int64)
-        for each in reversed(self.formula.path(block)[1:]):
-            found = self.blocks[each].group.values.take(found)
-        return found
+        tops = instances.astype(np.int64)
+        for inner in reversed(self.formula.path(block)[1:]):
+            tops = self.blocks[inner].group.values.take(tops)
+        return tops
