@@ -29,34 +29,34 @@ _FEW = 8
 def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
     """A fixpoint that covers the query: that of the program's own queries, or one made for this query. If it may be
     ``narrow``, closed derived predicates are completed only as far as the queries need them."""
-    own = session.theory.checked.queries
-    if query in own:
-        return session.rest(own, narrow=narrow)
+    queries = session.theory.checked.queries
+    if query in queries:
+        return session.rest(queries, narrow=narrow)
     made = session.made()
     for rested in made:
         if (narrow or not rested.narrow) and _covers(rested, query):
             return rested
     if narrow and session.source is None and len(made) < _FEW:
-        return session.rest((*own, query), narrow=True)
-    rested = session.rest(own)
-    return rested if _covers(rested, query) else session.rest((*own, query))
+        return session.rest((*queries, query), narrow=True)
+    rested = session.rest(queries)
+    return rested if _covers(rested, query) else session.rest((*queries, query))
 
 
 def covering_widely(session: Session, query: Query) -> Rested:
     """As `covering`, or a fixpoint that covers all atoms of the query's predicate: a question about one atom is often
     followed by others."""
     checked = session.theory.checked
-    own = checked.queries
-    rested = session.rest(own)
-    if query in own or _covers(rested, query) or not isinstance(query.formula, ast.Atom):
+    queries = checked.queries
+    rested = session.rest(queries)
+    if query in queries or _covers(rested, query) or not isinstance(query.formula, ast.Atom):
         return covering(session, query)
     variables = ", ".join(f"V{place}" for place in range(len(query.formula.arguments)))
     name = format_expression(ast.Atom(query.formula.name, span=query.span))
     every, _ = check_query(f"{name}({variables})", checked)
     if not variables or every is None:
         return covering(session, query)
-    rested = session.rest((*own, every))
-    return rested if _covers(rested, query) else session.rest((*own, every, query))
+    rested = session.rest((*queries, every))
+    return rested if _covers(rested, query) else session.rest((*queries, every, query))
 
 
 def _covers(rested: Rested, query: Query) -> bool:
@@ -67,8 +67,8 @@ def _covers(rested: Rested, query: Query) -> bool:
 def answers(session: Session, query: Query, alpha: float) -> Answers:
     """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
     rested = covering(session, query, narrow=True)
-    own = rested.program.queries
-    return _read(session, rested, query, own.index(query) if query in own else None, alpha)
+    queries = rested.program.queries
+    return _read(session, rested, query, queries.index(query) if query in queries else None, alpha)
 
 
 def truth(session: Session, query: Query, alpha: float) -> bool | None:
@@ -76,15 +76,15 @@ def truth(session: Session, query: Query, alpha: float) -> bool | None:
     for free variables and numbers."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
-    found = answers(session, query, alpha)
-    if found.variables:
+    rows = answers(session, query, alpha)
+    if rows.variables:
         raise ProgramError([free_variables(query)])
-    return {"true": True, "false": False}.get(found[0].state)
+    return {"true": True, "false": False}.get(rows[0].state)
 
 
-def own_answers(session: Session, alpha: float) -> list[Answers]:
+def program_answers(session: Session, alpha: float) -> list[Answers]:
     """The answers to the program's own queries, in their order; as `answers`."""
-    rested = session.own()
+    rested = session.program_fixpoint()
     return [_read(session, rested, query, place, alpha) for place, query in enumerate(rested.program.queries)]
 
 
@@ -95,16 +95,16 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     if rested.outcome.status == "interrupted":
         said = [Diagnostic("interrupted", rested.outcome.summary, "infer again to let it finish", severity="warning")]
     if rested.columns is not None and place is not None:
-        found = rested.columns.answers[place]
+        rows = rested.columns.answers[place]
     else:
-        found = _found(session, rested, query)
+        rows = _found(session, rested, query)
     return Answers(
         query.text,
-        found.variables,
-        tuple(EntityColumn(column.astype(np.int32, copy=False), rested.names) for column in found.columns),
-        computing.numbers(found.lower),
-        computing.numbers(found.upper),
-        found.contested,
+        rows.variables,
+        tuple(EntityColumn(column.astype(np.int32, copy=False), rested.names) for column in rows.columns),
+        computing.numbers(rows.lower),
+        computing.numbers(rows.upper),
+        rows.contested,
         alpha,
         tuple(said),
         computing.tolerance,

@@ -38,20 +38,20 @@ def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, flo
         raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
     facts = [_assumption(session.theory, text, value) for text, value in bounds.items()]
     origins = session.theory.origins()
-    found = _saying(session, facts, origins)
+    clone = _saying(session, facts, origins)
     if all(tightens(origins, fact) for fact in facts):
-        found.source = Continuation(session, session.theory.checked, facts)
+        clone.source = Continuation(session, session.theory.checked, facts)
     else:
-        found.source = _source_without(session, facts, origins)
-    return found
+        clone.source = _source_without(session, facts, origins)
+    return clone
 
 
 def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -> Fact:
-    found, _ = asked(theory, text, strangers=None)
-    formula = found.formula
-    if not isinstance(formula, ast.Atom) or any(isinstance(each, ast.Variable) for each in formula.arguments):
-        raise no_atom(text, found)
-    arguments = [each.text for each in formula.arguments if isinstance(each, ast.Constant)]
+    query, _ = asked(theory, text, strangers=None)
+    formula = query.formula
+    if not isinstance(formula, ast.Atom) or any(isinstance(argument, ast.Variable) for argument in formula.arguments):
+        raise no_atom(text, query)
+    arguments = [argument.text for argument in formula.arguments if isinstance(argument, ast.Constant)]
     ends = value if isinstance(value, tuple) else (value, value)
     wrong = ValueError(f"`{text}` needs one number, or two as a tuple; got {value!r:.60}")
     if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
@@ -60,7 +60,7 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
         lower, upper = map(float, ends)
     except OverflowError:
         raise wrong from None
-    return assumption(formula.name, arguments, lower, upper, numeric=found.numeric)
+    return assumption(formula.name, arguments, lower, upper, numeric=query.numeric)
 
 
 def _saying(
@@ -82,7 +82,7 @@ def _source_without(session: Session, facts: Sequence[Fact], origins: FactSource
     opened = session.opened[atoms]
     if opened is None:
         numeric = [session.theory.checked.predicates[fact.predicate].numeric for fact in facts]
-        ends = [(-math.inf, math.inf) if each else (0.0, 1.0) for each in numeric]
+        ends = [(-math.inf, math.inf) if unbounded else (0.0, 1.0) for unbounded in numeric]
         bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
         opened = _saying(session, bare, origins, frozenset(fact.predicate for fact in facts))
         session.opened[atoms] = opened
@@ -101,11 +101,11 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
     ``side``; ``before`` is the fixpoint without the premises."""
 
     arguments = query.formula.arguments if isinstance(query.formula, ast.Atom) else ()
-    own = {each.text for each in arguments if isinstance(each, ast.Constant)}
+    entities = {argument.text for argument in arguments if isinstance(argument, ast.Constant)}
 
     def tried(way: Way, free: dict[str, str]) -> Came | None:
         came: Came | None = None
-        for pinned in (False, True) if any(each.numbers for each in way.lacking) else (False,):
+        for pinned in (False, True) if any(premise.numbers for premise in way.lacking) else (False,):
             facts, axioms = _stated(before, way.lacking, free, pinned=pinned)
             came = _came(session, query, before, facts, axioms)
             if came is None or came.reaches(way, side):
@@ -116,10 +116,10 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
         came = tried(way, dict.fromkeys(way.unbound, _fresh(before, way.unbound)))
         if came is None or not way.unbound or came.reaches(way, side):
             return came
-        others = [tried(way, free) for free in _known(before, way, own)]
+        others = [tried(way, free) for free in _known(before, way, entities)]
         if None in others:
             return None
-        all_reach = bool(others) and all(each is not None and each.reaches(way, side) for each in others)
+        all_reach = bool(others) and all(other is not None and other.reaches(way, side) for other in others)
         return others[0] if all_reach else came
 
     return added
@@ -133,22 +133,22 @@ def _fresh(before: Rested, free: Sequence[str]) -> str:
     return fresh
 
 
-def _known(before: Rested, way: Way, own: Collection[str]) -> Iterator[dict[str, str]]:
+def _known(before: Rested, way: Way, entities: Collection[str]) -> Iterator[dict[str, str]]:
     """Existing entities in place of free variables, each of its variable's sort. They may succeed where a new entity
-    fails because a `forall` ranges over it too. None is among ``own``, the atom's entities, for which the bound may
+    fails because a `forall` ranges over it too. None is among ``entities``, those of the atom, for which the bound may
     follow in other ways."""
     predicates, sorts = before.program.predicates, before.fixpoint.prepared.grounding.domain.sorts
     members: dict[str, list[str]] = {}
-    for each in way.lacking:
-        for atom in nodes(each.formula) if each.formula is not None else ():
+    for premise in way.lacking:
+        for atom in nodes(premise.formula) if premise.formula is not None else ():
             if not isinstance(atom, ast.Atom):
                 continue
             for argument, sort in zip(atom.arguments, predicates[atom.name].sorts, strict=True):
                 if isinstance(argument, ast.Variable) and argument.name in way.unbound:
                     named = (before.names[number] for number in sorts[sort].tolist())
-                    members[argument.name] = list(islice((name for name in named if name not in own), _KNOWN))
+                    members[argument.name] = list(islice((name for name in named if name not in entities), _KNOWN))
     for place in range(min(map(len, members.values()), default=0)):
-        yield {name: found[place] for name, found in members.items()}
+        yield {name: names[place] for name, names in members.items()}
 
 
 def _came(
@@ -158,14 +158,14 @@ def _came(
     if axioms:
         program = theory.bound(theory.settled())
         stated = replace(program, facts=(*program.facts, *facts), assertions=(*program.assertions, *axioms))
-        found = session.about(theory.about(stated))
+        clone = session.about(theory.about(stated))
     else:
         said = copy(theory)
         said.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
-        found = session.about(said, session.graph())
-        found.source = Continuation(session, theory.checked, facts)
+        clone = session.about(said, session.graph())
+        clone.source = Continuation(session, theory.checked, facts)
     try:
-        rested = covering_widely(found, query)
+        rested = covering_widely(clone, query)
     except BudgetError:
         return None
     lifted, root = rested.explainer.root(query)
@@ -180,19 +180,19 @@ def _stated(
     about any one of them, so all but one are ``pinned`` to a value that they may have."""
     facts: list[Fact] = []
     axioms: list[Assertion] = []
-    for each in missing:
-        assert each.formula is not None
-        formula = with_entities(each.formula, free)
-        lower, upper = (each.needed, 1.0) if each.side == "lower" else (0.0, each.needed)
+    for premise in missing:
+        assert premise.formula is not None
+        formula = with_entities(premise.formula, free)
+        lower, upper = (premise.needed, 1.0) if premise.side == "lower" else (0.0, premise.needed)
         atom = formula if isinstance(formula, ast.Atom) else None
-        arguments = tuple(each.text for each in atom.arguments if isinstance(each, ast.Constant)) if atom else ()
+        arguments = tuple(term.text for term in atom.arguments if isinstance(term, ast.Constant)) if atom else ()
         if atom and len(arguments) == len(atom.arguments):  # else it is about unnamed individuals
             facts.append(Fact(atom.name, arguments, lower, upper, _NOWHERE))
         else:
             axioms.append(Assertion("axiom", None, formula, lower, upper, before.program.logic, _NOWHERE))
             if pinned:
                 facts += _pinned(before, formula)
-            apart = _apart(formula, true=each.side == "lower")
+            apart = _apart(formula, true=premise.side == "lower")
             if apart is not None and lower == upper:
                 axioms.append(Assertion("axiom", None, apart, 1.0, 1.0, before.program.logic, _NOWHERE))
     return facts, axioms
@@ -227,5 +227,5 @@ def _new_contradiction(before: Rested, after: Rested) -> str | None:
     old, new = before.outcome.contradictions, after.outcome.contradictions
     if not len(new) or len(new) == len(old):
         return None
-    known = {each.atom for each in old[:_COMPARED]}
-    return next((each.atom for each in new[:_COMPARED] if each.atom not in known), None)
+    known = {contradiction.atom for contradiction in old[:_COMPARED]}
+    return next((contradiction.atom for contradiction in new[:_COMPARED] if contradiction.atom not in known), None)

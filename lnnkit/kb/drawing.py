@@ -39,5 +39,5 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
     explainer, lifted, root = placed(session, query)
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}
     proof = explainer.explain(lifted, root, alpha).proof
-    found = Neighbourhood(proof, explainer.bounds, numbers, alpha).picture(depth, most)
-    return replace(found, warnings=tuple(findings))
+    drawn = Neighbourhood(proof, explainer.bounds, numbers, alpha).picture(depth, most)
+    return replace(drawn, warnings=tuple(findings))

@@ -65,7 +65,7 @@ def conflicts(
     """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), or those of a
     kind, each with the facts and statements behind it. ``watch`` is called after each round of inference from some of
     them."""
-    rested = rested or session.own()
+    rested = rested or session.program_fixpoint()
     most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 
     def inconsistent(members: Sequence[ConflictMember], loose: Loosened | None, *, thoroughly: bool = False) -> bool:
@@ -73,13 +73,13 @@ def conflicts(
         part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
-    found = rested.explainer.conflicts(inconsistent, most, lambda told: kind is None or kind_of(told) == kind)
-    return Listing(found, ["contradiction", "facts and rules"], Conflict.cells)
+    listed = rested.explainer.conflicts(inconsistent, most, lambda crossed: kind is None or kind_of(crossed) == kind)
+    return Listing(listed, ["contradiction", "facts and rules"], Conflict.cells)
 
 
 def repairs(session: Session) -> Listing[RepairSet]:
     """One smallest set of facts and statements for all contradictions of each kind."""
-    outcome = session.own().outcome
+    outcome = session.program_fixpoint().outcome
     counts = Counter(map(kind_of, outcome.contradictions[:_COUNTED]))
 
     def find(program: CheckedProgram, kind: ContradictionKind) -> Listing[Conflict]:
@@ -87,5 +87,5 @@ def repairs(session: Session) -> Listing[RepairSet]:
         return conflicts(part, _AT_ONCE, kind=kind)
 
     whole = session.theory.bound(session.theory.settled())
-    found = [repair_set(whole, kind, count, find) for kind, count in counts.items()]
-    return Listing(found, ["contradictions of", "count", "cost", "leave out"], RepairSet.cells)
+    sets = [repair_set(whole, kind, count, find) for kind, count in counts.items()]
+    return Listing(sets, ["contradictions of", "count", "cost", "leave out"], RepairSet.cells)

@@ -52,8 +52,8 @@ def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = Tru
     """A theory's program with the labels of its numbers as facts, without those held out for ``validation``; statements
     with unset values are left out."""
     program = theory.bound(theory.settled())
-    without = [each.span for each in theory.refused if each.span is not None]
-    assertions = tuple(each for each in program.assertions if not any(_within(span, each.span) for span in without))
+    without = [finding.span for finding in theory.refused if finding.span is not None]
+    assertions = tuple(rule for rule in program.assertions if not any(_within(span, rule.span) for span in without))
     facts = _labelled(program, validation, seed) if labelled else []
     return replace(
         program,
@@ -75,25 +75,25 @@ def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequ
         return asked[-1]
 
     plans: dict[str, list[tuple[Query, list[Query], Query | None]]] = {}
-    for name, own in sought.items():
-        for each in own:
-            condition = None if each.condition is None else ask(each.condition, numeric=False)
-            operands = [ask(operand, numeric=True) for operand in each.operands]
-            plans.setdefault(name, []).append((ask(each.target, numeric=True), operands, condition))
+    for name, unknowns in sought.items():
+        for unknown in unknowns:
+            condition = None if unknown.condition is None else ask(unknown.condition, numeric=False)
+            operands = [ask(operand, numeric=True) for operand in unknown.operands]
+            plans.setdefault(name, []).append((ask(unknown.target, numeric=True), operands, condition))
     theory = session.theory.about(replace(program, queries=tuple(asked)))
-    own_session = session.about(theory)
+    part = session.about(theory)
 
     def known(query: Query) -> Answers:
-        return answers(own_session, query, 1.0)
+        return answers(part, query, 1.0)
 
-    found: dict[str, Rows] = {}
+    rows: dict[str, Rows] = {}
     for name, plan in plans.items():
         parts = [
             _rows(known(target), list(map(known, operands)), None if condition is None else known(condition))
             for target, operands, condition in plan
         ]
-        found[name] = Rows(np.concatenate([each.table for each in parts]), np.concatenate([e.target for e in parts]))
-    return found
+        rows[name] = Rows(np.concatenate([part.table for part in parts]), np.concatenate([e.target for e in parts]))
+    return rows
 
 
 def _rows(target: Answers, operands: Sequence[Answers], condition: Answers | None) -> Rows:
@@ -111,22 +111,22 @@ def _rows(target: Answers, operands: Sequence[Answers], condition: Answers | Non
     return Rows(values[known], _numbers(table["y"])[known])
 
 
-def _known(found: Answers, name: str) -> pa.Table:
+def _known(bounds: Answers, name: str) -> pa.Table:
     """The bindings whose number is known, and that number."""
-    lower, upper = np.asarray(found.lower, np.float64), np.asarray(found.upper, np.float64)
+    lower, upper = np.asarray(bounds.lower, np.float64), np.asarray(bounds.upper, np.float64)
     with np.errstate(invalid="ignore"):
         kept = np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)
         kept &= upper - lower <= _EXACT * np.maximum(np.abs(lower), np.abs(upper))
-    kept &= ~found.contested
-    return _bindings(found, kept).append_column(name, pa.array(lower[kept] / 2 + upper[kept] / 2))
+    kept &= ~bounds.contested
+    return _bindings(bounds, kept).append_column(name, pa.array(lower[kept] / 2 + upper[kept] / 2))
 
 
-def _true(found: Answers) -> pa.Table:
-    return _bindings(found, (np.asarray(found.lower) >= 1 - _EXACT) & ~found.contested)
+def _true(bounds: Answers) -> pa.Table:
+    return _bindings(bounds, (np.asarray(bounds.lower) >= 1 - _EXACT) & ~bounds.contested)
 
 
-def _bindings(found: Answers, kept: np.ndarray) -> pa.Table:
-    columns = {f"?{name}": column.codes[kept] for name, column in zip(found.variables, found.columns, strict=True)}
+def _bindings(bounds: Answers, kept: np.ndarray) -> pa.Table:
+    columns = {f"?{name}": column.codes[kept] for name, column in zip(bounds.variables, bounds.columns, strict=True)}
     return pa.table({**columns, "all": np.zeros(int(kept.sum()), np.int8)})
 
 
@@ -145,24 +145,24 @@ def _numbers(column: pa.ChunkedArray) -> np.ndarray:
 
 def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[Fact]:
     """The labels of numbers that training learns from."""
-    if not any(program.predicates[each.predicate].numeric for each in (*program.labels, *program.label_tables)):
+    if not any(program.predicates[label.predicate].numeric for label in (*program.labels, *program.label_tables)):
         return []
     texts = mentioned(program, label_queries(program))
     names = given_facts(program, texts).entities.names
-    own = labels(program, texts)
-    own = own.some(split(own, validation, seed).train)
+    labelled = labels(program, texts)
+    labelled = labelled.some(split(labelled, validation, seed).train)
     nowhere = Span(Source("", ""), 0, 0)
-    found: list[Fact] = []
-    for number, (name, columns) in enumerate(zip(own.names, own.columns, strict=True)):
+    facts: list[Fact] = []
+    for number, (name, columns) in enumerate(zip(labelled.names, labelled.columns, strict=True)):
         if program.predicates[name].numeric:
-            mine = own.predicate == number
-            ends = zip(own.lower[mine].tolist(), own.upper[mine].tolist(), strict=True)
+            mine = labelled.predicate == number
+            ends = zip(labelled.lower[mine].tolist(), labelled.upper[mine].tolist(), strict=True)
             ids = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * int(mine.sum())
-            found += [
-                Fact(name, tuple(names[each] for each in atom), low, high, nowhere)
+            facts += [
+                Fact(name, tuple(names[entity] for entity in atom), low, high, nowhere)
                 for atom, (low, high) in zip(ids, ends, strict=True)
             ]
-    return found
+    return facts
 
 
 def _within(inner: Span, outer: Span) -> bool:
@@ -194,27 +194,27 @@ def find_functions(
     session = session.about(session.theory)
     session.most = most
     before = dict(learner.functions)
-    kept = {name: each for name, each in before.items() if name not in sought}
+    kept = {name: function for name, function in before.items() if name not in sought}
     made: dict[str, tuple[Discovered, Rows]] = {}
     learner.functions = kept
     try:
-        while left := {name: own for name, own in sought.items() if name not in made}:
+        while left := {name: unknowns for name, unknowns in sought.items() if name not in made}:
             rows = rows_of(session, taught(session.theory, validation, search.seed), left)
             ready = [name for name in left if rows[name].whole.sum() >= LEAST]
             ready = ready or [name for name in left if len(rows[name]) >= LEAST]
             if not ready:
-                raise ProgramError([_too_few(own[0], len(rows[name])) for name, own in left.items()])
+                raise ProgramError([_too_few(unknowns[0], len(rows[name])) for name, unknowns in left.items()])
             for name in ready:
                 made[name] = _discovered(rows[name], search), rows[name]
-            learner.functions = kept | {name: _function(*each) for name, each in made.items()}
-        found = learner.functions
+            learner.functions = kept | {name: _function(*discovered) for name, discovered in made.items()}
+        functions = learner.functions
         learner.functions = kept  # stated rows are computed without the formulas found
         warnings = (*_inexact(session, sought, made), *_weak(sought, made))
-        learner.functions = found
+        learner.functions = functions
     except BaseException:
         learner.functions = before
         raise
-    described = tuple(_described(learner, name, own, *made[name]) for name, own in sought.items())
+    described = tuple(_described(learner, name, unknowns[0], *made[name]) for name, unknowns in sought.items())
     return described, warnings
 
 
@@ -226,48 +226,48 @@ def _discovered(rows: Rows, search: FormulaSearch) -> Discovered:
     return discover(rows.table[whole], rows.target[whole], search)
 
 
-def _function(found: Discovered, rows: Rows) -> FoundFunction:
+def _function(discovered: Discovered, rows: Rows) -> FoundFunction:
     names = [f"?x{place}" for place in range(rows.table.shape[1])]
-    return FoundFunction(tuple((on or None, text) for on, text in case_texts(found.formula, names)))
+    return FoundFunction(tuple((on or None, text) for on, text in case_texts(discovered.formula, names)))
 
 
-def _described(learner: Learner, name: str, own: Sequence[Unknown], found: Discovered, rows: Rows) -> FoundFormula:
-    terms = [_term(each) for each in own[0].operands]
-    pareto = tuple((each.size, each.error, formula_text(each.formula, terms)) for each in found.pareto)
-    _, error, text = pareto[found.chosen]
-    return FoundFormula(own[0].span.on_one_line, learner.rules_with(name), text, error, len(rows), pareto)
+def _described(learner: Learner, name: str, unknown: Unknown, discovered: Discovered, rows: Rows) -> FoundFormula:
+    terms = [_term(operand) for operand in unknown.operands]
+    pareto = tuple((point.size, point.error, formula_text(point.formula, terms)) for point in discovered.pareto)
+    _, error, text = pareto[discovered.chosen]
+    return FoundFormula(unknown.span.on_one_line, learner.rules_with(name), text, error, len(rows), pareto)
 
 
 def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
     """Warnings about stated numbers that contradict the formula found: noisy values should be labels."""
-    some = {name: own for name, own in sought.items() if _off(made[name][0], made[name][1])}
+    some = {name: unknowns for name, unknowns in sought.items() if _off(*made[name])}
     stated = rows_of(session, taught(session.theory, 0.0, 0, labelled=False), some) if some else {}
-    for name, own in some.items():
+    for name, unknowns in some.items():
         count = _off(made[name][0], stated[name])
         if count:
-            told = own[0].span.on_one_line
-            message = f"{count:,} stated rows differ from the formula of `{told}` and will contradict it"
+            text = unknowns[0].span.on_one_line
+            message = f"{count:,} stated rows differ from the formula of `{text}` and will contradict it"
             hint = "give numbers that are measured with an error as labels, or as facts with both ends"
-            yield Diagnostic("inexact-formula", message, hint, own[0].span, severity="warning")
+            yield Diagnostic("inexact-formula", message, hint, unknowns[0].span, severity="warning")
 
 
 def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
     """Warnings about formulas hardly better than a constant, for a target that is not constant."""
-    for name, own in sought.items():
-        found, rows = made[name]
-        error = found.pareto[found.chosen].error
-        if error > _WEAK and _off(found, rows):
-            message = f"the formula of `{own[0].span.on_one_line}` has {error:.2g} times the error of a constant"
+    for name, unknowns in sought.items():
+        discovered, rows = made[name]
+        error = discovered.pareto[discovered.chosen].error
+        if error > _WEAK and _off(discovered, rows):
+            message = f"the formula of `{unknowns[0].span.on_one_line}` has {error:.2g} times the error of a constant"
             hint = "give it the terms that matter, or more rows; none is found if noise exceeds what they explain"
-            yield Diagnostic("weak-formula", message, hint, own[0].span, severity="warning")
+            yield Diagnostic("weak-formula", message, hint, unknowns[0].span, severity="warning")
 
 
-def _off(found: Discovered, rows: Rows) -> int:
+def _off(discovered: Discovered, rows: Rows) -> int:
     """The number of rows in which the formula differs from the target."""
     if not len(rows):
         return 0
-    told = evaluate(found.formula, rows.table)
-    return int((np.abs(told - rows.target) > _EXACT * np.maximum(np.abs(told), np.abs(rows.target))).sum())
+    values = evaluate(discovered.formula, rows.table)
+    return int((np.abs(values - rows.target) > _EXACT * np.maximum(np.abs(values), np.abs(rows.target))).sum())
 
 
 def _too_few(unknown: Unknown, rows: int) -> Diagnostic:

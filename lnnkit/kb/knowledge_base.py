@@ -65,7 +65,7 @@ class KnowledgeBase:
         self.program = program
         self.base = base
         self._home = base.resolve()
-        self._told: tuple[FactTable, ...] = ()
+        self._tables: tuple[FactTable, ...] = ()
         self._stated: tuple[Fact, ...] = ()
         checked, more = check(program, base, streamed=streamed)
         findings = ordered([*findings, *more], [program.span.source.path])
@@ -100,10 +100,10 @@ class KnowledgeBase:
     def predicates(self) -> Mapping[str, Predicate]:
         """All predicates and numbers, by name."""
         checked = self._checked
-        unknown = {each.unknown.atom.name for each in checked.assertions if each.unknown is not None}
+        unknown = {assertion.unknown.atom.name for assertion in checked.assertions if assertion.unknown is not None}
         if not unknown:
             return checked.predicates
-        return {name: each for name, each in checked.predicates.items() if name not in unknown}
+        return {name: predicate for name, predicate in checked.predicates.items() if name not in unknown}
 
     def entities(self, prefix: str, most: int) -> list[str]:
         """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted; whole numbers are left
@@ -148,9 +148,9 @@ class KnowledgeBase:
         origins = self._theory.origins()
         said = origins.of(fact.predicate, fact.arguments)
         return [
-            f"`{each.text}` ({each.file}:{each.row})"
-            for each in said
-            if fact.lower < each.lower or fact.upper > each.upper
+            f"`{given.text}` ({given.file}:{given.row})"
+            for given in said
+            if fact.lower < given.lower or fact.upper > given.upper
         ]
 
     def tell(self, name: str, table: object, *, trust: float = 1.0) -> None:
@@ -161,22 +161,22 @@ class KnowledgeBase:
         ``trust`` (0 to 1) changes no bounds: it multiplies the cost of repairing one of these facts. Raises `DataError`
         with every bad row, and then adds nothing. No file is read again.
         """
-        from lnnkit.kb.telling import told, with_told, without_denials
+        from lnnkit.kb.telling import fact_table, with_table, without_denials
 
-        found, findings = told(self._checked, name, table, trust)
+        facts, findings = fact_table(self._checked, name, table, trust)
         fewer = without_denials(self.warnings, name)
-        denied = fewer != self.warnings and len(found) > 0 and float(found.upper.min()) < 1
+        denied = fewer != self.warnings and len(facts) > 0 and float(facts.upper.min()) < 1
         self.warnings = (*(fewer if denied else self.warnings), *findings)
-        self._session.change(with_told(self._checked, found))
-        self._told = (*self._told, found)
+        self._session.change(with_table(self._checked, facts))
+        self._tables = (*self._tables, facts)
 
     def label(self, name: str, table: object) -> None:
         """Add labels of the predicate ``name``, for training and scoring; ``table`` as in `tell`."""
-        from lnnkit.kb.telling import told
+        from lnnkit.kb.telling import fact_table
 
-        found, findings = told(self._checked, name, table, labels=True)
+        labels, findings = fact_table(self._checked, name, table, labels=True)
         self.warnings += tuple(findings)
-        self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, found)))
+        self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, labels)))
 
     def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
         """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; numbers, one end or two)
@@ -253,15 +253,15 @@ class KnowledgeBase:
         that takes longer than ``timeout`` seconds keeps its own.
         """
         check_alpha(alpha)
-        found, findings = asked(self._theory, query)
+        parsed, findings = asked(self._theory, query)
         if exact:
             from lnnkit.kb.proving import exact_answers
 
-            known = exact_answers(self._session, found, alpha, timeout)
+            known = exact_answers(self._session, parsed, alpha, timeout)
         else:
             from lnnkit.kb.asking import answers
 
-            known = answers(self._session, found, alpha)
+            known = answers(self._session, parsed, alpha)
         return replace(known, warnings=(*findings, *known.warnings))
 
     def holds(self, formula: str, *, alpha: float = 1.0) -> bool | None:
@@ -271,10 +271,10 @@ class KnowledgeBase:
         Infers first if needed. Raises `ProgramError` as `ask` does, and for a number or a formula with free variables.
         """
         check_alpha(alpha)
-        found, _ = asked(self._theory, formula)
+        parsed, _ = asked(self._theory, formula)
         from lnnkit.kb.asking import truth
 
-        return truth(self._session, found, alpha)
+        return truth(self._session, parsed, alpha)
 
     def explain(
         self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0
@@ -288,15 +288,15 @@ class KnowledgeBase:
         was told not to record.
         """
         check_alpha(alpha)
-        found, findings = asked(self._theory, query)
+        parsed, findings = asked(self._theory, query)
         if exact:
             from lnnkit.kb.proving import exact_explanation
 
-            exactly = exact_explanation(self._session, found, alpha, timeout)
+            exactly = exact_explanation(self._session, parsed, alpha, timeout)
             return replace(exactly, warnings=(*findings, *exactly.warnings))
         from lnnkit.kb.explaining import placed
 
-        explainer, lifted, root = placed(self._session, found)
+        explainer, lifted, root = placed(self._session, parsed)
         return replace(explainer.explain(lifted, root, alpha), warnings=tuple(findings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
@@ -327,10 +327,10 @@ class KnowledgeBase:
             raise ValueError(f"side must be 'lower' or 'upper'; got {side!r}")
         if goal is not None and not 0 <= goal <= 1:
             raise ValueError(f"goal must be a truth value from 0 to 1; got {goal}")
-        found, findings = asked(self._theory, atom)
+        parsed, findings = asked(self._theory, atom)
         from lnnkit.kb.explaining import why_not
 
-        known = why_not(self._session, found, atom, upper=side == "upper", goal=goal)
+        known = why_not(self._session, parsed, atom, upper=side == "upper", goal=goal)
         return replace(known, warnings=tuple(findings))
 
     @collection_paused()
@@ -352,19 +352,19 @@ class KnowledgeBase:
         number.
         """
         check_alpha(alpha)
-        found, _ = asked(self._theory, formula)
-        from lnnkit.kb.proving import each_single, proved
+        parsed, _ = asked(self._theory, formula)
+        from lnnkit.kb.proving import proved, singles
 
-        return each_single([found], proved(self._session, [found], reading, alpha, timeout, tell))[0]
+        return singles([parsed], proved(self._session, [parsed], reading, alpha, timeout, tell))[0]
 
     @collection_paused()
     def tighten(self, atoms: Sequence[str], *, timeout: float | None = 60.0) -> dict[str, Proved]:
         """The exact bounds of atoms, or formulas without free variables, by their texts; each takes ``timeout`` seconds
         at most. They are read together: inference runs once. Raises as `prove` does."""
-        found = [asked(self._theory, atom)[0] for atom in atoms]
-        from lnnkit.kb.proving import each_single, proved
+        queries = [asked(self._theory, atom)[0] for atom in atoms]
+        from lnnkit.kb.proving import proved, singles
 
-        return dict(zip(atoms, each_single(found, proved(self._session, found, "exact", 1.0, timeout)), strict=True))
+        return dict(zip(atoms, singles(queries, proved(self._session, queries, "exact", 1.0, timeout)), strict=True))
 
     def prove_queries(
         self,
@@ -402,7 +402,7 @@ class KnowledgeBase:
     @property
     def outcome(self) -> Outcome:
         """How inference for the program's own queries ended. Runs inference first if needed."""
-        return self._session.own().outcome
+        return self._session.program_fixpoint().outcome
 
     @property
     def contradictions(self) -> Contradictions:
@@ -429,9 +429,9 @@ class KnowledgeBase:
         """The answers to the program's own queries, in the order of the file."""
         check_alpha(alpha)
         self._theory.require_evaluated()
-        from lnnkit.kb.asking import own_answers
+        from lnnkit.kb.asking import program_answers
 
-        return own_answers(self._session, alpha)
+        return program_answers(self._session, alpha)
 
     def replace_queries(self, queries: Sequence[str], *, complete: bool = False) -> None:
         """Replace the program's own queries. Raises `ProgramError` with the findings of all; findings that are not
@@ -549,9 +549,9 @@ class KnowledgeBase:
             objective=Objective(loss, contradictions, uncertainty, decay, slack),
             max_rounds=ROUND_LIMIT,
         )
-        found = fit(self._session, trained, settings, max_groundings, checkpoint, listen, seconds)
-        self.warnings = tuple(each for each in self.warnings if not self._theory.settles(each))
-        return found
+        fitted = fit(self._session, trained, settings, max_groundings, checkpoint, listen, seconds)
+        self.warnings = tuple(warning for warning in self.warnings if not self._theory.settles(warning))
+        return fitted
 
     def evaluate(self, *, max_groundings: int | None = None) -> Scores:
         """How well the answers for labelled atoms agree with their labels. Raises `Error` if there is no label."""
@@ -564,8 +564,8 @@ class KnowledgeBase:
         operand makes it false, and so on (see `lnnkit.logic.classical_region`)."""
         check_alpha(alpha)
         return [
-            Classical(each.rule, each.text, each.kind, each.classical({}, alpha))
-            for each in self._theory.learning().neurons(self._checked)
+            Classical(neuron.rule, neuron.text, neuron.kind, neuron.classical({}, alpha))
+            for neuron in self._theory.learning().neurons(self._checked)
         ]
 
     def bind(
@@ -593,12 +593,12 @@ class KnowledgeBase:
         Imports stay imports. Labels added by `label` are left out, since what was learned from them is kept. Raises
         `Error`, and writes nothing, if facts were told (no file holds them), and if ``path`` is one of `files`.
         """
-        from lnnkit.kb.saving import refuse_told, save
+        from lnnkit.kb.saving import refuse_unsaved, save
         from lnnkit.output import require_apart
 
         require_apart(path, self.files)
-        told = [(table.predicate, len(table)) for table in self._told]
-        refuse_told([*told, *((fact.predicate, 1) for fact in (*self._stated, *self._theory.assumed))])
+        facts = [(table.predicate, len(table)) for table in self._tables]
+        refuse_unsaved([*facts, *((fact.predicate, 1) for fact in (*self._stated, *self._theory.assumed))])
         save(self._theory.written(), self._home, self._theory.exact_values, path)
 
     @property
@@ -610,14 +610,14 @@ class KnowledgeBase:
 
     def __copy__(self) -> KnowledgeBase:
         """The same knowledge base under a second name: facts added to one are added to both."""
-        found = object.__new__(type(self))
-        found.__dict__.update(self.__dict__)
-        return found
+        clone = object.__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        return clone
 
     def __deepcopy__(self, memo: dict[int, object]) -> KnowledgeBase:
         """An independent copy: facts, training and bindings after this point are its own."""
-        found = memo[id(self)] = self.copied()
-        return found
+        clone = memo[id(self)] = self.copied()
+        return clone
 
     def __reduce__(self) -> NoReturn:
         """Knowledge bases are not pickled: they write themselves as programs."""

@@ -67,34 +67,34 @@ def _require_inputs(name: str, inputs: object, classes: object) -> None:
     if not isinstance(inputs, Mapping):
         what = "inputs in a tensor" if isinstance(inputs, torch.Tensor) else f"inputs in a {type(inputs).__name__}"
         raise _refused(name, f"{what}, which name no entities,", hint)
-    wrong = next((each for each in inputs if not isinstance(each, str)), None)
+    wrong = next((entity for entity in inputs if not isinstance(entity, str)), None)
     if wrong is not None:
         raise _refused(
             name, f"the input of {wrong!r}, which is not a text,", f"name the entity by text: {str(wrong)!r}"
         )
-    if isinstance(classes, str) or not all(isinstance(each, str) for each in classes):  # pyright: ignore[reportGeneralTypeIssues]
+    if isinstance(classes, str) or not all(isinstance(text, str) for text in classes):  # pyright: ignore[reportGeneralTypeIssues]
         raise _refused(name, f"classes {classes!r}", 'give their names in a list: `classes=["cat", "dog"]`')
 
 
 def _stacked(name: str, inputs: Mapping[str, object]) -> torch.Tensor:
     """All inputs in one tensor."""
     made: dict[str, torch.Tensor] = {}
-    for entity, each in inputs.items():
+    for entity, value in inputs.items():
         try:
-            made[entity] = torch.as_tensor(each)
+            made[entity] = torch.as_tensor(value)
         except (TypeError, ValueError, RuntimeError) as problem:
             hint = "give a tensor, or numbers in lists of one shape"
             raise _refused(name, f"the input of `{entity}`, which is not a tensor ({problem}),", hint) from None
     first, like = next(iter(made.items()))
-    for entity, each in made.items():
-        if each.shape != like.shape or each.dtype != like.dtype:
-            said = f"`{first}` {_shown(like)} and of `{entity}` {_shown(each)}"
+    for entity, tensor in made.items():
+        if tensor.shape != like.shape or tensor.dtype != like.dtype:
+            said = f"`{first}` {_shown(like)} and of `{entity}` {_shown(tensor)}"
             raise _refused(name, f"inputs of {said}", "give all inputs one shape and type: they are stacked")
     return torch.stack(list(made.values()))
 
 
-def _shown(each: torch.Tensor) -> str:
-    return f"of shape {list(each.shape)} ({str(each.dtype).removeprefix('torch.')})"
+def _shown(tensor: torch.Tensor) -> str:
+    return f"of shape {list(tensor.shape)} ({str(tensor.dtype).removeprefix('torch.')})"
 
 
 def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
@@ -103,15 +103,15 @@ def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
     tried = stacked[:2]  # a single input has no variance, which batch norm needs
     try:
         with torch.no_grad():
-            found = module(tried)
+            output = module(tried)
     except Exception as problem:  # a user's module may raise anything
         hint = "let it take a batch of inputs, stacked along the first dimension; try `module(input[None])`"
         said = " ".join(str(problem).split())
         message = f"a module that fails for a stack {_shown(tried)} ({type(problem).__name__}: {said})"
         raise _refused(name, message, hint) from problem
     hint = "let it return one tensor with a row for each input"
-    if not isinstance(found, torch.Tensor):
-        raise _refused(name, f"a module that gives a {type(found).__name__}", hint)
-    if not found.dim() or len(found) != len(tried):
-        raise _refused(name, f"a module that gives a tensor {_shown(found)} for {len(tried)} inputs", hint)
-    return found.reshape(len(tried), -1).shape[1]
+    if not isinstance(output, torch.Tensor):
+        raise _refused(name, f"a module that gives a {type(output).__name__}", hint)
+    if not output.dim() or len(output) != len(tried):
+        raise _refused(name, f"a module that gives a tensor {_shown(output)} for {len(tried)} inputs", hint)
+    return output.reshape(len(tried), -1).shape[1]

@@ -68,7 +68,7 @@ def proved(
     if numbers:
         raise ProgramError(numbers)
     reading = asked_reading or ("classical" if is_crisp(session.theory.settled()) else "exact")
-    asked = [_own(session, query) for query in queries]
+    asked = [_program_query(session, query) for query in queries]
     if reading == "classical":
         asked = [_plain(query) for query in asked]
     if not asked:
@@ -95,13 +95,13 @@ def proved(
             notes = (*notes, "inference was stopped before its end")
         for query, text in zip(asked, [query.text for query in queries], strict=True):
             for _, question in _questions(part, ground, query, text):
-                with Interruption() if is_pythons_own() else nullcontext() as stop.own:
+                with Interruption() if is_pythons_own() else nullcontext() as stop.current:
                     if timed.late and not stop.asked():
-                        found = propagated(question, reading, alpha, timed.note)
+                        answer = propagated(question, reading, alpha, timed.note)
                     else:
-                        found = _answer(ground, question, reading, alpha, deadline.left)
-                stop.done |= found.interrupted
-                yield replace(found, notes=(*notes, *found.notes), alpha=alpha)
+                        answer = _answer(ground, question, reading, alpha, deadline.left)
+                stop.done |= answer.interrupted
+                yield replace(answer, notes=(*notes, *answer.notes), alpha=alpha)
                 deadline = timed.deadline = _deadline(timeout)
 
 
@@ -116,21 +116,21 @@ def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[st
     if len(theory.checked.assertions) <= WHOLE:
         return session, ()
     program = theory.bound(theory.settled())
-    found = component(program, [query.formula for query in queries])
-    if found is None:
+    part = component(program, [query.formula for query in queries])
+    if part is None:
         return session, ()
-    return session.part((found.kept, found.own), lambda: theory.about(found.program)), (found.note,)
+    return session.part((part.kept, part.own), lambda: theory.about(part.program)), (part.note,)
 
 
 @contextmanager
 def _late_forgotten(session: Session, timed: Timed) -> Iterator[None]:
     """A context after which fixpoints that the time has cut short are forgotten."""
-    before = {key for key, each in session.fixpoints.items() if each.cut_short}
+    before = {key for key, rested in session.fixpoints.items() if rested.cut_short}
     try:
         yield
     finally:
         if timed.late:
-            kept = (key for key, each in session.fixpoints.items() if key in before or not each.cut_short)
+            kept = (key for key, rested in session.fixpoints.items() if key in before or not rested.cut_short)
             session.fixpoints = {key: session.fixpoints[key] for key in kept}
 
 
@@ -139,11 +139,11 @@ class _Stop:
 
     def __init__(self, watch: Watch | None) -> None:
         self._watch = watch
-        self.own: Interruption | None = None
+        self.current: Interruption | None = None
         self.done = False
 
     def asked(self) -> bool:
-        return self.done or any(each.asked for each in (self.own, self._watch) if isinstance(each, Interruption))
+        return self.done or any(watch.asked for watch in (self.current, self._watch) if isinstance(watch, Interruption))
 
 
 @contextmanager
@@ -173,11 +173,11 @@ def _grounded(
     return Ground(world, lifted, GroundReading(known), index, explainer.prove, whole, conflict, tell=tell)
 
 
-def each_single(queries: Sequence[Query], found: Iterator[Proved]) -> list[Proved]:
+def singles(queries: Sequence[Query], verdicts: Iterator[Proved]) -> list[Proved]:
     """One answer to each question, none of which has free variables. Raises `ProgramError` where one has."""
     answered: list[Proved] = []
     for query in queries:
-        one = next(found, None)
+        one = next(verdicts, None)
         if one is None or one.formula != query.text:
             raise ProgramError([free_variables(query)])
         answered.append(one)
@@ -201,10 +201,10 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
         if row not in places:
             continue
         with _solver_needed():
-            found = prove_exactly(ground, question, 1.0, timeout)
-        late += not found.settled
-        if found.lower is not None and found.upper is not None and found.verdict != "inconsistent":
-            lower[places[row]], upper[places[row]] = found.lower, found.upper
+            exact = prove_exactly(ground, question, 1.0, timeout)
+        late += not exact.settled
+        if exact.lower is not None and exact.upper is not None and exact.verdict != "inconsistent":
+            lower[places[row]], upper[places[row]] = exact.lower, exact.upper
     said = Diagnostic(
         "not-settled", f"{late:,} queries were not decided in time", "raise `timeout`", severity="warning"
     )
@@ -219,7 +219,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     rested = covering_widely(session, query)
     lifted, root = rested.explainer.root(query)
     check_bound(root, session.theory.checked)
-    told = rested.explainer.explain(lifted, root, alpha)
+    explanation = rested.explainer.explain(lifted, root, alpha)
     ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
     with _solver_needed():
@@ -227,7 +227,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     said = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in ends.proved.notes]
     if ends.proved.verdict == "inconsistent":
         said.append(Diagnostic("inconsistent", "the program contradicts itself: no bound is exact", severity="warning"))
-    proof = told.proof
+    proof = explanation.proof
     for end, items in ends.items.items():
         bound = ends.proved.upper if end else ends.proved.lower
         assert bound is not None
@@ -236,7 +236,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
         except NoRecord as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             said.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
-    return replace(told, proof=proof, warnings=tuple(said))
+    return replace(explanation, proof=proof, warnings=tuple(said))
 
 
 @collection_paused()
@@ -251,19 +251,19 @@ def _plain(query: Query) -> Query:
     return query if formula == query.formula else replace(query, formula=formula, logic=ast.DEFAULT_LOGIC)
 
 
-def _own(session: Session, query: Query) -> Query:
+def _program_query(session: Session, query: Query) -> Query:
     """The program's own query with the same text, whose fixpoint exists."""
-    own = (each for each in session.theory.checked.queries if each.formula == query.formula)
-    return next((each for each in own if each.logic == query.logic and each.numeric == query.numeric), query)
+    same = (other for other in session.theory.checked.queries if other.formula == query.formula)
+    return next((other for other in same if other.logic == query.logic and other.numeric == query.numeric), query)
 
 
 def _covering(session: Session, queries: Sequence[Query]) -> Rested:
     """A fixpoint that covers the queries. It is not narrow, since defaults of partly completed predicates would be no
     valid bounds."""
-    own = session.theory.checked.queries
+    stated = session.theory.checked.queries
     if len(queries) == 1:
         return covering(session, queries[0])
-    return session.rest((*own, *(query for query in queries if query not in own)))
+    return session.rest((*stated, *(query for query in queries if query not in stated)))
 
 
 def _classical(session: Session, alpha: float) -> tuple[Session, int]:
@@ -272,19 +272,19 @@ def _classical(session: Session, alpha: float) -> tuple[Session, int]:
     program = theory.bound(theory.settled())
     if is_crisp(program) and not theory.bindings:
         return session, 0
-    found, dropped = crisped(program, alpha)
-    return session.about(theory.about(found)), dropped
+    crisp, dropped = crisped(program, alpha)
+    return session.about(theory.about(crisp)), dropped
 
 
 def _conflict(session: Session, rested: Rested, timed: Timed | None) -> tuple[list[CoreMember], bool]:
     """The members of the first contradiction, and whether none of them can be left out: not where time ran out."""
     try:
-        found = conflicts(session, 1, rested, None if timed is None else Raising(timed))
+        listing = conflicts(session, 1, rested, None if timed is None else Raising(timed))
     except TimedOut:
         return [], False
-    if not found:
+    if not listing:
         return [], True
-    first, least = found[0], False
+    first, least = listing[0], False
     with suppress(TimedOut):
         first, least = first.minimal(), True
     facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in first.facts]
@@ -295,22 +295,22 @@ def _conflict(session: Session, rested: Rested, timed: Timed | None) -> tuple[li
 def _closed(session: Session, rested: Rested, members: Sequence[ConflictMember]) -> Sequence[str]:
     """The closed predicates whose closure is needed for these members to contradict each other."""
     program = rested.program
-    rules = [each.statement.formula for each in members if isinstance(each, StatedRule)]
+    rules = [member.statement.formula for member in members if isinstance(member, StatedRule)]
     named = frozenset[str]().union(*map(names_in, rules))
 
     def enough(closed: Sequence[str]) -> bool:
-        predicates = {name: replace(each, closed=name in closed) for name, each in program.predicates.items()}
+        predicates = {name: replace(predicate, closed=name in closed) for name, predicate in program.predicates.items()}
         strata = tuple(stratum & {*closed} for stratum in program.strata)
         part = alone(replace(program, predicates=predicates, strata=strata), members, None)
         return bool(session.about(session.theory.about(part)).rest(()).outcome.contradictions)
 
-    return minimal([name for name, each in program.predicates.items() if each.closed and name in named], enough)
+    return minimal([name for name, declared in program.predicates.items() if declared.closed and name in named], enough)
 
 
 def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[tuple[tuple[str, ...], Question]]:
     """The question with its free variables bound in all ways: entities in the order of the variables' names."""
     program, known = ground.program, ground.known
-    numbers = {name for name, each in program.predicates.items() if each.numeric}
+    numbers = {name for name, predicate in program.predicates.items() if predicate.numeric}
     form = form_of(query.formula, {}, query.logic, numbers)
     variables = sorted_variables(form, program.predicates)
     count = math.prod(known.count(sort) for _, sort in variables)
@@ -318,16 +318,16 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         message = f"`{query.text}` has {count:,} bindings; {MOST_BINDINGS:,} are proved at most"
         hint = "name entities, or bind variables with `exists` or `forall`"
         raise ProgramError([Diagnostic("too-many-bindings", message, hint, query.span)])
-    told = _told(session, query)
+    inferred = _inferred_bounds(session, query)
     for row in itertools.product(*(known.members(sort) for _, sort in variables)):
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
         part = part_of(bound, program.predicates)
-        ends = (told.get(row) if part.total else None) or ground.reading.box(part, {})
+        ends = (inferred.get(row) if part.total else None) or ground.reading.box(part, {})
         yield row, Question(part, bound_text(query.formula, bindings) if bindings else text, ends)
 
 
-def _told(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
+def _inferred_bounds(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
     """The bounds that inference gives a query, by the entities of its variables in the order of their names."""
     return {
         tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 def asked(theory: Theory, text: str, *, strangers: Severity | None = "error") -> tuple[Query, list[Diagnostic]]:
     """The query that a text spells, and the findings about it. Raises `ProgramError`, also if a value that it needs is
     not trained. ``strangers`` as in `check_query`."""
-    found, findings = _checked(text, theory, strangers)
+    query, findings = _checked(text, theory, strangers)
     errors = [finding for finding in findings if finding.severity == "error"]
-    if found is None or errors:
+    if query is None or errors:
         raise ProgramError(errors or findings)
     refused = [*theory.refused, *(finding for finding in findings if finding.code in UNEVALUATED)]
     if refused:
         raise ProgramError(refused)
-    return found, findings
+    return query, findings
 
 
 def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> tuple[CheckedProgram, list[Diagnostic]]:
@@ -39,8 +39,8 @@ def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> t
     queries: list[Query] = []
     findings: list[Diagnostic] = []
     for text in texts:
-        query, found = _checked(text, theory, strangers)
-        findings += found
+        query, more = _checked(text, theory, strangers)
+        findings += more
         if query is not None:
             queries.append(query)
     if any(finding.severity == "error" for finding in findings):
@@ -52,10 +52,10 @@ def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> t
 
 def _checked(text: str, theory: Theory, strangers: Severity | None) -> tuple[Query | None, list[Diagnostic]]:
     """The query and the findings about it, given the values that were learned."""
-    found, findings = check_query(text, theory.named, strangers=strangers)
+    query, findings = check_query(text, theory.named, strangers=strangers)
     if theory.learner is not None and any(finding.code in UNEVALUATED for finding in findings):
         return check_query(text, theory.settled(), strangers=strangers)
-    return found, findings
+    return query, findings
 
 
 def check_alpha(alpha: float) -> None:
@@ -78,7 +78,7 @@ def check_bound(root: Root, program: CheckedProgram) -> None:
         message = f"only a formula without free variables can be explained, and {names} is free"
         hint = "name an entity in place of each variable, or bind it with a quantifier"
         lists = [*(fact.arguments for fact in program.facts), *(table.names for table in program.tables)]
-        quoted = [format_string(name) for name in root.variables if any(name in each for each in lists)]
+        quoted = [format_string(name) for name in root.variables if any(name in entities for entities in lists)]
         if quoted:
             hint = f"a name that starts upper-case is a variable; the entity is written {' and '.join(quoted)}"
         raise ProgramError([Diagnostic("free-variable", message, hint, root.origin.span)])

@@ -132,14 +132,14 @@ def inferred(
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
 
-    found = None
+    columns = None
     if in_columns and sum(map(len, given)) > _FEW:
         from lnnkit.rows.column_fixpoint import column_fixpoint
 
-        found = column_fixpoint(said, lifted, Gathered(index, given, labelled), known, watch)
-    if found is not None:
-        outcome = Outcome("interrupted" if found.interrupted else "converged", found.rounds)
-        return Rested(index.names, said, outcome, lambda: whole(later(), narrow=False), found)
+        columns = column_fixpoint(said, lifted, Gathered(index, given, labelled), known, watch)
+    if columns is not None:
+        outcome = Outcome("interrupted" if columns.interrupted else "converged", columns.rounds)
+        return Rested(index.names, said, outcome, lambda: whole(later(), narrow=False), columns)
     return rested(whole(watch, narrow=narrow), index.names, said)
 
 

@@ -39,8 +39,8 @@ def row_model(
     nothing about rows. Raises `ProgramError` and `DataError`."""
     theory.require_evaluated()
     program = theory.bound(theory.settled())
-    own = {name for name, each in program.predicates.items() if rows in each.sorts}
-    if not own:
+    about_rows = {name for name, predicate in program.predicates.items() if rows in predicate.sorts}
+    if not about_rows:
         raise ProgramError([unknown_sort(rows, program.predicates)])
     loads, pairs = row_loads(file, base, program.predicates, rows)
     others: list[RowLoad] = []
@@ -56,20 +56,20 @@ def row_model(
     if strict and not program.queries:
         hint = "add a query, or give one: -q 'P(X)'"
         raise ProgramError([Diagnostic("no-query", "there is nothing to score: the program has no query", hint)])
-    told = [table for table in program.tables if table.predicate in own and table.source.startswith(TOLD)]
+    held = [table for table in program.tables if table.predicate in about_rows and table.source.startswith(TOLD)]
     lean = replace(
         program,
-        tables=tuple(table for table in program.tables if table.predicate not in own),
-        label_tables=tuple(table for table in program.label_tables if table.predicate not in own),
-        labels=tuple(each for each in program.labels if each.predicate not in own),
+        tables=tuple(table for table in program.tables if table.predicate not in about_rows),
+        label_tables=tuple(table for table in program.label_tables if table.predicate not in about_rows),
+        labels=tuple(label for label in program.labels if label.predicate not in about_rows),
     )
-    return RowModel(lean, rows, tuple(loads), (*told, *_read(others)), pairs)
+    return RowModel(lean, rows, tuple(loads), (*held, *_read(others)), pairs)
 
 
 def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
     """The other tables about rows, read whole."""
     tables: list[FactTable] = []
-    found: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     for load in loads:
         read, findings = read_table(
             load.predicate,
@@ -81,9 +81,9 @@ def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
             negated=load.negated,
             gaps=load.gaps,
         )
-        found += [finding for finding in findings if finding.severity == "error"]
+        errors += [finding for finding in findings if finding.severity == "error"]
         if read is not None:
             tables.append(read)
-    if found:
-        raise DataError(found)
+    if errors:
+        raise DataError(errors)
     return tables

@@ -30,10 +30,10 @@ def refuse_moved(program: ast.Program, home: Path, path: str | Path) -> None:
         raise Error([Diagnostic("moved-query", message, f'write it beside them: "{home / Path(path).name}"')])
 
 
-def refuse_told(told: Iterable[tuple[str, int]]) -> None:
-    """Raises `Error` if facts were ``told`` (pairs of a predicate and how many), since no file holds them."""
+def refuse_unsaved(facts: Iterable[tuple[str, int]]) -> None:
+    """Raises `Error` if there are ``facts`` (pairs of a predicate and how many were told): no file holds them."""
     counts: dict[str, int] = {}
-    for name, count in told:
+    for name, count in facts:
         counts[name] = counts.get(name, 0) + count
     if counts:
         listed = ", ".join(f"{count:,} of `{name}`" for name, count in counts.items())
@@ -51,4 +51,4 @@ def exported(theory: Theory, formulas: Sequence[str] | None, alpha: float) -> tu
     if formulas is not None:
         checked = [asked(theory, text) for text in formulas]
     text, notes = smtlib(theory.bound(theory.settled()), [query for query, _ in checked], alpha)
-    return text, [*(finding for _, found in checked for finding in found), *notes]
+    return text, [*(finding for _, findings in checked for finding in findings), *notes]

@@ -63,11 +63,11 @@ class Session:
     ) -> Session:
         """A session for another theory, with the same settings, that has inferred nothing yet. ``lifted`` is the graph
         of its statements, if known."""
-        found = copy(self)
-        found.theory, found._lifted, found._assumable = theory, lifted, assumable
-        found.fixpoints, found.opened, found.parts = {}, {}, {}
-        found.source, found._gathering, found.watch = None, None, None
-        return found
+        clone = copy(self)
+        clone.theory, clone._lifted, clone._assumable = theory, lifted, assumable
+        clone.fixpoints, clone.opened, clone.parts = {}, {}, {}
+        clone.source, clone._gathering, clone.watch = None, None, None
+        return clone
 
     def part(self, part: Part, theory: Callable[[], Theory]) -> Session:
         """The session for a part of the theory; its ``theory`` is made where there is none yet. Few are kept."""
@@ -82,9 +82,9 @@ class Session:
     def copied(self) -> Session:
         """A session for the same theory that shares no intermediate state with this one: safe to use after an exception
         has interrupted inference here."""
-        found = self.about(self.theory.copied())
-        found._known = None
-        return found
+        clone = self.about(self.theory.copied())
+        clone._known = None
+        return clone
 
     def graph(self) -> LiftedGraph:
         """The graph of all statements, without the queries. Raises `ProgramError` if the program cannot be
@@ -136,7 +136,7 @@ class Session:
         finally:
             self.watch = before
 
-    def own(self) -> Rested:
+    def program_fixpoint(self) -> Rested:
         """The fixpoint of the program's own queries."""
         return self.rest(self.theory.checked.queries, narrow=True)
 
@@ -167,12 +167,12 @@ class Session:
         for key in ((False, texts), (True, texts))[: 1 + narrow]:
             if key in self.fixpoints:
                 return self.fixpoints[key]
-        found = None if self.source is None else self._gone_on(queries, self.source)
-        found = found or self._inferred(
+        rested = None if self.source is None else self._gone_on(queries, self.source)
+        rested = rested or self._inferred(
             queries, max_rounds, watch or self.watch, recorder, self._known, self._gathering, narrow=narrow
         )
-        self.fixpoints[found.narrow, texts] = found
-        return found
+        self.fixpoints[rested.narrow, texts] = rested
+        return rested
 
     def _inferred(
         self,
@@ -190,8 +190,8 @@ class Session:
             from lnnkit.graph.lifting import add_queries
             from lnnkit.kb.rested import inferred
 
-        own = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
-        own = own and self.computing == Computing()  # only the answers to the program's own queries are needed
+        plain = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
+        plain = plain and self.computing == Computing()  # only the answers to the program's own queries are needed
         labelled = bool(self._assumable or self.theory.checked.labels or self.theory.checked.label_tables)
         return inferred(
             self.theory,
@@ -206,7 +206,7 @@ class Session:
             record=self.recording,
             assumable=self._assumable,
             narrow=narrow and not labelled,
-            in_columns=narrow and not labelled and recorder is None and own,
+            in_columns=narrow and not labelled and recorder is None and plain,
             later=partial(_watch_of, ref(self)),
         )
 
@@ -241,8 +241,8 @@ class Session:
 
 def _watch_of(session: ref[Session]) -> Watch | None:
     """The watch of a session, by a weak reference: a cached fixpoint must not keep the session alive."""
-    found = session()
-    return None if found is None else found.watch
+    alive = session()
+    return None if alive is None else alive.watch
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
 
 
-def told(
+def fact_table(
     checked: CheckedProgram, name: str, table: object, trust: float = 1.0, *, labels: bool = False
 ) -> tuple[FactTable, list[Diagnostic]]:
     """The facts, or ``labels``, of a ``table`` for the predicate ``name``, and the findings about the table. Raises
@@ -31,27 +31,25 @@ def told(
         hint = f"did you mean `{near}`?" if near else "declare it in the program: `predicate NAME(sort, ...)`"
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
     tables = (*checked.tables, *checked.label_tables)
-    before = sum(each.predicate == name and each.source.startswith(TOLD) for each in tables)
+    before = sum(earlier.predicate == name and earlier.source.startswith(TOLD) for earlier in tables)
     like = checked.tables[-1] if checked.tables else None  # tables about the same entities often follow each other
     gaps = "skipped" if labels else "refused" if predicate.closed else "unknown"
-    found, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), like, gaps=gaps)
-    if found is None or any(finding.severity == "error" for finding in findings):
+    facts, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), like, gaps=gaps)
+    if facts is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])
-    return found, findings
+    return facts, findings
 
 
-def with_told(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
+def with_table(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
     """The program with one more table, after its own. Raises `DataError` if a variable of the program differs only in
     case from one of the table's entities, just as if the program had named the table."""
-    found = clashes(checked.suspects, (), [table.names])
-    if found:
-        raise DataError(found)
+    findings = clashes(checked.suspects, (), [table.names])
+    if findings:
+        raise DataError(findings)
     return replace(checked, tables=(*checked.tables, table))
 
 
 def without_denials(warnings: Iterable[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
     """The warnings that still hold after ``name`` was told false of something."""
     spelled = (name, format_predicate(name))
-    return tuple(
-        each for each in warnings if each.code != "never-false" or each.span is None or each.span.text not in spelled
-    )
+    return tuple(w for w in warnings if w.code != "never-false" or w.span is None or w.span.text not in spelled)

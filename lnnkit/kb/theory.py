@@ -57,9 +57,9 @@ class Theory:
         """Whether a finding is that an unknown function is not trained, whose formula was found since."""
         if finding.code != "untrained-function" or self.learner is None:
             return False
-        unknowns = (each.unknown for each in self.checked.assertions)
-        found = self.learner.functions
-        return any(each.span == finding.span and each.function in found for each in unknowns if each is not None)
+        unknowns = (assertion.unknown for assertion in self.checked.assertions)
+        functions = self.learner.functions
+        return any(unknown.span == finding.span and unknown.function in functions for unknown in unknowns if unknown)
 
     def require_evaluated(self) -> None:
         """Raises `ProgramError` if anything is `refused`."""
@@ -87,7 +87,7 @@ class Theory:
     def version(self) -> tuple[object, ...]:
         """A value that changes whenever the learned values change."""
         functions = () if self.learner is None else tuple(self.learner.functions.items())
-        return (*self.values.items(), *functions, *(each.version for each in self.bindings))
+        return (*self.values.items(), *functions, *(binding.version for binding in self.bindings))
 
     def settled(self) -> CheckedProgram:
         """The program with its learned values in place."""
@@ -102,10 +102,10 @@ class Theory:
         from lnnkit.learn.replay.neural_predicates import NotFinite, bound
 
         try:
-            found = bound(program, self.bindings)
+            supplied = bound(program, self.bindings)
         except NotFinite as problem:
             raise not_finite(problem) from None
-        return with_facts(found, FactSources(found), self.assumed) if self.assumed else found
+        return with_facts(supplied, FactSources(supplied), self.assumed) if self.assumed else supplied
 
     @property
     def named(self) -> CheckedProgram:
@@ -120,7 +120,7 @@ class Theory:
         """Where each fact about an atom comes from."""
         from lnnkit.explain.provenance.fact_sources import FactSources
 
-        version = tuple(each.version for each in self.bindings)
+        version = tuple(binding.version for binding in self.bindings)
         if self._origins is None or self._origins[0] is not self.checked or self._origins[1] != version:
             self._origins = self.checked, version, FactSources(self.bound(self.checked))
         return self._origins[2]
@@ -135,38 +135,38 @@ class Theory:
         """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
         from lnnkit.explain.conflict.program_variants import with_facts
 
-        found = copy(self)
-        found.checked = with_facts(self.checked, origins, facts)
-        found.assumed = (*self.assumed, *facts)
-        found.learner = None if self.learner is None else self.learner.copied()
-        found._borrowed = frozenset(each.predicate for each in self.bindings)
-        return found
+        clone = copy(self)
+        clone.checked = with_facts(self.checked, origins, facts)
+        clone.assumed = (*self.assumed, *facts)
+        clone.learner = None if self.learner is None else self.learner.copied()
+        clone._borrowed = frozenset(binding.predicate for binding in self.bindings)
+        return clone
 
     def copied(self) -> Theory:
         """An independent copy, with its own learner and its own modules: facts told to it do not reach this one."""
-        found = copy(self)
-        found.learner = None if self.learner is None else self.learner.copied()
-        found.bindings = tuple(replace(each, module=deepcopy(each.module)) for each in self.bindings)
-        found._borrowed = frozenset()
-        return found
+        clone = copy(self)
+        clone.learner = None if self.learner is None else self.learner.copied()
+        clone.bindings = tuple(replace(binding, module=deepcopy(binding.module)) for binding in self.bindings)
+        clone._borrowed = frozenset()
+        return clone
 
     def about(self, program: CheckedProgram) -> Theory:
         """A theory of another program, whose values are fixed: it learns nothing, and the facts of modules are among
         its own."""
-        found = copy(self)
-        found.checked, found.bindings, found.learner = replace(program, unevaluated=()), (), None
-        return found
+        clone = copy(self)
+        clone.checked, clone.bindings, clone.learner = replace(program, unevaluated=()), (), None
+        return clone
 
     def bind(self, binding: Binding) -> None:
         """Let a module supply a predicate, in this theory and not in the one that it is a copy of."""
         self._borrowed -= {binding.predicate}
         self.bindings = (*self.bindings, binding)
 
-    def own_modules(self) -> None:
+    def copy_modules(self) -> None:
         """Replace modules shared with the original of this copy by copies, so that they can be trained here."""
         self.bindings = tuple(
-            replace(each, module=deepcopy(each.module)) if each.predicate in self._borrowed else each
-            for each in self.bindings
+            replace(binding, module=deepcopy(binding.module)) if binding.predicate in self._borrowed else binding
+            for binding in self.bindings
         )
         self._borrowed = frozenset()
 

@@ -36,7 +36,6 @@ from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answers
-    from lnnkit.learn.learner import Learner
     from lnnkit.learn.parameters.trained_text import TrainedRule
     from lnnkit.syntax import ast
 import numpy as np
@@ -63,12 +62,12 @@ def trained_rules(
     if findings:
         raise Error(findings)
     trained = frozenset(learner.rules if only is None else only).difference(freeze)
-    learning = {name for each in learner.module.parameters_of_program for name in each.rules}
+    learning = {name for parameter in learner.module.parameters_of_program for name in parameter.rules}
     if not trained & learning and not learner.seeking(trained) and not theory.bindings:
         learning |= learner.seeking(learner.rules)
         listed = ", ".join(sorted(learning))
         hint = f"`only` and `freeze` exclude every rule that learns: {listed}" if learning else _TEACHES_NOTHING
-        imported = next((each.unknown for each in theory.checked.assertions if each.unknown is not None), None)
+        imported = next(filter(None, (assertion.unknown for assertion in theory.checked.assertions)), None)
         if imported is not None and not learning:
             hint = f"`{imported.span.on_one_line}` is in an imported file: train that one, and let it import the data"
         raise Error([Diagnostic("nothing-to-learn", "no rule is left to train", hint)])
@@ -94,7 +93,7 @@ def fit(
     rules cannot learn."""
     theory = session.theory
     learner = theory.learning()
-    theory.own_modules()
+    theory.copy_modules()
     budget = allowed(instances)
     before = learner.texts(theory.checked)
     file = None if checkpoint is None else Path(checkpoint)
@@ -110,7 +109,7 @@ def fit(
             search = FormulaSearch(seconds, seed=settings.seed % 2**63)
             functions, inexact = find_functions(session, learner, trained, search, settings.validation, instances)
         fitted = trained if _labelled(theory.checked) or learner.states_equations(trained) else frozenset[str]()
-        found, evidence, warnings = learner.fit(theory.checked, fitted, settings, budget, listen, file, theory.bindings)
+        run, evidence, warnings = learner.fit(theory.checked, fitted, settings, budget, listen, file, theory.bindings)
     except TooLarge as problem:
         raise too_large(problem, session.graph()) from None
     except Infeasible as problem:
@@ -124,18 +123,18 @@ def fit(
         message = f'"{checkpoint}" is not a checkpoint of this run'
         hint = "name another file, or remove it if that run is finished"
         raise Error([Diagnostic("other-checkpoint", message, hint)]) from None
-    alike = any(each.code == "alike-labels" for each in warnings)
-    if found.stopped != "interrupted" and not alike:  # with labels that are all equal, any found formula is arbitrary
+    alike = any(warning.code == "alike-labels" for warning in warnings)
+    if run.stopped != "interrupted" and not alike:  # with labels that are all equal, any found formula is arbitrary
         warnings = (*warnings, *constant_findings(session, trained, instances))
     after = learner.texts(theory.checked)
     return Fit(
-        found.after.train,
-        found.after.validation,
-        found.losses.total,
-        found.losses.terms,
+        run.after.train,
+        run.after.validation,
+        run.losses.total,
+        run.losses.terms,
         learner.module.current(),
-        found.stopped,
-        found.history,
+        run.stopped,
+        run.history,
         replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
         (*inexact, *warnings),
         functions,
@@ -202,22 +201,22 @@ def constant_findings(session: Session, trained: Collection[str], instances: int
     theory = session.theory
     learner = theory.learning()
     try:
-        found = list(_constants(session, learner, trained, instances))
-        gone = _drop(session, learner, found, instances) if found else []
+        constants = list(_constants(session, learner, trained, instances))
+        gone = _drop(session, learner, constants, instances) if constants else []
     except Error:  # too large, or other rules keep the program from being evaluated
         return ()
-    return tuple(_finding(each, dropped=each in gone) for each in found)
+    return tuple(_finding(constant, dropped=constant in gone) for constant in constants)
 
 
-def _finding(each: _ConstantLiteral, *, dropped: bool) -> Diagnostic:
-    always = "always" if each.truth else "never"
-    message = f"`{each.text}` of `{each.rule.name}` is {always} true ({each.rows:,} rows): it distinguishes no rows"
+def _finding(constant: _ConstantLiteral, *, dropped: bool) -> Diagnostic:
+    truth = f"{'always' if constant.truth else 'never'} true ({constant.rows:,} rows)"
+    message = f"`{constant.text}` of `{constant.rule.name}` is {truth}: it distinguishes no rows"
     if dropped:
         message += "; it was removed from the rule, and every answer stayed the same"
         hint = "nothing needs to be done; to learn it, add rows or labels that it distinguishes"
     else:
         hint = "take it out of the rule, or add rows or labels that it distinguishes"
-    return Diagnostic("constant-literal", message, hint, each.literal.span, "warning")
+    return Diagnostic("constant-literal", message, hint, constant.literal.span, "warning")
 
 
 def _constants(
@@ -226,7 +225,7 @@ def _constants(
     for rule in learner.learned(session.theory.checked):
         if rule.name not in trained:
             continue
-        written = {place_of(each.span): each for each in nodes(rule.after.formula)}
+        written = {place_of(node.span): node for node in nodes(rule.after.formula)}
         for literal in learned_literals(rule.before.formula):
             now = written.get(place_of(literal.span))
             if now is None:
@@ -251,25 +250,25 @@ def _asked(session: Session, text: str, instances: int | None) -> Answers | None
 
 
 def _fresh(session: Session, instances: int | None) -> Session:
-    found = session.about(session.theory)
-    found.most = instances
-    return found
+    clone = session.about(session.theory)
+    clone.most = instances
+    return clone
 
 
 def _drop(
-    session: Session, learner: Learner, found: Sequence[_ConstantLiteral], instances: int | None
+    session: Session, learner: Learner, constants: Sequence[_ConstantLiteral], instances: int | None
 ) -> list[_ConstantLiteral]:
     """Remove from the rules the literals that no answer needs: all at once if possible, else one after another."""
-    asked_for = {each.name for query in session.theory.checked.queries for each in among(nodes(query.formula))}  # pyright: ignore[reportArgumentType]  # a formula
-    may = [each for each in found if not asked_for & {item.name for item in among(nodes(each.literal)) if item.name}]
+    asked_for = {value.name for query in session.theory.checked.queries for value in among(nodes(query.formula))}  # pyright: ignore[reportArgumentType]  # a formula
+    may = [c for c in constants if not asked_for & {value.name for value in among(nodes(c.literal)) if value.name}]
     kept, gone = learner.dropped, list[_ConstantLiteral]()
     before = _answered(session, instances) if may else None
-    for tried in (may, *([each] for each in may)):
-        own = _dropped(learner, [*gone, *tried])
-        if before is None or own is None or len(gone) == len(may):
+    for tried in (may, *([constant] for constant in may)):
+        dropped = _dropped(learner, [*gone, *tried])
+        if before is None or dropped is None or len(gone) == len(may):
             continue
         try:
-            learner.dropped = (*kept, *own)
+            learner.dropped = (*kept, *dropped)
             if _same(before, _answered(session, instances)):
                 gone = [*gone, *tried]
         finally:  # restore whatever was tried, however the trial ends
@@ -278,18 +277,18 @@ def _drop(
     return gone
 
 
-def _dropped(learner: Learner, found: Sequence[_ConstantLiteral]) -> list[Dropped] | None:
+def _dropped(learner: Learner, constants: Sequence[_ConstantLiteral]) -> list[Dropped] | None:
     """What is removed, rule by rule; None if a literal is all that a rule has at that place."""
-    own: dict[int, dict[tuple[int, int], bool]] = {}
-    for each in found:
-        own.setdefault(each.rule.place, {})[place_of(each.literal.span)] = each.truth
+    truths: dict[int, dict[tuple[int, int], bool]] = {}
+    for constant in constants:
+        truths.setdefault(constant.rule.place, {})[place_of(constant.literal.span)] = constant.truth
     values, made = learner.module.current(), []
-    for each in {each.rule.place: each.rule for each in found}.values():
-        literals = own[each.place]
-        if without(each.after.formula, literals) is None:
+    for rule in {constant.rule.place: constant.rule for constant in constants}.values():
+        literals = truths[rule.place]
+        if without(rule.after.formula, literals) is None:
             return None
-        names = [one.name for one in learner.module.parameters_of_program if each.name in one.rules]
-        made.append(Dropped(each.place, literals, {name: values[name] for name in names}))
+        names = [one.name for one in learner.module.parameters_of_program if rule.name in one.rules]
+        made.append(Dropped(rule.place, literals, {name: values[name] for name in names}))
     return made
 
 

@@ -93,7 +93,7 @@ def recursive(seed: int) -> str:
 
 
 def fixpoint(kb: lnnkit.KnowledgeBase) -> Fixpoint:
-    return kb._session.own().fixpoint
+    return kb._session.program_fixpoint().fixpoint
 
 
 def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
