@@ -49,30 +49,30 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
     stated, glosses, errors = read_fol(source, liberties)
     if errors and not skip_errors:
         raise ProgramError(errors)
-    for each in errors:
-        liberties.add(replace(each, message=f"left out: {each.message}", severity="warning"))
+    for error in errors:
+        liberties.add(replace(error, message=f"left out: {error.message}", severity="warning"))
     _require_shallow(stated)
     stated = with_relations(with_one_name(with_attributes(stated), liberties), liberties)
     _require_shallow(stated)
     note_unique_names(stated, liberties)
-    stated = [replace(each, formula=_evaluated(each.formula)) for each in stated]
-    stated = [each for each in stated if each.role == "query" or each.formula != fol.TRUE]
+    stated = [replace(line, formula=_evaluated(line.formula)) for line in stated]
+    stated = [line for line in stated if line.role == "query" or line.formula != fol.TRUE]
     names, constants = names_for(stated, liberties)
-    notes = tuple(liberties.found)
+    notes = tuple(liberties.findings)
     writer = _Writer(names, constants, {*_facts_entities(stated)})
     head = [f"# From {path}, first-order logic."]
     if notes:
         several = f"{len(notes)} liberties were taken; each stands as `note` above what it is about."
         head.append(f"# {several}" if len(notes) > 1 else "# One liberty was taken; it stands below as `note`.")
-        head += [f"# note: {_shown(note)}" for note in notes if not any(_within(note, each) for each in stated)]
-    body = [line for each in stated for line in writer.lines(each, notes)]
+        head += [f"# note: {_shown(note)}" for note in notes if not any(_within(note, line) for line in stated)]
+    body = [row for line in stated for row in writer.lines(line, notes)]
     return ImportedProgram("\n".join([*head, *_declarations(names, glosses), "", *body]) + "\n", notes)
 
 
 def _require_shallow(stated: Sequence[fol.Stated]) -> None:
     """Raises `ProgramError` for formulas that nest deeper than the language allows."""
     message, hint = f"this formula nests more than {DEEPEST} operators", "split it into several formulas"
-    deep = [Diagnostic("too-deep", message, hint, each.span) for each in stated if fol.depth(each.formula) > DEEPEST]
+    deep = [Diagnostic("too-deep", message, hint, line.span) for line in stated if fol.depth(line.formula) > DEEPEST]
     if deep:
         raise ProgramError(deep)
 
@@ -91,7 +91,7 @@ def _evaluated(formula: Expression) -> Expression:
         case "not" if inner[0] in (fol.TRUE, fol.FALSE):
             return fol.FALSE if inner[0] == fol.TRUE else fol.TRUE
         case "and":
-            inner = tuple([each for each in inner if each != fol.TRUE])
+            inner = tuple([part for part in inner if part != fol.TRUE])
             if len(inner) < 2:
                 return inner[0] if inner else fol.TRUE
         case "forall" | "exists" if formula.name not in fol.free_variables(inner[0]):
@@ -120,21 +120,21 @@ def _fact(formula: Expression) -> tuple[Expression, float | int | None] | None:
 
 def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
     """The entities that facts name."""
-    for each in stated:
-        for formula in _conjuncts(each.formula) if each.role != "query" else ():
-            if (found := _fact(formula)) is not None:
-                yield from map(_text, found[0].parts)
+    for line in stated:
+        for formula in _conjuncts(line.formula) if line.role != "query" else ():
+            if (fact := _fact(formula)) is not None:
+                yield from map(_text, fact[0].parts)
 
 
 def _conjuncts(formula: Expression) -> Iterator[Expression]:
     """The conjuncts of a formula, each under the universal quantifiers around it."""
     if formula.kind == "and":
-        for each in formula.parts:
-            yield from _conjuncts(each)
+        for part in formula.parts:
+            yield from _conjuncts(part)
     elif formula.kind == "forall":
-        for each in _conjuncts(formula.parts[0]):
-            kept = formula.name in fol.free_variables(each)
-            yield replace(formula, parts=(each,)) if kept else each
+        for conjunct in _conjuncts(formula.parts[0]):
+            kept = formula.name in fol.free_variables(conjunct)
+            yield replace(formula, parts=(conjunct,)) if kept else conjunct
     else:
         yield formula
 
@@ -145,9 +145,9 @@ def _conjuncts(formula: Expression) -> Iterator[Expression]:
 def _declarations(names: Mapping[Symbol, str], glosses: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "sort entity open"
-    for (kind, name, arity), own in names.items():
+    for (kind, name, arity), chosen in names.items():
         made = ast.PredicateStatement if kind == "atom" else ast.NumberStatement
-        text, gloss = format_statement(made(own, ("entity",) * arity)), one_line(glosses.get(name, ""))
+        text, gloss = format_statement(made(chosen, ("entity",) * arity)), one_line(glosses.get(name, ""))
         yield f"{text}  # {gloss}" if gloss else text
 
 
@@ -178,12 +178,12 @@ class _Writer:
             statements: list[ast.Statement] = [ast.QueryStatement(self.expression(stated.formula, {}, set()))]
         else:
             first, *rest = _conjuncts(stated.formula)
-            statements = [self._statement(first, stated.name), *(self._statement(each, None) for each in rest)]
-        yield from (format_statement(each, as_written=True) for each in statements)
+            statements = [self._statement(first, stated.name), *(self._statement(conjunct, None) for conjunct in rest)]
+        yield from (format_statement(statement, as_written=True) for statement in statements)
 
     def _statement(self, formula: Expression, name: str | None) -> ast.Statement:
-        if (found := _fact(formula)) is not None:
-            of, number = found
+        if (fact := _fact(formula)) is not None:
+            of, number = fact
             value = None if number is None else ast.Number(number)
             return ast.FactStatement(
                 self._atom(of, {}), formula.kind == "not", value and ast.Bounds(value, value, exact=True)
@@ -206,9 +206,9 @@ class _Writer:
         if not is_name(stem) or not stem[0].isupper():
             stem = "X"
         tries = itertools.chain((stem,), fol.numbered(stem, 2))
-        found = next(each for each in tries if each not in used and each.casefold() not in self.entities)
-        used.add(found)
-        return found
+        variable = next(tried for tried in tries if tried not in used and tried.casefold() not in self.entities)
+        used.add(variable)
+        return variable
 
     def expression(self, formula: Expression, names: Mapping[str, str], used: set[str]) -> ast.Expression:
         """A formula or a number."""
@@ -254,7 +254,7 @@ class _Writer:
         return ast.Comparison(tuple(sides), (operator,))
 
     def _atom(self, atom: Expression, names: Mapping[str, str]) -> ast.Atom:
-        arguments = tuple([self._argument(each, names) for each in atom.parts])
+        arguments = tuple([self._argument(part, names) for part in atom.parts])
         return ast.Atom(self.names[atom.kind, normalise(atom.name), len(arguments)], arguments)
 
     def _argument(self, term: Expression, names: Mapping[str, str]) -> ast.Argument:
@@ -266,4 +266,4 @@ class _Writer:
 
 def _occurs_twice(quantified: Expression) -> bool:
     """Whether a quantifier's variable occurs more than once in its scope."""
-    return sum(each.name == quantified.name for each in fol.free_occurrences(quantified.parts[0])) > 1
+    return sum(variable.name == quantified.name for variable in fol.free_occurrences(quantified.parts[0])) > 1

@@ -108,15 +108,15 @@ def free_occurrences(expression: Expression) -> Iterator[Expression]:
         yield expression
     bound = expression.name if expression.kind in QUANTIFIERS else None
     for part in expression.parts:
-        yield from (each for each in free_occurrences(part) if each.name != bound)
+        yield from (variable for variable in free_occurrences(part) if variable.name != bound)
 
 
 def free_variables(expression: Expression) -> dict[str, Expression]:
     """The first occurrence of each free variable, in order."""
-    found: dict[str, Expression] = {}
-    for each in free_occurrences(expression):
-        found.setdefault(each.name, each)
-    return found
+    first: dict[str, Expression] = {}
+    for variable in free_occurrences(expression):
+        first.setdefault(variable.name, variable)
+    return first
 
 
 def variables(expression: Expression) -> set[str]:
@@ -154,7 +154,7 @@ class Liberties:
     warning: the meaning may not be what the author had in mind."""
 
     source: Source
-    found: list[Diagnostic] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
 
     def span(self, *tokens: Token | Meta) -> Span:
         """Where tokens stand, from the first to the last."""
@@ -166,5 +166,5 @@ class Liberties:
 
     def add(self, diagnostic: Diagnostic) -> None:
         """A finding, once."""
-        if diagnostic not in self.found:
-            self.found.append(diagnostic)
+        if diagnostic not in self.findings:
+            self.findings.append(diagnostic)

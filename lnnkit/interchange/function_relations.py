@@ -29,29 +29,29 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
     """The formulas with functions as attributes where arithmetic, an order or a literal shows that their values are
     numbers, and equations between numbers as comparisons. Raises `ProgramError` if an individual occurs where a number
     is expected."""
-    found: set[_NameAndArity] = set()
+    numeric: set[_NameAndArity] = set()
     before = -1
-    while len(found) > before:
-        before = len(found)
-        for leaf in fol.nodes(*(each.formula for each in stated)):
-            if leaf.kind in fol.COMPARISONS or (leaf.kind == "equal" and _numeric(leaf, found)):
-                found |= {*_symbols(leaf)}
+    while len(numeric) > before:
+        before = len(numeric)
+        for leaf in fol.nodes(*(line.formula for line in stated)):
+            if leaf.kind in fol.COMPARISONS or (leaf.kind == "equal" and _numeric(leaf, numeric)):
+                numeric |= {*_symbols(leaf)}
 
     def rewritten(node: Expression) -> Expression:
-        if node.kind in fol.COMPARISONS or (node.kind == "equal" and _numeric(node, found)):
+        if node.kind in fol.COMPARISONS or (node.kind == "equal" and _numeric(node, numeric)):
             kind = "=" if node.kind == "equal" else node.kind
-            return replace(node, kind=kind, parts=tuple([_number(term, found) for term in node.parts]))
+            return replace(node, kind=kind, parts=tuple([_number(term, numeric) for term in node.parts]))
         return fol.changed(node, rewritten)
 
-    return [replace(each, formula=rewritten(each.formula)) for each in stated]
+    return [replace(line, formula=rewritten(line.formula)) for line in stated]
 
 
-def _numeric(equation: Expression, found: set[_NameAndArity]) -> bool:
+def _numeric(equation: Expression, numeric: set[_NameAndArity]) -> bool:
     """Whether an equation is between numbers: it has a literal beside a function, a sum, or a term that is known to be
     a number."""
     functions = [side for side in equation.parts if side.kind == "function"]
     kinds = {side.kind for side in equation.parts}
-    if any(_symbol(side) in found for side in functions) or not kinds.isdisjoint(fol.ARITHMETIC):
+    if any(_symbol(side) in numeric for side in functions) or not kinds.isdisjoint(fol.ARITHMETIC):
         return True
     return "number" in kinds and any(not side.quoted for side in functions)
 
@@ -61,13 +61,13 @@ def _symbols(term: Expression) -> Iterator[_NameAndArity]:
     if term.kind == "function":
         yield _symbol(term)
     elif term.kind in (*fol.ARITHMETIC, *fol.COMPARISONS, "equal"):
-        yield from (each for part in term.parts for each in _symbols(part))
+        yield from (symbol for part in term.parts for symbol in _symbols(part))
 
 
-def _number(term: Expression, found: set[_NameAndArity]) -> Expression:
+def _number(term: Expression, numeric: set[_NameAndArity]) -> Expression:
     if term.kind in fol.ARITHMETIC:
-        return fol.changed(term, lambda each: _number(each, found))
-    if term.kind == "function" and not term.quoted and _symbol(term) in found:
+        return fol.changed(term, lambda part: _number(part, numeric))
+    if term.kind == "function" and not term.quoted and _symbol(term) in numeric:
         return replace(term, kind="attribute")
     if term.kind not in ("number", "attribute"):
         message = f"`{term.name}` is an individual, but a number is expected here"
@@ -81,7 +81,7 @@ def _number(term: Expression, found: set[_NameAndArity]) -> Expression:
 
 def with_relations(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fol.Stated]:
     """The formulas with functions replaced by relations, and the axioms of these."""
-    nodes = [*fol.nodes(*(each.formula for each in stated))]
+    nodes = [*fol.nodes(*(line.formula for line in stated))]
     taken = {node.name for node in nodes if node.kind == "atom"}
     relations: dict[_NameAndArity, str] = {}
     laws: list[fol.Stated] = []
@@ -97,12 +97,12 @@ def with_relations(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
             liberties.note("function-as-relation", message, "", term.span)
     if not relations:
         return list(stated)
-    return [*laws, *(replace(each, formula=_Rewriting(relations, each).formula()) for each in stated)]
+    return [*laws, *(replace(line, formula=_Rewriting(relations, line).formula()) for line in stated)]
 
 
 def _laws(name: str, relation: str, arity: int) -> Iterator[fol.Stated]:
     given = [f"x{i + 1}" for i in range(arity)]
-    *arguments, one, two = (Expression("variable", each) for each in (*given, "y", "z"))
+    *arguments, one, two = (Expression("variable", variable) for variable in (*given, "y", "z"))
     images = [Expression("atom", relation, (*arguments, value)) for value in (one, two)]
     some = fol.quantified("exists", "y", images[0])
     same = fol.joined("implies", fol.joined("and", *images), Expression("equal", parts=(one, two)))
@@ -127,7 +127,7 @@ class _Rewriting:
         if formula.kind in ("not", "implies"):
             first, *rest = formula.parts
             denied = self._formula(first, not positive)
-            return fol.joined(formula.kind, denied, *[self._formula(each, positive) for each in rest])
+            return fol.joined(formula.kind, denied, *[self._formula(part, positive) for part in rest])
         return fol.changed(formula, lambda part: self._formula(part, positive))
 
     def _leaf(self, leaf: Expression, positive: bool) -> Expression:
@@ -151,7 +151,7 @@ class _Rewriting:
     def _term(self, term: Expression, given: list[Expression]) -> Expression:
         """The term with variables in place of its functions. Their definitions are added to ``given``, inner ones
         first."""
-        term = fol.changed(term, lambda each: self._term(each, given))
+        term = fol.changed(term, lambda part: self._term(part, given))
         if not _is_function(term):
             return term
         variable = Expression("variable", fol.fresh(fol.numbered("v"), self.taken))

@@ -29,10 +29,10 @@ def with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fo
         return replace(node, name=name)
 
     kept = []
-    for each in stated:
-        formula = each.formula
-        if each.role != "axiom" or formula.kind != "equal" or not all(term.constant for term in formula.parts):
-            kept.append(each)
+    for line in stated:
+        formula = line.formula
+        if line.role != "axiom" or formula.kind != "equal" or not all(term.constant for term in formula.parts):
+            kept.append(line)
             continue
         one, other = (renamed(term).name for term in formula.parts)
         if one != other:
@@ -40,16 +40,16 @@ def with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fo
             message = f"`{other}` is another name of `{one}`, which is written in its place"
             hint = "in a program different names are different entities"
             liberties.note("another-name", message, hint, formula.span)
-    return [replace(each, formula=renamed(each.formula)) for each in kept]
+    return [replace(line, formula=renamed(line.formula)) for line in kept]
 
 
 def note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
     """Note the unique names assumption where it matters. Without equations it changes nothing: any model has a copy in
     which distinct names denote distinct entities."""
-    nodes = [*fol.nodes(*(each.formula for each in stated))]
+    nodes = [*fol.nodes(*(line.formula for line in stated))]
     equations = [node for node in nodes if node.kind == "equal"]
     if equations and len({node.name for node in nodes if node.kind == "function" and not node.parts}) > 1:
-        place = next((each.span for each in equations if each.span is not None), None)
+        place = next((node.span for node in equations if node.span is not None), None)
         message = "different names are taken to denote different individuals"
         liberties.note("unique-names", message, "where two may be one, use one name for both", place)
 
@@ -59,7 +59,7 @@ def names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> tuple[dict[
     unless a symbol of another kind or arity has the same one."""
     symbols: dict[Symbol, Span | None] = {}
     constants: dict[str, Span | None] = {}
-    for node in fol.nodes(*(each.formula for each in stated)):
+    for node in fol.nodes(*(line.formula for line in stated)):
         name = normalise(node.name)
         if node.kind in ("atom", "attribute"):
             symbols.setdefault((node.kind, name, len(node.parts)), node.span)
@@ -81,12 +81,12 @@ def _apart(symbols: Mapping[Symbol, Span | None], liberties: Liberties) -> Itera
             yield symbol, name
             continue
         stem = f"{name}_{arity}" if kind == "atom" else f"{name}_number"
-        found = fol.fresh(itertools.chain((stem,), fol.numbered(f"{stem}_", 2)), taken)
-        taken.add(found)
+        fresh = fol.fresh(itertools.chain((stem,), fol.numbered(f"{stem}_", 2)), taken)
+        taken.add(fresh)
         use = f"with {arity} argument{'' if arity == 1 else 's'}" if kind == "atom" else "as a number"
-        message = f"`{name}` is used here {use}, and otherwise before: the two are kept apart, this one as `{found}`"
+        message = f"`{name}` is used here {use}, and otherwise before: the two are kept apart, this one as `{fresh}`"
         liberties.note("kept-apart", message, "check whether they are meant to be the same", span)
-        yield symbol, found
+        yield symbol, fresh
 
 
 def _note_case(names: Mapping[str, Span | None], kind: str, liberties: Liberties) -> None:

@@ -90,9 +90,9 @@ class _Reading:
         for table in self.program.label_tables:
             for row in zip(*table.columns, strict=True):
                 self._see(self.program.predicates[table.predicate], row)
-        for each in (*self.program.assertions, *questions):
+        for statement in (*self.program.assertions, *questions):
             try:
-                self._question(each) if isinstance(each, Query) else self._assertion(each)
+                self._question(statement) if isinstance(statement, Query) else self._assertion(statement)
             except ProgramError as problem:
                 self.errors += problem.diagnostics
         for name, predicate in self.program.predicates.items():
@@ -114,14 +114,14 @@ class _Reading:
 
     def _fact(self, predicate: Predicate, arguments: Sequence[str], lower: float, upper: float, shown: str) -> None:
         self._see(predicate, arguments)
-        atom = self._applied(predicate, [_SmtName("entity", each) for each in arguments])
+        atom = self._applied(predicate, [_SmtName("entity", entity) for entity in arguments])
         if not predicate.numeric:
             said = self._held(atom, lower, upper)
         elif lower == upper:
             said = iter([("=", atom, _real(lower))])
         else:
             said = ((sign, atom, _real(end)) for sign, end in ((">=", lower), ("<=", upper)) if math.isfinite(end))
-        self.axioms += [(shown, each) for each in said]
+        self.axioms += [(shown, formula) for formula in said]
 
     def _held(self, formula: _SExpression, lower: float, upper: float) -> Iterator[_SExpression]:
         if lower >= self.alpha:
@@ -130,9 +130,9 @@ class _Reading:
             yield ("not", formula)
 
     def _see(self, predicate: Predicate, arguments: Sequence[str]) -> None:
-        for sort, each in zip(predicate.sorts, arguments, strict=True):
-            self.members[sort][each] = None
-            self.members[ENTITY][each] = None
+        for sort, entity in zip(predicate.sorts, arguments, strict=True):
+            self.members[sort][entity] = None
+            self.members[ENTITY][entity] = None
 
     # --- statements ---------------------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class _Reading:
             self._leave_out(assertion, "this statement is neither true nor false at alpha: it is left out")
             return
         said = self._held(self._closed(assertion.formula), low, high)
-        self.axioms += [(span.on_one_line, each) for each in said]
+        self.axioms += [(span.on_one_line, formula) for formula in said]
 
     def _question(self, query: Query) -> None:
         self.seen = self.asked
@@ -167,15 +167,15 @@ class _Reading:
         self, sign: str, names: Sequence[str], body: ast.Node, around: Mapping[str, _SmtName]
     ) -> _SExpression:
         """A quantifier for each variable, over its sort."""
-        own = {name: next(self.variables) for name in names}
-        found, sorts = self._formula(body, {**around, **own}), self._sorts(body)
+        bound = {name: next(self.variables) for name in names}
+        formula, sorts = self._formula(body, {**around, **bound}), self._sorts(body)
         for name in reversed(names):
             sort = min(sorts.get(name, {ENTITY}) - {ENTITY}, default=ENTITY)  # its places do not contradict each other
             if sort != ENTITY or not self._is_open(ENTITY):
                 self.guarding[sort] = None
-                found = ("=>" if sign == "forall" else "and", (_guard(sort), own[name]), found)
-            found = (sign, ((own[name], _UNIVERSE),), found)
-        return found
+                formula = ("=>" if sign == "forall" else "and", (_guard(sort), bound[name]), formula)
+            formula = (sign, ((bound[name], _UNIVERSE),), formula)
+        return formula
 
     def _is_open(self, sort: str) -> bool:
         return sort in self.program.sorts and self.program.sorts[sort].open
@@ -183,7 +183,7 @@ class _Reading:
     def _formula(self, node: ast.Node, names: Mapping[str, _SmtName]) -> _SExpression:
         match node:
             case SameEntity(left=left, right=right):
-                return ("=", *(self._argument(each, ENTITY, names) for each in (left, right)))
+                return ("=", *(self._argument(side, ENTITY, names) for side in (left, right)))
             case ast.Truth(value=value):
                 return "true" if value else "false"
             case ast.Atom():
@@ -193,18 +193,18 @@ class _Reading:
                 return self._formula(operand, names)
             case ast.Forall(variables=variables, body=body) | ast.Exists(variables=variables, body=body):
                 sign = "forall" if isinstance(node, ast.Forall) else "exists"
-                return self._quantified(sign, [each.name for each in variables], body, names)
+                return self._quantified(sign, [variable.name for variable in variables], body, names)
             case ast.Comparison() if "<?>" not in node.operators:
                 if node.attributes:
                     self._leave_out(node, "a soft comparison is read as a crisp one")
-                sides = itertools.pairwise([self._term(each, names) for each in node.operands])
+                sides = itertools.pairwise([self._term(operand, names) for operand in node.operands])
                 links = zip(node.operators, sides, strict=True)
                 return _combined("and", [("not", ("=", *pair)) if op == "!=" else (op, *pair) for op, pair in links])
         if getattr(node, "attributes", ()) and not isinstance(node, ast.Comparison):
             self._leave_out(node, "attributes such as a bias are left out")
         if type(node) not in _SIGNS:
             raise _unsayable(node)
-        return (_SIGNS[type(node)], *[self._formula(each, names) for each in children(node)])  # type: ignore[arg-type]  # one of these types
+        return (_SIGNS[type(node)], *[self._formula(child, names) for child in children(node)])  # type: ignore[arg-type]  # one of these types
 
     def _leave_out(self, node: ast.Node | Assertion, message: str) -> None:
         self.notes.append(Diagnostic("left-out", message, "", node.span, "warning"))
@@ -218,10 +218,10 @@ class _Reading:
             case ast.Negate(operand=operand):
                 return ("-", _real(0), self._term(operand, names))
             case ast.Arithmetic(operator="^", left=left, right=ast.Number(value=power)) if power in (1, 2, 3, 4):
-                found = base = self._term(left, names)
+                product = base = self._term(left, names)
                 for _ in range(int(power) - 1):
-                    found = ("*", found, base)
-                return found
+                    product = ("*", product, base)
+                return product
             case ast.Arithmetic(operator=operator, left=left, right=right) if operator in "+-*/":
                 return (operator, self._term(left, names), self._term(right, names))
         raise _unsayable(node)
@@ -229,7 +229,7 @@ class _Reading:
     def _atom(self, atom: ast.Atom, names: Mapping[str, _SmtName]) -> _SExpression:
         predicate = self.program.predicates[atom.name]
         places = zip(atom.arguments, predicate.sorts, strict=True)
-        return self._applied(predicate, [self._argument(each, sort, names) for each, sort in places])
+        return self._applied(predicate, [self._argument(argument, sort, names) for argument, sort in places])
 
     def _argument(self, argument: ast.Argument, sort: str, names: Mapping[str, _SmtName]) -> _SmtName:
         if isinstance(argument, ast.Variable):
@@ -244,22 +244,22 @@ class _Reading:
 
     def _sorts(self, formula: ast.Node) -> Mapping[str, set[str]]:
         """The variables of a formula, in their order, with the sorts of their places."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
+        sorts: defaultdict[str, set[str]] = defaultdict(set)
         for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
             places: Iterator[tuple[object, str]] = iter(())
             if isinstance(node, ast.Atom):
                 places = zip(node.arguments, self.program.predicates[node.name].sorts, strict=True)
             elif isinstance(node, SameEntity):
                 places = iter([(node.left, ENTITY), (node.right, ENTITY)])
-            for each, sort in places:
-                if isinstance(each, ast.Variable):
-                    found[each.name].add(sort)
-        return found
+            for argument, sort in places:
+                if isinstance(argument, ast.Variable):
+                    sorts[argument.name].add(sort)
+        return sorts
 
     def _free(self, formula: ast.Node) -> list[str]:
         """The free variables, in their order. No variable is both free and bound in one statement."""
         quantifiers = (node for node in nodes(formula) if isinstance(node, ast.Quantifier))  # type: ignore[arg-type]  # as above
-        bound = {each.name for node in quantifiers for each in node.variables}
+        bound = {variable.name for node in quantifiers for variable in node.variables}
         return [name for name in self._sorts(formula) if name not in bound]
 
     # --- what lists and sorts leave out --------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class _Reading:
     def _close(self, predicate: Predicate, rows: Sequence[tuple[str, ...]]) -> None:
         variables = [next(self.variables) for _ in range(predicate.arity)]
         atom = self._applied(predicate, variables)
-        pairs = (zip(variables, [_SmtName("entity", each) for each in row], strict=True) for row in rows)
+        pairs = (zip(variables, [_SmtName("entity", entity) for entity in row], strict=True) for row in rows)
         listed = [_combined("and", [("=", variable, entity) for variable, entity in row]) for row in pairs]
         closed: _SExpression = ("=>", atom, _combined("or", listed)) if listed else ("not", atom)
         for variable in reversed(variables):
@@ -276,13 +276,13 @@ class _Reading:
 
     def _define(self, sort: str) -> None:
         """What is known of the members of a sort."""
-        guard, members = _guard(sort), [_SmtName("entity", each) for each in self.members[sort]]
+        guard, members = _guard(sort), [_SmtName("entity", entity) for entity in self.members[sort]]
         self.arities[guard] = 1
         if self._is_open(sort):
-            self.axioms += [(f"the sort {sort}", (guard, each)) for each in members]
+            self.axioms += [(f"the sort {sort}", (guard, member)) for member in members]
             return
         variable = next(self.variables)
-        same = _combined("or", [("=", variable, each) for each in members])
+        same = _combined("or", [("=", variable, member) for member in members])
         closed = ("forall", ((variable, _UNIVERSE),), ("=", (guard, variable), same))
         self.axioms.append((f"the sort {sort}, closed", closed))
 
@@ -292,11 +292,11 @@ class _Reading:
         yield "; the classical reading of a program; unsat: the question follows"
         yield "(set-logic ALL)"
         yield f"(declare-sort {_UNIVERSE} 0)"
-        for symbol in sorted(self.arities, key=lambda each: each.kind == "number"):
+        for symbol in sorted(self.arities, key=lambda symbol: symbol.kind == "number"):
             universes, result = [_UNIVERSE] * self.arities[symbol], "Real" if symbol.kind == "number" else "Bool"
             yield f"(declare-fun {self.text(symbol)} ({' '.join(universes)}) {result})"
         entities = [self.text(_SmtName("entity", name)) for name in {**self.members[ENTITY], **self.asked[ENTITY]}]
-        yield from (f"(declare-fun {each} () {_UNIVERSE})" for each in entities)
+        yield from (f"(declare-fun {entity} () {_UNIVERSE})" for entity in entities)
         if len(entities) > 1:
             yield f"(assert (distinct {' '.join(entities)}))"
         for shown, formula in self.axioms:

@@ -44,15 +44,15 @@ def _read_line(line: Line, liberties: Liberties) -> fol.Stated:
     notes = Liberties(liberties.source)
     words = settled(words, notes)
     while True:
-        bound = {str(name) for each, name in itertools.pairwise(words) if each.type == "QUANTIFIER"}
+        bound = {str(name) for word, name in itertools.pairwise(words) if word.type == "QUANTIFIER"}
         builder = _FormulaBuilder(liberties.source, bound)
         formula = builder.formula(_parsed(words, notes), frozenset())
         extended = _extended(words, formula, notes)
         if extended is None:
             break
         words = extended
-    for each in (*notes.found, *builder.liberties.found):
-        liberties.add(each)
+    for note in (*notes.findings, *builder.liberties.findings):
+        liberties.add(note)
     free = fol.free_variables(formula)
     for name, variable in free.items():
         message = f"nothing binds `{name}`: it is read as `for every {name}`"
@@ -63,15 +63,15 @@ def _read_line(line: Line, liberties: Liberties) -> fol.Stated:
 def _require_formula(words: Words, line: Line, liberties: Liberties) -> None:
     if not words:
         raise unreadable("no-formula", "a formula is missing", "", line.span)
-    for each in words:
-        if each.type == "STRAY" and each != ";":
-            message = f"`{each}` cannot be part of a formula"
-            raise unreadable("stray-character", message, "", liberties.span(each))
-        if each.type == "ENTAILS":
-            message = f"`{each}` cannot stand within a formula"
+    for word in words:
+        if word.type == "STRAY" and word != ";":
+            message = f"`{word}` cannot be part of a formula"
+            raise unreadable("stray-character", message, "", liberties.span(word))
+        if word.type == "ENTAILS":
+            message = f"`{word}` cannot stand within a formula"
             hint = "put what follows from the premises on a line of its own, after `Conclusion:`"
-            raise unreadable("entails-within", message, hint, liberties.span(each))
-    kinds = [each.type for each in words]
+            raise unreadable("entails-within", message, hint, liberties.span(word))
+    kinds = [word.type for word in words]
     if kinds.count("NAME") > 1 and {*kinds} <= {"NAME", "NUMBER", "DOT", "_COMMA", "STRING", "STRAY", "IF"}:
         message = "this is a sentence, not a formula"
         raise unreadable("no-formula", message, "put `#` before it, or after the formula as `::: gloss`", line.span)
@@ -165,9 +165,9 @@ class _FormulaBuilder:
                 return atom
             case Tree(data="and" | "or" | "xor" | "implies" | "iff" as kind, children=operands):
                 self._note_precedence(node, kind)
-                built = [self.formula(each, bound) for each in operands]
+                built = [self.formula(operand, bound) for operand in operands]
                 if kind in ("xor", "iff"):
-                    return reduce(lambda whole, each: fol.joined(kind, whole, each), built)
+                    return reduce(lambda whole, part: fol.joined(kind, whole, part), built)
                 return fol.joined(kind, *built)
         raise self._unreadable("number-as-formula", "a number is not a formula", "compare it", node)
 
@@ -192,19 +192,19 @@ class _FormulaBuilder:
     def _note_precedence(self, node: Tree[Token], kind: str) -> None:
         """Note a formula that readers parse differently unless it has brackets."""
         symbol = _SYMBOLS[kind]
-        inner = [str(each.data) for each in node.children if isinstance(each, Tree)]
+        inner = [str(child.data) for child in node.children if isinstance(child, Tree)]
         if kind in ("xor", "iff") and len(node.children) > 2:
             message = f"a chain of `{symbol}` is read from the left: `(A {symbol} B) {symbol} C`"
             hint = "a chain of `⊕` does not mean exactly one of several" if kind == "xor" else "put brackets"
             self._note("connective-chain", message, hint, node)
         elif kind == "implies" and inner[1:] == ["implies"]:
             self._note("connective-chain", "a chain of `→` is read from the right: `A → (B → C)`", "", node)
-        for each in dict.fromkeys(inner):
-            if each in _TIGHTER.get(kind, ()):
-                message = f"`{_SYMBOLS[each]}` is taken to bind tighter than `{symbol}`"
+        for connective in dict.fromkeys(inner):
+            if connective in _TIGHTER.get(kind, ()):
+                message = f"`{_SYMBOLS[connective]}` is taken to bind tighter than `{symbol}`"
                 self._note("precedence", message, "put brackets around what belongs together", node)
-        for each in node.children[:-1]:
-            self._note_scope(each)
+        for child in node.children[:-1]:
+            self._note_scope(child)
 
     def _note_scope(self, node: _Subtree) -> None:
         """A note where a quantifier without brackets ends before a connective."""
@@ -250,14 +250,14 @@ class _FormulaBuilder:
 
     def _application(self, node: Tree[Token], kind: str, bound: frozenset[str]) -> Expression:
         name, *arguments = node.children
-        return Expression(kind, str(name), tuple([self._argument(each, bound) for each in arguments]), self._span(name))
+        return Expression(kind, str(name), tuple([self._argument(term, bound) for term in arguments]), self._span(name))
 
     def _argument(self, node: _Subtree, bound: frozenset[str]) -> Expression:
-        found = self.term(node, bound)
-        if found.kind in fol.ARITHMETIC:
+        term = self.term(node, bound)
+        if term.kind in fol.ARITHMETIC:
             message = "arithmetic cannot stand in the place of an individual"
             raise self._unreadable("arithmetic-argument", message, "name the individual", node)
-        return found
+        return term
 
     def _span(self, node: _Subtree) -> Span:
         return self.liberties.span(node if isinstance(node, Token) else node.meta)

@@ -94,7 +94,7 @@ def _cut(span: Span, role: str, liberties: Liberties) -> Line:
         start = match.end()
     elif match := _DASH.match(text, start, end):
         message = "a dash and a space at the head of a line are read as a bullet"
-        if all(each.code != "dash-as-bullet" for each in liberties.found):
+        if all(note.code != "dash-as-bullet" for note in liberties.findings):
             liberties.note("dash-as-bullet", message, "write `¬` for a negation", replace(span, end=match.end()))
         start = match.end()
     if match := _INLINE_HEADING.match(text, start, end):
@@ -115,4 +115,4 @@ def _goes_on(before: Line, line: Line) -> bool:
     if before.role != line.role or before.role == "predicate" or "\n" not in between or between.strip():
         return False
     last, first = words_of(before.span)[-1:], words_of(line.span)[:1]
-    return any(each.type in (*LINKS, "_COMMA") for each in last) or any(each.type in LINKS for each in first)
+    return any(word.type in (*LINKS, "_COMMA") for word in last) or any(word.type in LINKS for word in first)

@@ -45,18 +45,18 @@ def fol_parser(*, parser: str | None = "lalr") -> Lark:
 
 def words_of(span: Span) -> Words:
     """The tokens of a stretch of a source, as they stand."""
-    line, found = span.text, []
+    line, words = span.text, []
     for token in fol_parser(parser=None).lex(shadow(line)):
         start, end = token.start_pos or 0, token.end_pos or 0
-        found.append(word(token.type, line[start:end], span.start + start, span.start + end))
-    return found
+        words.append(word(token.type, line[start:end], span.start + start, span.start + end))
+    return words
 
 
 def settled(words: Words, liberties: Liberties) -> Words:
     """The tokens after all passes."""
     while words and (words[-1].type in ("DOT", "_COMMA") or words[-1] == ";"):
         words = words[:-1]
-    words = [each for each in words if each.type != "IF"]
+    words = [token for token in words if token.type != "IF"]
     words = _with_or(words, liberties)
     words = _rewritten(words, _WRAPPED, _unwrapped)
     words = _with_single_variables(_balanced(words, liberties), liberties)
@@ -66,11 +66,11 @@ def settled(words: Words, liberties: Liberties) -> Words:
 
 def _rewritten(words: Words, pattern: re.Pattern[str], change: Callable[[Words], Words]) -> Words:
     """The tokens with those changed whose kinds, a letter each, match a pattern."""
-    found, done = Words(), 0
-    for match in pattern.finditer("".join(_LETTERS.get(each.type, "_") for each in words)):
-        found += [*words[done : match.start()], *change(words[match.start() : match.end()])]
+    rewritten, done = Words(), 0
+    for match in pattern.finditer("".join(_LETTERS.get(token.type, "_") for token in words)):
+        rewritten += [*words[done : match.start()], *change(words[match.start() : match.end()])]
         done = match.end()
-    return found + words[done:]
+    return rewritten + words[done:]
 
 
 def _with_or(words: Words, liberties: Liberties) -> Words:
@@ -98,7 +98,7 @@ def _unwrapped(part: Words) -> Words:
 def _negation(part: Words) -> Words:
     """A minus where an operand is due negates; before a number it is its sign."""
     minus, *number = part
-    return [word(each.type, f"-{each}", minus.start_pos, each.end_pos) for each in number] or [minus.update("_NOT")]
+    return [word(token.type, f"-{token}", minus.start_pos, token.end_pos) for token in number] or [minus.update("_NOT")]
 
 
 def _with_whole_names(words: Words, liberties: Liberties) -> Words:
@@ -117,24 +117,24 @@ def _with_whole_names(words: Words, liberties: Liberties) -> Words:
 
 def _balanced(words: Words, liberties: Liberties) -> Words:
     """A closing bracket that nothing opens is dropped; what is left open is closed at the end."""
-    found: Words = []
+    balanced: Words = []
     open_at: Words = []
-    for each in words:
-        if each.type == "_LPAR":
-            open_at.append(each)
-        elif each.type == "_RPAR" and open_at:
+    for token in words:
+        if token.type == "_LPAR":
+            open_at.append(token)
+        elif token.type == "_RPAR" and open_at:
             open_at.pop()
-        elif each.type == "_RPAR":
+        elif token.type == "_RPAR":
             message = "nothing opens this bracket: it is left out"
-            liberties.note("bracket-dropped", message, "check whether a group was meant", liberties.span(each))
+            liberties.note("bracket-dropped", message, "check whether a group was meant", liberties.span(token))
             continue
-        found.append(each)
-    for each in reversed(open_at):
+        balanced.append(token)
+    for token in reversed(open_at):
         message = "nothing closes this bracket: it is closed at the end of the line"
         hint = "check whether the group should end earlier"
-        liberties.note("bracket-added", message, hint, liberties.span(each))
-        found.append(word("_RPAR", ")", found[-1].end_pos, found[-1].end_pos))
-    return found
+        liberties.note("bracket-added", message, hint, liberties.span(token))
+        balanced.append(word("_RPAR", ")", balanced[-1].end_pos, balanced[-1].end_pos))
+    return balanced
 
 
 # --- quantifiers ------------------------------------------------------------------------------------------------------
@@ -142,24 +142,24 @@ def _balanced(words: Words, liberties: Liberties) -> Words:
 
 def _with_single_variables(words: Words, liberties: Liberties) -> Words:
     """Each quantifier has one variable, and a colon where its scope reaches to the end of its group."""
-    found: Words = []
+    separated: Words = []
     index = 0
     while index < len(words):
-        each, rest = words[index], Words()
+        token, rest = words[index], Words()
         index += 1
-        if each.type != "QUANTIFIER":
-            found.append(each)
+        if token.type != "QUANTIFIER":
+            separated.append(token)
             continue
         variables, rest, index = _variables(words, index, liberties)
         for variable in variables:
-            found += [each, variable]
+            separated += [token, variable]
         if not variables:
-            found.append(each)
+            separated.append(token)
         if index < len(words) and words[index].type in ("DOT", "COLON"):
-            found.append(words[index].update("COLON"))
+            separated.append(words[index].update("COLON"))
             index += 1
-        found += rest
-    return found
+        separated += rest
+    return separated
 
 
 def _variables(words: Words, index: int, liberties: Liberties) -> tuple[Words, Words, int]:
@@ -188,7 +188,7 @@ def _apart(words: Words, index: int, liberties: Liberties) -> Words:
         dot = start + len(head)
         return [word("NAME", head, start, dot), word("COLON", ".", dot, dot + 1), word("NAME", tail, dot + 1, end)]
     if _is(words, index + 1, "_LPAR") and end == words[index + 1].start_pos:
-        inner = [str(each) for each in words[index + 2 : group_end(words, index + 2)] if each.type == "NAME"]
+        inner = [str(token) for token in words[index + 2 : group_end(words, index + 2)] if token.type == "NAME"]
         if parts := unglued(str(name), inner):
             message = f"`{name}` is read as the variable `{parts[0]}` and the predicate `{parts[1]}`"
             liberties.note("run-together", message, "put a space between them", liberties.span(name))
@@ -204,7 +204,7 @@ def _further_variable(words: Words, index: int) -> bool:
         return like_one or words[index - 1].type == "_COMMA"
     inner = words[index + 2 : group_end(words, index + 2)]
     apart = words[index].end_pos != words[index + 1].start_pos
-    return like_one and apart and any(each.type not in ("NAME", "_COMMA", "NUMBER", "STRING") for each in inner)
+    return like_one and apart and any(token.type not in ("NAME", "_COMMA", "NUMBER", "STRING") for token in inner)
 
 
 def _is(words: Words, index: int, kind: str) -> bool:
@@ -226,7 +226,7 @@ def group_end(words: Words, start: int, *, at_comma: bool = False) -> int:
 
 def _with_scopes(words: Words) -> Words:
     """A colon after a variable becomes brackets that reach to the end of the group."""
-    while (index := next((i for i, each in enumerate(words) if each.type == "COLON"), 0)) >= 2:
+    while (index := next((i for i, token in enumerate(words) if token.type == "COLON"), 0)) >= 2:
         if words[index - 2].type != "QUANTIFIER":
             break
         words = bracketed(words, index, index + 1)
