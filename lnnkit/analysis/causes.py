@@ -65,23 +65,23 @@ def upward_causes(neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], en
     return _causes(neuron, ports, bases, bests, {}, test, (end, limit))
 
 
-def message_side(neuron: Neuron, heard: str, place: int) -> str:
-    """Which end of the operand at ``place`` a convex neuron can tighten when its ``heard`` end is given."""
-    return heard if rising(neuron, place) else other(heard)
+def message_side(neuron: Neuron, end: str, place: int) -> str:
+    """Which end of the operand at ``place`` a convex neuron can tighten when its ``end`` is given."""
+    return end if rising(neuron, place) else other(end)
 
 
 def message_causes(
     neuron: Neuron,
     bases: Sequence[Box],
     bests: Sequence[Box],
-    heard: str,
+    end: str,
     level: float,
     place: int,
     lost: float,
 ) -> list[Cause]:
-    """For a convex neuron whose ``heard`` end is at ``level``: the minimal causes among the other operands that exclude
+    """For a convex neuron whose ``end`` is at ``level``: the minimal causes among the other operands that exclude
     the value ``lost`` for the operand at ``place``, because the level is out of reach with it."""
-    against = other(heard)  # The siblings move so as to keep the neuron from its level.
+    against = other(end)  # The siblings move so as to keep the neuron from its level.
     ports = [
         (sibling, against if rising(neuron, sibling) else other(against))
         for sibling in range(len(bases))
@@ -92,9 +92,9 @@ def message_causes(
 
     def test(boxes: list[Bounds]) -> Array:
         value = neuron_upward(neuron, boxes)
-        return value.upper < level - _EPS if heard == "lower" else value.lower > level + _EPS
+        return value.upper < level - _EPS if end == "lower" else value.lower > level + _EPS
 
-    alike = (heard, level, lost, neuron.weights[place], bases[place], bests[place], rising(neuron, place))
+    alike = (end, level, lost, neuron.weights[place], bases[place], bests[place], rising(neuron, place))
     return _causes(neuron, ports, bases, bests, {place: (lost, lost)}, test, alike)
 
 
@@ -109,7 +109,7 @@ def _causes(
 ) -> list[Cause]:
     """The minimal sets of ports, each at its best, for which a monotone ``test`` holds. ``alike`` identifies the test
     up to exchange of interchangeable operands."""
-    memory = _found(bare(neuron), tuple(bases), tuple(bests))
+    memory = _cached(bare(neuron), tuple(bases), tuple(bests))
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
 
     def run(masks: Array) -> list[bool]:
@@ -139,7 +139,7 @@ def _causes(
 
 
 @lru_cache(maxsize=2**10)
-def _found(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> dict[object, object]:
+def _cached(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> dict[object, object]:
     """The cached results for a neuron with these bounds: they depend on nothing else, so formulas and programs share
     them."""
     return {}
@@ -245,13 +245,13 @@ def _gap_messages(
     crossed = low > high + _EPS
     met = ordered(low, high)
     target = Bounds(np.where(crossed, up.lower, met.lower), np.where(crossed, up.upper, met.upper))
-    found = neuron_downward(neuron, target, operands)
-    empty = crossed | found.empty
+    downward = neuron_downward(neuron, target, operands)
+    empty = crossed | downward.empty
     first = np.array(node[0], dtype=np.float64)
-    own = np.stack([given[:, 0] != first[0], given[:, 1] != first[1]], 1)
-    every = np.concatenate([masks[rows], own], 1)
+    node_ends = np.stack([given[:, 0] != first[0], given[:, 1] != first[1]], 1)
+    every = np.concatenate([masks[rows], node_ends], 1)
     causes: dict[Port, list[Cause]] = {}
-    for place, (box, operand) in enumerate(zip(found.operands, operands, strict=True)):
+    for place, (box, operand) in enumerate(zip(downward.operands, operands, strict=True)):
         for end, hit in (
             ("lower", (box.lower > operand.lower + _EPS) | empty),
             ("upper", (box.upper < operand.upper - _EPS) | empty),
@@ -260,7 +260,7 @@ def _gap_messages(
     return causes
 
 
-def heard_boxes(base: Box, lower: bool, upper: bool, *, loosened: bool) -> list[Box]:
+def restricted_boxes(base: Box, lower: bool, upper: bool, *, loosened: bool) -> list[Box]:
     """The boxes to which a neuron may be restricted from above, its base first; ``loosened`` ones may be wider than the
     base."""
     return [base, *(box for box in _options(base, ((lower, loosened), (upper, loosened))) if box != base)]
@@ -278,9 +278,9 @@ def _options(base: Box, moves: Moves, meeting: Sequence[float] = ()) -> list[Box
 def _meeting(neuron: Neuron, place: int, bases: Sequence[Box]) -> list[float]:
     """The values at which one operand equals the other's end at its base, each scaled by its weight: there an
     equivalence is discontinuous."""
-    own, theirs = neuron.weights[place], neuron.weights[1 - place]
-    found = (1 - theirs * (1 - end) / own for end in bases[1 - place]) if own > 0 else ()
-    return [value for value in found if 0 < value < 1]
+    weight, theirs = neuron.weights[place], neuron.weights[1 - place]
+    values = (1 - theirs * (1 - end) / weight for end in bases[1 - place]) if weight > 0 else ()
+    return [value for value in values if 0 < value < 1]
 
 
 def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Array]:

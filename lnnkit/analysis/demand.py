@@ -44,10 +44,10 @@ def demand(
     """The demand of the ``asked`` atoms of queries on the predicates that the ``defining`` formulas derive. Predicates
     in ``whole`` are needed completely anyway; tables in ``still`` are complete. None if no question is bound."""
     derived = {head for formula, _ in defining for head in _heads(formula)}
-    questions = [each for each in asked if each[0] in derived]
+    questions = [atom for atom in asked if atom[0] in derived]
     if not any(isinstance(argument, str) for _, arguments in questions for argument in arguments):
         return None
-    bodies = [each for formula, needs in defining for each in _bodies(formula, needs)]
+    bodies = [body for formula, needs in defining for body in _bodies(formula, needs)]
     widths: dict[str, int] = {}
     for formula, _ in defining:
         widths.update((formula.neurons[leaf].source, len(formula.neurons[leaf].arguments)) for leaf in formula.leaves)
@@ -55,11 +55,11 @@ def demand(
     for name, arguments in questions:
         every[name] = tuple(place for place in every[name] if place in _constants(arguments))
     names = {name for name, _ in questions}
-    found = [_settled(bodies, start, still) for start in _starts(every, names)]
-    bound = max(found, key=lambda each: len(names & each.keys()))  # the first of equally good ones
+    settled = [_settled(bodies, start, still) for start in _starts(every, names)]
+    bound = max(settled, key=lambda option: len(names & option.keys()))  # the first of equally good ones
     if not names & bound.keys():
         return None
-    passings = [body.passing(each, bound, still) for body in bodies for each in body.reads if each[0] in bound]
+    passings = [body.passing(atom, bound, still) for body in bodies for atom in body.reads if atom[0] in bound]
     return Demand(
         bound,
         tuple((name, tuple(str(arguments[p]) for p in bound[name])) for name, arguments in questions if name in bound),
@@ -87,7 +87,7 @@ def _settled(bodies: Sequence[_Body], bound: Bound, still: Collection[str]) -> B
     while before != bound:
         before = dict(bound)
         for body in bodies:
-            for target in (each for each in body.reads if each[0] in bound):
+            for target in (atom for atom in body.reads if atom[0] in bound):
                 places = body.places(target, bound, still)
                 bound[target[0]] = tuple(place for place in bound[target[0]] if place in places)
     return {name: places for name, places in bound.items() if places}
@@ -105,9 +105,9 @@ class _Body(NamedTuple):
     def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
         """The bound places of an atom that is read."""
         known = variables(self._start(bound)).union(
-            *(variables(each.arguments) for each in self._passed(target, bound, still))
+            *(variables(literal.arguments) for literal in self._passed(target, bound, still))
         )
-        return {place for place, each in enumerate(target[1]) if isinstance(each, str) or each in known}
+        return {place for place, term in enumerate(target[1]) if isinstance(term, str) or term in known}
 
     def passing(self, target: Atom, bound: Bound, still: Collection[str]) -> Passing:
         """The magic rule from the head to an atom that is read."""
@@ -126,18 +126,18 @@ class _Body(NamedTuple):
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
         known = variables(self._start(bound)) or variables(target[1])
-        found = list[Literal]()
-        left = sorted((each for each in self.literals if each.table in still), key=repr)
-        while more := [each for each in left if not known.isdisjoint(variables(each.arguments))]:
-            found += more
-            left = [each for each in left if each not in more]
-            known.update(*(variables(each.arguments) for each in more))
-        return found
+        passed = list[Literal]()
+        left = sorted((literal for literal in self.literals if literal.table in still), key=repr)
+        while more := [literal for literal in left if not known.isdisjoint(variables(literal.arguments))]:
+            passed += more
+            left = [literal for literal in left if literal not in more]
+            known.update(*(variables(literal.arguments) for literal in more))
+        return passed
 
 
 def _constants(arguments: Sequence[int | str]) -> set[int]:
     """The places of constants."""
-    return {place for place, each in enumerate(arguments) if isinstance(each, str)}
+    return {place for place, term in enumerate(arguments) if isinstance(term, str)}
 
 
 def _heads(formula: Formula) -> list[str]:

@@ -42,7 +42,7 @@ def minimal(supports: Iterable[Support]) -> Family:
     distinct = set(supports)
     if len(distinct) < 2:
         return tuple(distinct)
-    for support in sorted(distinct, key=lambda s: (len(s), sorted((each.leaf, each.end) for each in s))):
+    for support in sorted(distinct, key=lambda s: (len(s), sorted((element.leaf, element.end) for element in s))):
         if not any(other <= support for other in kept):
             kept.append(support)
     return tuple(kept)
@@ -115,33 +115,33 @@ class Polarity:
     def reads(self, leaf: int, side: str) -> list[Element]:
         """The ends that an instance reads to propose for one side of a leaf. They include the leaf's own ends under an
         equivalence or a quantifier: there they are read at the quantifier's other rows."""
-        found: list[Element] = []
+        reads: list[Element] = []
         for direction in self.directions:
             elements = self.elements(direction)
-            own = [e for e in elements if e.leaf == leaf]
-            if any(other(e.end) == side for e in own):
+            ends = [e for e in elements if e.leaf == leaf]
+            if any(other(e.end) == side for e in ends):
                 others = leaf != AUXILIARY and self.formula.neurons[leaf].block > 0
-                found += [e for e in elements if e.leaf != leaf or others or (len(own) > 1 and e.end == side)]
-        return list(dict.fromkeys(found))
+                reads += [e for e in elements if e.leaf != leaf or others or (len(ends) > 1 and e.end == side)]
+        return list(dict.fromkeys(reads))
 
     def read_sides(self) -> dict[int, tuple[bool, bool]]:
         """For each leaf (and the auxiliary): whether a move of its lower or upper end can matter to an instance."""
         gaps = any(n.logic is not None and not convex(n) for n in self.formula.neurons)
-        found: dict[int, tuple[bool, bool]] = {}
+        sides: dict[int, tuple[bool, bool]] = {}
         for direction in self.directions:
             for element in self.elements(direction):
-                low, high = found.get(element.leaf, (False, False))
+                low, high = sides.get(element.leaf, (False, False))
                 both = gaps or element.leaf in self.formula.heads
-                found[element.leaf] = (low or both or element.end == "lower", high or both or element.end == "upper")
-        return found
+                sides[element.leaf] = (low or both or element.end == "lower", high or both or element.end == "upper")
+        return sides
 
     @property
     def directions(self) -> tuple[Direction, ...]:
         least, most = self.formula.lower > _EPS, self.formula.upper < 1 - _EPS
         if self.formula.auxiliary is not None:
             least, most = self.formula.reads_own
-        found: list[Direction] = ["least"] if least else []
-        return (*found, "most") if most else tuple(found)
+        directions: list[Direction] = ["least"] if least else []
+        return (*directions, "most") if most else tuple(directions)
 
     def elements(self, direction: Direction) -> list[Element]:
         """The ends that the constraint reads, whether or not they can deviate."""

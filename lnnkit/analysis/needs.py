@@ -51,7 +51,7 @@ class Need(NamedTuple):
     @property
     def bound(self) -> set[int]:
         """The variables that its atoms bind."""
-        return variables(argument for each in self.literals if each.table != EQUAL for argument in each.arguments)
+        return variables(term for literal in self.literals if literal.table != EQUAL for term in literal.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class Needs:
         sets = [*(need.literals for need in self.rows), *itertools.chain(*self.fills.values())]
         return frozenset(itertools.chain(*sets))
 
-    def own(self, count: int) -> Needs:
+    def without_existential(self, count: int) -> Needs:
         """Without the literals of existential variables, those from ``count`` on: they find more instances."""
 
         def kept(literal: Literal) -> bool:
-            return all(isinstance(each, str) or each < count for each in literal.arguments)
+            return all(isinstance(term, str) or term < count for term in literal.arguments)
 
         rows = (Need(need.block, frozenset(filter(kept, need.literals))) for need in self.rows)
         return replace(self, rows=minimal_needs(rows), existential=()) if self.existential else self
@@ -107,26 +107,26 @@ class NeedFinder:
     def inference(self) -> Needs:
         """The instances that can tighten a kept side, or contradict one."""
         check_time()
-        found: list[Need] = []
+        needs: list[Need] = []
         for send in self.analysis.sends:
             for support in send.supports:
                 if self.relevance.available(self.reading, support):
-                    found.extend(self._sends(send, self._distinct(support)))
+                    needs.extend(self._sends(send, self._distinct(support)))
         for support in self.analysis.contradictions():
             if self.relevance.available(self.reading, support):
-                found.append(Need(0, self._literals(self._distinct(support))))
+                needs.append(Need(0, self._literals(self._distinct(support))))
         for neuron, family in self.reading.observed.items():
             for support in family:
                 if self.relevance.available(self.reading, support):
-                    found.extend(self._at(neuron, None, self._literals(self._distinct(support))))
-        return Needs(minimal_needs(found), self._fills(), frozenset(self._expands), frozenset(self._last))
+                    needs.extend(self._at(neuron, None, self._literals(self._distinct(support))))
+        return Needs(minimal_needs(needs), self._fills(), frozenset(self._expands), frozenset(self._last))
 
     def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
         """Drop the upper ends of atoms that are false by default if their lower ends are present: raising the lower end
         raises both."""
         false = {leaf for leaf, default in self.analysis.defaults.items() if default[1] == 0}
-        raised = {each.leaf for each in elements if each.end == "lower"} & false
-        return frozenset(each for each in elements if each.end != "upper" or each.leaf not in raised)
+        raised = {element.leaf for element in elements if element.end == "lower"} & false
+        return frozenset(element for element in elements if element.end != "upper" or element.leaf not in raised)
 
     def deviation(self) -> Needs:
         """The instances whose root differs from its value with all leaves at their defaults."""
@@ -203,7 +203,7 @@ class NeedFinder:
     def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
         read = [self.analysis.unequal]  # and where variables are unnamed individuals
         for upward in read:
-            read += [each for index in upward.doubtful for each in upward.others(index) if each not in read]
+            read += [variant for index in upward.doubtful for variant in upward.others(index) if variant not in read]
         return {
             neuron.inner: self._deviations(neuron.operands[0], *read)
             for neuron in self.formula.neurons
@@ -211,14 +211,14 @@ class NeedFinder:
         }
 
     def _deviations(self, node: int, *read: Upward) -> tuple[frozenset[Literal], ...]:
-        found = {
+        sets = {
             self._literals(elements)
             for upward in read
             for end in ("lower", "upper")
             for elements in (*upward.improvements(node, end), *upward.loosenings(node, end))
             if self.relevance.available(self.reading, elements)
         }
-        return tuple(sorted((s for s in found if not any(other < s for other in found)), key=_ordered))
+        return tuple(sorted((s for s in sets if not any(other < s for other in sets)), key=_ordered))
 
     def _literals(self, elements: Iterable[Element]) -> frozenset[Literal]:
         return frozenset(self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements)

@@ -47,13 +47,13 @@ def sides(end: End) -> tuple[str, ...]:
 
 class Relevance(NamedTuple):
     """The result. ``produced``: sides on which some atom may differ from its default; ``derived``: those that an
-    instance can propose; ``kept``: how far each side matters. Sides of shared neurons in ``told`` are stated or
+    instance can propose; ``kept``: how far each side matters. Sides of shared neurons in ``foreign`` are stated or
     produced by other formulas than the neuron's definition: only those say something of its operands."""
 
     produced: frozenset[Side]
     derived: frozenset[Side]
     kept: Mapping[Side, int]
-    told: frozenset[Side] = frozenset()
+    foreign: frozenset[Side] = frozenset()
     supplied: frozenset[str] = frozenset()  # tables of which facts list atoms: only of these a head is read
 
     def available(self, reading: Reading, support: Support) -> bool:
@@ -61,7 +61,7 @@ class Relevance(NamedTuple):
         return reads_heads(reading, support, self.supplied) and all(
             reading.needs_nothing(element.leaf)
             or any(
-                (reading.table(element.leaf), side) in (self.told if _told(reading, element) else self.produced)
+                (reading.table(element.leaf), side) in (self.foreign if _foreign(reading, element) else self.produced)
                 for side in sides(element.end)
             )
             for element in support
@@ -97,10 +97,10 @@ def decide(
 ) -> Relevance:
     """The closure of what can be produced from sides that are ``stated`` or otherwise ``given``, and of what matters
     to listed, asked and head atoms. ``supplied`` are the tables of which facts list atoms."""
-    senders, produced, derived, told = _produced(readings, stated, given, supplied)
-    relevance = Relevance(produced, derived, {}, told, frozenset(supplied))
-    untold = {reading.table(AUXILIARY) for reading in readings if reading.formula.compares}
-    untold -= {name for name, _ in told}
+    senders, produced, derived, foreign = _produced(readings, stated, given, supplied)
+    relevance = Relevance(produced, derived, {}, foreign, frozenset(supplied))
+    local = {reading.table(AUXILIARY) for reading in readings if reading.formula.compares}
+    local -= {name for name, _ in foreign}
     kept: dict[Side, int] = {}
     queue: list[Side] = []
 
@@ -125,7 +125,7 @@ def decide(
     done: set[tuple[int, int, str]] = set()
     while queue:
         name, side = queue.pop()
-        if kept[name, side] == ALL and name not in untold:  # Whether an atom is arrested depends on both of its sides.
+        if kept[name, side] == ALL and name not in local:  # Whether an atom is arrested depends on both of its sides.
             keep((name, "upper" if side == "lower" else "lower"), ALL)
         for reading, leaf in senders.get((name, side), ()):
             if (id(reading), leaf, side) not in done:
@@ -134,7 +134,7 @@ def decide(
     return relevance._replace(kept=kept)
 
 
-def _told(reading: Reading, element: Element) -> bool:
+def _foreign(reading: Reading, element: Element) -> bool:
     """Whether an element counts only if another formula than the shared neuron's definition produces it: the definition
     waits for its own truth, a law of order for those of its comparisons."""
     return reading.formula.is_law or element.leaf == AUXILIARY
@@ -154,7 +154,7 @@ def _produced(
     # By side, and whether another formula must have produced it
     waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}
     senders: dict[Side, list[tuple[Reading, int]]] = {}
-    told: set[Side] = set(stated)
+    foreign: set[Side] = set(stated)
     produced: set[Side] = {*given, *stated}
     queue: list[tuple[Side, bool]] = [(side, False) for side in dict.fromkeys((*given, *stated))]
     queue += [(side, True) for side in dict.fromkeys(stated)]
@@ -166,10 +166,10 @@ def _produced(
         fired.add((id(reading), leaf, name))
         side = (reading.table(leaf), name)
         senders.setdefault(side, []).append((reading, leaf))
-        for known, hears in ((produced, False), (told, True)):
-            if side not in known and not (hears and leaf == AUXILIARY):
+        for known, by_others in ((produced, False), (foreign, True)):
+            if side not in known and not (by_others and leaf == AUXILIARY):
                 known.add(side)
-                queue.append((side, hears))
+                queue.append((side, by_others))
 
     for reading in readings:
         check_time()
@@ -183,7 +183,7 @@ def _produced(
                 one = _Waiting(reading, (send.leaf, send.side), missing)
                 for element in missing:
                     for name in sides(element.end):
-                        key = (reading.table(element.leaf), name), _told(reading, element)
+                        key = (reading.table(element.leaf), name), _foreign(reading, element)
                         waiting.setdefault(key, []).append((one, element))
                 if not missing:
                     fire(reading, *one.target)
@@ -194,4 +194,4 @@ def _produced(
             if not one.missing:
                 fire(one.reading, *one.target)
         done += 1
-    return senders, frozenset(produced), frozenset(senders), frozenset(told)
+    return senders, frozenset(produced), frozenset(senders), frozenset(foreign)

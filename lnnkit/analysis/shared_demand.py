@@ -31,8 +31,9 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
     """What the readers of a shared neuron need before they can use it. None if a reader can use it without any literal;
     only literals of some ``tables`` count."""
     existential = _Existential(len(shared.sorts))
-    found: list[Demand] = []
+    demands: list[Demand] = []
     for formula, needs in readers:
+        counted = tables | {formula.auxiliary}
         for leaf in formula.leaves:
             neuron = formula.neurons[leaf]
             if neuron.source != shared.auxiliary:
@@ -40,32 +41,31 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
             if neuron.block in needs.expands | needs.last:
                 return None
             parameters = {argument: place for place, argument in enumerate(neuron.arguments)}
-            for literals in _finding(formula, needs, neuron.block):
-                seen = [each for each in literals if each.table in tables or each.table == formula.auxiliary]
+            for literals in _row_literals(formula, needs, neuron.block):
+                seen = [literal for literal in literals if literal.table in counted]
                 chosen = _over(seen, parameters)
                 if not _connected(chosen, parameters) and _connected(seen, parameters):
                     chosen = _reached(seen, parameters)
                 if not chosen:
                     return None
-                found.append(existential.renamed(chosen, parameters, formula.sorts + needs.existential))
-    return Wanted(tuple(dict.fromkeys(found)), existential.sorts)
+                demands.append(existential.renamed(chosen, parameters, formula.sorts + needs.existential))
+    return Wanted(tuple(dict.fromkeys(demands)), existential.sorts)
 
 
-def restricted(needs: Needs, formula: Formula, found: Wanted) -> Needs:
+def restricted(needs: Needs, formula: Formula, demanded: Wanted) -> Needs:
     """The needs of a shared neuron, restricted to tuples that are wanted or listed; bounds given to the neuron are
     propagated in any case."""
-    own = str(formula.auxiliary)
-    listed = frozenset({Literal(own, tuple(formula.blocks[0].variables), "listed")})
+    listed = frozenset({Literal(str(formula.auxiliary), tuple(formula.blocks[0].variables), "listed")})
     rows: list[Need] = []
     for need in needs.rows:
-        if any(each.table == formula.auxiliary for each in need.literals):
+        if any(literal.table == formula.auxiliary for literal in need.literals):
             rows.append(need)
         else:
-            rows += [Need(need.block, need.literals | demand) for demand in (*found.demands, listed)]
-    return replace(needs, rows=minimal_needs(rows), existential=found.sorts)
+            rows += [Need(need.block, need.literals | demand) for demand in (*demanded.demands, listed)]
+    return replace(needs, rows=minimal_needs(rows), existential=demanded.sorts)
 
 
-def _finding(formula: Formula, needs: Needs, block: int) -> Iterator[Demand]:
+def _row_literals(formula: Formula, needs: Needs, block: int) -> Iterator[Demand]:
     """The sets of literals that find the rows of a block."""
     for need in needs.rows:
         if block in formula.path(need.block):
@@ -75,7 +75,7 @@ def _finding(formula: Formula, needs: Needs, block: int) -> Iterator[Demand]:
 
 def _over(literals: Iterable[Literal], parameters: Mapping[int | str, int]) -> list[Literal]:
     """The literals over the neuron's parameters alone."""
-    return [each for each in literals if all(isinstance(a, str) or a in parameters for a in each.arguments)]
+    return [literal for literal in literals if all(isinstance(a, str) or a in parameters for a in literal.arguments)]
 
 
 def _connected(literals: Collection[Literal], parameters: Collection[int | str]) -> bool:
@@ -87,7 +87,7 @@ def _connected(literals: Collection[Literal], parameters: Collection[int | str])
 def _reached(literals: Collection[Literal], parameters: Collection[int | str]) -> list[Literal]:
     """The literals that a join reaches from the parameters."""
     reach = _reach(literals, variables(parameters))
-    return [each for each in literals if not reach.isdisjoint(each.arguments)]
+    return [literal for literal in literals if not reach.isdisjoint(literal.arguments)]
 
 
 def _reach(literals: Collection[Literal], start: set[int]) -> set[int]:
@@ -95,7 +95,7 @@ def _reach(literals: Collection[Literal], start: set[int]) -> set[int]:
     reach, before = set(start), set[int]()
     while reach != before:
         before = set(reach)
-        reach.update(*(variables(each.arguments) for each in literals if not reach.isdisjoint(each.arguments)))
+        reach.update(*(variables(literal.arguments) for literal in literals if not reach.isdisjoint(literal.arguments)))
     return reach
 
 
@@ -115,15 +115,15 @@ class _Existential:
         """The literals over the parameters and existential variables."""
         known: dict[int | str, int] = dict(parameters)
         counts: Counter[str] = Counter()
-        found: list[Literal] = []
-        for each in sorted(literals, key=repr):
+        renamed: list[Literal] = []
+        for literal in sorted(literals, key=repr):
             arguments: list[int | str] = []
-            for argument in each.arguments:
+            for argument in literal.arguments:
                 if isinstance(argument, int) and argument not in known:
                     sort = sorts[argument]
                     key = sort, counts[sort]
                     counts[sort] += 1
                     known[argument] = self._numbers.setdefault(key, self._first + len(self._numbers))
                 arguments.append(known[argument] if isinstance(argument, int) else argument)
-            found.append(Literal(each.table, tuple(arguments), each.column))
-        return frozenset(found)
+            renamed.append(Literal(literal.table, tuple(arguments), literal.column))
+        return frozenset(renamed)

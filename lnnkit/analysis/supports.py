@@ -19,10 +19,10 @@ from lnnkit.analysis.causes import (
     Box,
     convex,
     gap_message_causes,
-    heard_boxes,
     message_causes,
     message_side,
     other,
+    restricted_boxes,
     upward_causes,
 )
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
@@ -90,7 +90,7 @@ class Analysis:
         return Upward(self.formula, *known, unequal=True)
 
     @cached_property
-    def _heard(self) -> list[list[_Demand]]:
+    def _demands(self) -> list[list[_Demand]]:
         """For each neuron, the bounds that may reach it from above."""
         demands: list[list[_Demand]] = [[] for _ in self.formula.neurons]
         top = demands[self.formula.top]
@@ -99,7 +99,7 @@ class Analysis:
         lower, upper = self.defaults[AUXILIARY] if compares else (self.formula.lower, self.formula.upper)
         if self.formula.auxiliary is not None:
             reads = zip(self.formula.reads_own, ("lower", "upper"), (1.0, 0.0), strict=True)
-            top += [_Demand(end, level, (frozenset({Element(AUXILIARY, end)}),)) for own, end, level in reads if own]
+            top += [_Demand(end, level, (frozenset({Element(AUXILIARY, end)}),)) for used, end, level in reads if used]
         if lower > _EPS:
             top.append(_Demand("lower", lower, ALWAYS, exact=True))
         if upper < 1 - _EPS:
@@ -135,16 +135,16 @@ class Analysis:
             both = product([union(d.supports for d in demands[index] if d.end == end) for end in ("lower", "upper")])
         for place, operand in enumerate(neuron.operands):
             check_time()
-            found: dict[str, list[Family]] = {"lower": [both], "upper": [both]}
+            by_side: dict[str, list[Family]] = {"lower": [both], "upper": [both]}
             for demand in demands[index]:
                 side = message_side(neuron, demand.end, place)
                 at = int(side == "upper")
-                for lost, own in ((bases[place][at], ALWAYS), (outs[operand][at], loose[operand][at])):
-                    if own:
+                for lost, loosening in ((bases[place][at], ALWAYS), (outs[operand][at], loose[operand][at])):
+                    if loosening:
                         causes = message_causes(neuron, bases, goals, demand.end, demand.level, place, lost)
-                        family = product([demand.supports, own, self.upward.family(causes, families)])
-                        found.setdefault(side, []).append(family)
-            for side, passed in found.items():
+                        family = product([demand.supports, loosening, self.upward.family(causes, families)])
+                        by_side.setdefault(side, []).append(family)
+            for side, passed in by_side.items():
                 family = union(passed)
                 if family:
                     demands[operand].append(_Demand(side, float(side == "lower"), family))
@@ -155,18 +155,18 @@ class Analysis:
         neuron = self.formula.neurons[index]
         comparison = neuron.arithmetic
         assert isinstance(comparison, Comparison)
-        told = [d.supports for d in demands[index] if not d.exact]
+        families = [d.supports for d in demands[index] if not d.exact]
         if any(d.exact for d in demands[index]):
-            told.append(minimal(frozenset({Element(operand, "either")}) for operand in neuron.operands))
+            families.append(minimal(frozenset({Element(operand, "either")}) for operand in neuron.operands))
             unknown_numbers = [unknown(1)] * len(neuron.operands)
             lower = max((d.level for d in demands[index] if d.exact and d.end == "lower"), default=0.0)
             upper = min((d.level for d in demands[index] if d.exact and d.end == "upper"), default=1.0)
             left = comparison.respond(unknown_numbers, Interval(*point((lower, upper))))
             if any(any_set(np.isfinite(end)) for box in left.inputs for end in box):
-                told.append(ALWAYS)
+                families.append(ALWAYS)
         if comparison.partial:
-            told.append(self.upward.informing(index))
-        family = union(told)
+            families.append(self.upward.informing(index))
+        family = union(families)
         for operand in neuron.operands if family else ():
             demands[operand] += [_Demand("lower", math.inf, family), _Demand("upper", -math.inf, family)]
 
@@ -175,38 +175,38 @@ class Analysis:
         bases = [self.upward.bases[operand] for operand in neuron.operands]
         changes = self.upward.changes(neuron.operands, self.upward.reach[1])
         given = {d.end: d.level for d in demands[index] if d.exact}
-        told = {end: union(d.supports for d in demands[index] if d.end == end) for end in ("lower", "upper")}
+        above = {end: union(d.supports for d in demands[index] if d.end == end) for end in ("lower", "upper")}
         start = (given.get("lower", 0.0), given.get("upper", 1.0))
         lower, upper = (any(d.end == end and not d.exact for d in demands[index]) for end in ("lower", "upper"))
         # A shared neuron's own row may be looser than the default that its table starts from.
-        node = heard_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
+        node = restricted_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
         movable = [change[0] for change in changes]
         for (place, side), causes in gap_message_causes(neuron, bases, movable, node).items():
-            family = self.upward.family(causes, [change[1] for change in changes], told)
+            family = self.upward.family(causes, [change[1] for change in changes], above)
             if family:
                 demands[neuron.operands[place]].append(_Demand(side, float(side == "lower"), family))
 
     @cached_property
     def sends(self) -> tuple[Send, ...]:
         """The proposals that an instance can make, to its leaves and to its own shared neuron."""
-        found = []
+        sends = []
         for leaf in self.formula.leaves:
             for side in ("lower", "upper"):
-                family = union(d.supports for d in self._heard[leaf] if d.end == side)
+                family = union(d.supports for d in self._demands[leaf] if d.end == side)
                 if family:
-                    found.append(Send(leaf, side, family))
+                    sends.append(Send(leaf, side, family))
         if self.formula.auxiliary is not None:
             sides: tuple[Literal["lower", "upper"], ...] = ("lower", "upper")
             for side, moves in zip(sides, self.upward.reach[1][self.formula.top], strict=True):
                 # A neuron that is looser than its default can also be tightened up to the default.
                 family = union([moves, self.upward.loosenings(self.formula.top, side)])
                 if family:
-                    found.append(Send(AUXILIARY, side, family))
-        return tuple(found)
+                    sends.append(Send(AUXILIARY, side, family))
+        return tuple(sends)
 
-    def hears(self, node: int) -> Family:
+    def downward(self, node: int) -> Family:
         """The sets of elements under which an instance may bound ``node`` from above."""
-        return union(demand.supports for demand in self._heard[node])
+        return union(demand.supports for demand in self._demands[node])
 
     def contradictions(self) -> Family:
         """The sets of elements under which the root may miss its given bounds."""
@@ -215,16 +215,16 @@ class Analysis:
         bests, moves = self.upward.reach
         lower, upper = self.formula.lower, self.formula.upper
         base, best = self.upward.bases[self.formula.top], bests[self.formula.top]
-        found: list[Family] = []
+        families: list[Family] = []
         for misses, may, end in (
             (base[1] < lower - _EPS, best[1] < lower - _EPS, 1),
             (base[0] > upper + _EPS, best[0] > upper + _EPS, 0),
         ):
             if misses:
-                found.append(ALWAYS)
+                families.append(ALWAYS)
             elif may:
-                found.append(self._past(lower if end else upper, "upper" if end else "lower", moves))
-        return union(found)
+                families.append(self._past(lower if end else upper, "upper" if end else "lower", moves))
+        return union(families)
 
     def _past(self, limit: float, end: str, moves: Sequence[Ends]) -> Family:
         """The sets that can take the root's upward ``end`` past ``limit``."""
@@ -306,21 +306,21 @@ class Analyses:
             tuple(sorted((index, *sorted(variables)) for index, variables in doubtful.items())),
             tuple(sorted(unnamed.items())),
         )
-        found = self.known.analyses.get(key)
-        if found is None:
-            found = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful, unnamed)
-        return found
+        analysis = self.known.analyses.get(key)
+        if analysis is None:
+            analysis = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful, unnamed)
+        return analysis
 
     def _vacant(self, formula: Formula) -> dict[int, Bounds]:
         """The values of quantifiers over empty sorts: ``forall`` is true and ``exists`` false."""
-        found: dict[int, Bounds] = {}
+        vacant: dict[int, Bounds] = {}
         for index, neuron in enumerate(formula.neurons):
             if neuron.inner < 0:
                 continue
             sorts = {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound}
             if sorts & self._empty:
-                found[index] = (1.0, 1.0) if neuron.least else (0.0, 0.0)
-        return found
+                vacant[index] = (1.0, 1.0) if neuron.least else (0.0, 0.0)
+        return vacant
 
     def _doubtful(self, formula: Formula, *, stated: bool) -> tuple[dict[int, frozenset[int]], dict[int, Bounds]]:
         """The quantifiers whose body may differ for unnamed individuals, since no other is there or since an atom does,
@@ -331,18 +331,18 @@ class Analyses:
         for leaf in leaves:
             neuron = formula.neurons[leaf]
             bounds, sorts = self.unnamed[neuron.source]
-            told = stated and of_their_sorts(formula, neuron.arguments, sorts, self.open_sorts)
-            unnamed = bounds if told else (0.0, 1.0)
+            separate = stated and of_their_sorts(formula, neuron.arguments, sorts, self.open_sorts)
+            unnamed = bounds if separate else (0.0, 1.0)
             if unnamed != self.defaults[neuron.source]:
                 differ[leaf] = unnamed
         about = {argument for leaf in differ for argument in formula.neurons[leaf].arguments}
-        found: dict[int, frozenset[int]] = {}
+        doubtful: dict[int, frozenset[int]] = {}
         for index, neuron in enumerate(formula.neurons):
             bound = () if neuron.inner < 0 else formula.blocks[neuron.inner].bound
             sorts = {formula.sorts[variable] for variable in bound}
-            own = {variable for variable in bound if formula.sorts[variable] in self.open_sorts}
+            opens = {variable for variable in bound if formula.sorts[variable] in self.open_sorts}
             if not sorts & self._empty:
-                own &= about
-            if own and not sorts & self._empty - self.open_sorts:
-                found[index] = frozenset(own)
-        return found, differ
+                opens &= about
+            if opens and not sorts & self._empty - self.open_sorts:
+                doubtful[index] = frozenset(opens)
+        return doubtful, differ

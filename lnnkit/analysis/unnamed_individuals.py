@@ -39,19 +39,19 @@ def of_strata(lifted: LiftedGraph, analyses: Analyses) -> list[list[Formula]]:
     that unnamed individuals may make conclude more is there for these too."""
     strata = lifted.program.strata
     places = {name: place for place, stratum in enumerate(strata) for name in stratum}
-    found: list[list[Formula]] = [[] for _ in strata]
+    formulas: list[list[Formula]] = [[] for _ in strata]
     for root in sorted(lifted.statements, key=lambda root: root.origin.span.text):
         for place in {places[name] for name in root.defines if name in places}:
             formula = _defining(lifted, root)
             heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
-            found[place].append(replace(formula, heads=heads))
+            formulas[place].append(replace(formula, heads=heads))
             opens = [v for v in formula.blocks[0].variables if formula.sorts[v] in analyses.open_sorts]
             for head in sorted(heads):
                 others = [v for v in opens if v not in formula.neurons[head].arguments]
                 some = [v for v in others if head in analyses.of(formula).reached(v)]
                 if some:
-                    found[place].append(_about(lifted, root, some, head + 1))  # behind the quantifier
-    return found
+                    formulas[place].append(_about(lifted, root, some, head + 1))  # behind the quantifier
+    return formulas
 
 
 def _defining(lifted: LiftedGraph, root: Root, unnamed: Sequence[int] = ()) -> Formula:
@@ -71,6 +71,6 @@ def _about(lifted: LiftedGraph, root: Root, unnamed: Sequence[int], head: int) -
             first = neurons[first].operands[0]
         if neurons[index].kind == "and":
             stack += neurons[index].operands
-        elif index != head and any({*unnamed} & {*neurons[each].arguments} for each in range(first, index + 1)):
+        elif index != head and any({*unnamed} & {*neurons[node].arguments} for node in range(first, index + 1)):
             neurons[first : index + 1] = [Neuron("true", (), 0, "", ())] * (index + 1 - first)
     return replace(formula, neurons=tuple(neurons), heads=frozenset({head}))

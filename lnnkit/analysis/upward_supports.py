@@ -65,16 +65,16 @@ class Upward:
         free = self.doubtful.get(quantifier, frozenset()) - self._individuals
         if not free:
             return []
-        told = sorted(free.intersection(*[{v for leaf in self._unnamed for v in self.formula.neurons[leaf].arguments}]))
+        affecting = sorted(free & {v for leaf in self._unnamed for v in self.formula.neurons[leaf].arguments})
         unknown = all(bounds == _FREE for bounds in self._unnamed.values())
-        sizes = [len(told)] if unknown else range(len(told) + 1)
-        sets = itertools.chain.from_iterable(itertools.combinations(told, size) for size in sizes)
-        around = self._individuals | free.difference(told)
-        found = [around.union(some) for some in sets if some or around != self._individuals]
-        for individuals in found:
+        sizes = [len(affecting)] if unknown else range(len(affecting) + 1)
+        sets = itertools.chain.from_iterable(itertools.combinations(affecting, size) for size in sizes)
+        around = self._individuals | free.difference(affecting)
+        variants = [around.union(some) for some in sets if some or around != self._individuals]
+        for individuals in variants:
             if individuals not in self._others:
                 self._others[individuals] = self._of(individuals=individuals)
-        return [self._others[individuals] for individuals in found]
+        return [self._others[individuals] for individuals in variants]
 
     def default_values(self, node: int) -> list[Box]:
         """The bounds of ``node`` with every leaf at its default, for each assignment of truths to the equalities."""
@@ -86,10 +86,10 @@ class Upward:
             falls = list(itertools.product((0.0, 1.0), repeat=len(same)))
         else:  # enough to decide whether they matter
             falls = [(0.0,) * len(same), (1.0,) * len(same)]
-        found = [self._values(dict(zip(same, fall, strict=True)))[node] for fall in falls]
+        values = [self._values(dict(zip(same, fall, strict=True)))[node] for fall in falls]
         if len(same) > _FALLS:
-            found.append(self.bases[node])
-        return list(dict.fromkeys(found))
+            values.append(self.bases[node])
+        return list(dict.fromkeys(values))
 
     def _values(self, falls: Mapping[int, float]) -> list[Box]:
         """The upward bounds from the defaults; equalities that are not in ``falls`` are unknown."""
@@ -104,8 +104,8 @@ class Upward:
                 values.append(_FREE if fall is None else (fall, fall))
             elif neuron.quantifies:
                 low, high = self.vacant.get(index, values[neuron.operands[0]])
-                for each in self.others(index):
-                    other = each.bases[neuron.operands[0]]
+                for variant in self.others(index):
+                    other = variant.bases[neuron.operands[0]]
                     low, high = (min(low, other[0]), high) if neuron.least else (low, max(high, other[1]))
                 values.append((low, high))
             else:
@@ -140,8 +140,8 @@ class Upward:
             elif neuron.quantifies:
                 if index not in self.vacant:
                     best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
-                for each in self.others(index):
-                    others, moved = each.reach
+                for variant in self.others(index):
+                    others, moved = variant.reach
                     far = others[neuron.operands[0]]
                     best = max(best[0], far[0]), min(best[1], far[1])
                     move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
@@ -181,16 +181,16 @@ class Upward:
             sets: Sequence[frozenset[int]] = [frozenset({place}) for place in range(len(neuron.operands))]
         else:
             sets = informing(neuron.arithmetic, len(neuron.operands))
-        return minimal(frozenset(Element(neuron.operands[place], "either") for place in each) for each in sets)
+        return minimal(frozenset(Element(neuron.operands[place], "either") for place in places) for places in sets)
 
     def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
         """How the ends of operands can move either way, with the families that move them."""
         _, loose = self.loosened
-        found = []
+        changes = []
         for o in operands:
             flags = ((bool(moves[o][0]), bool(loose[o][0])), (bool(moves[o][1]), bool(loose[o][1])))
-            found.append((flags, (union([moves[o][0], loose[o][0]]), union([moves[o][1], loose[o][1]]))))
-        return found
+            changes.append((flags, (union([moves[o][0], loose[o][0]]), union([moves[o][1], loose[o][1]]))))
+        return changes
 
     def goals(self, operands: Sequence[int], bests: Sequence[Box], moves: Sequence[Ends]) -> list[Box]:
         """The extreme of each operand's ends; the base for an end that no set of elements moves."""
@@ -210,7 +210,7 @@ class Upward:
     ) -> Family:
         """Causes at a neuron as sets of elements: each port is replaced by one of its own sets; ``operands`` has these
         for the lower and the upper end of each operand."""
-        found = []
+        families = []
         for cause in causes:
             parts = []
             for place, end in sorted(cause):
@@ -218,8 +218,8 @@ class Upward:
                     parts.append((above or {}).get(end, NEVER))
                 else:
                     parts.append(operands[place][end == "upper"])
-            found.append(product(parts))
-        return union(found)
+            families.append(product(parts))
+        return union(families)
 
     def improvements(self, node: int, end: str) -> Family:
         """Sets of elements beneath ``node`` that can take its upward ``end`` past the default."""
@@ -253,8 +253,8 @@ class Upward:
             elif neuron.quantifies:
                 if index not in self.vacant:
                     out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
-                for each in self.others(index):
-                    others, moved = each.loosened
+                for variant in self.others(index):
+                    others, moved = variant.loosened
                     far = others[neuron.operands[0]]
                     out = min(out[0], far[0]), max(out[1], far[1])
                     move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
@@ -285,8 +285,8 @@ class Upward:
             reach[end] = max(base[1], value) if end else min(base[0], value)
             towards = "lower" if end else "upper"  # A rising point moves its lower end past the base.
             causes = upward_causes(neuron, points, goals, towards, base[end])
-            own = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
-            families.append(self.family(causes, [(family, family) for family in own]))
+            ends = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
+            families.append(self.family(causes, [(family, family) for family in ends]))
         return (reach[0], reach[1]), (families[0], families[1])
 
 
@@ -301,7 +301,7 @@ def _with_unnamed(quantifier: Neuron, named: Ends, unnamed: Ends) -> Ends:
 def equalities(formula: Formula) -> tuple[int, ...]:
     """The equalities whose truth is open."""
     neurons = enumerate(formula.neurons)
-    return tuple(i for i, each in neurons if each.kind == "same" and each.arguments[0] != each.arguments[1])
+    return tuple(i for i, neuron in neurons if neuron.kind == "same" and neuron.arguments[0] != neuron.arguments[1])
 
 
 def _side(neuron: Neuron, place: int, end: int) -> int:

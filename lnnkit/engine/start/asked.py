@@ -88,7 +88,7 @@ def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) 
     """The formula for the analysis of relevance."""
     analysis = analyses.of(formula)
     observed = {
-        index: analysis.hears(index)
+        index: analysis.downward(index)
         for index, neuron in enumerate(formula.neurons)
         if neuron.source in observers and neuron.kind != LEAF
     }

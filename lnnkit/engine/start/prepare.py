@@ -151,7 +151,7 @@ def _of_groups(relevance: Relevance, seen: Reading, moving: Collection[Side]) ->
     given, passed = ("upper", "lower") if seen.formula.reads_own[0] else ("lower", "upper")
     reads = polarity.ends(polarity.signs, upper=passed == "upper")
     falls = any((seen.table(each.leaf), side) in moving for each in reads for side in sides(each.end))
-    return (name, given) in relevance.told or (falls and bool(relevance.mode(name, passed)))
+    return (name, given) in relevance.foreign or (falls and bool(relevance.mode(name, passed)))
 
 
 def _completing(prepared: Prepared, formula: Formula) -> tuple[Formula, Needs]:

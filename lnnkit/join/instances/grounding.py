@@ -83,7 +83,7 @@ class Grounding:
         shape.members.append(member)
         place, recorder = (self.atoms, self.domain), self._recorder
         again = len(formula.blocks) == 1 and not observers
-        needs = needs if again else needs.own(len(formula.sorts))
+        needs = needs if again else needs.without_existential(len(formula.sorts))
         if again:
             rule = DeltaRule(formula, needs, shape.reads, *place, partial(self.guard, use="joined"), member, recorder)
             self.members.append(rule)
