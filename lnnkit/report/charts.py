@@ -30,7 +30,7 @@ _PIXELS = 72  # per inch, so that a point of the figure is a pixel of the page
 _TAG = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
 _CLUTTER = re.compile(r' id="[A-Za-z.]+_\d+"| xmlns(:\w+)?="[^"]*"')
 _FONT = re.compile(r"(font: (?:\d+ )?[\d.]+px)[^;\"]*")
-_ROLES = {each.light: role for role, each in PALETTE.items()}
+_ROLES = {shade.light: role for role, shade in PALETTE.items()}
 
 
 def colour(role: str) -> str:
@@ -80,7 +80,7 @@ def _restyled(tag: str) -> str:
     if tag.startswith("<style"):
         return ""
     tag = _FONT.sub(r"\1 system-ui, sans-serif", _CLUTTER.sub("", tag).replace("xlink:href", "href"))
-    return re.sub("#[0-9a-f]{6}", lambda found: f"var(--lnn-{_ROLES[found.group()]})", tag)
+    return re.sub("#[0-9a-f]{6}", lambda match: f"var(--lnn-{_ROLES[match.group()]})", tag)
 
 
 @contextmanager
@@ -192,10 +192,10 @@ def _line(
     alone = False
     entries = zip(history, places, values, strict=True)
     for _, mine in itertools.groupby(entries, key=lambda entry: entry[0].restart):
-        own = [(place, value) for _, place, value in mine if math.isfinite(value)]
-        x += [*(place for place, _ in own), math.nan]
-        y += [*(value for _, value in own), math.nan]
-        alone |= len(own) == 1
+        points = [(place, value) for _, place, value in mine if math.isfinite(value)]
+        x += [*(place for place, _ in points), math.nan]
+        y += [*(value for _, value in points), math.nan]
+        alone |= len(points) == 1
     marker = "o" if alone else ""
     (line,) = axes.plot(x, y, color=colour(role), linewidth=width, linestyle=dashes, marker=marker, markersize=4)
     return line
@@ -262,7 +262,7 @@ def _edges(values: np.ndarray, marks: Sequence[float]) -> np.ndarray:
     numbers have whole edges."""
     low, high = min(marks), max(marks)
     if len(values):
-        inner = [float(each) for each in np.quantile(values, [_FAR_OUT, 1 - _FAR_OUT])]
+        inner = [float(end) for end in np.quantile(values, [_FAR_OUT, 1 - _FAR_OUT])]
         margin = inner[1] - inner[0]
         near = values[(values >= inner[0] - margin) & (values <= inner[1] + margin)] if margin > 0 else values
         low, high = min(float(near.min()), low), max(float(near.max()), high)
@@ -280,7 +280,7 @@ def _edges(values: np.ndarray, marks: Sequence[float]) -> np.ndarray:
 # --- calibration ------------------------------------------------------------------------------------------------------
 
 
-def calibration(own: Predictions) -> Markup:
+def calibration(predictions: Predictions) -> Markup:
     """Labels against answers in ten bins, before (squares) and after fitting (dots): a mark for each non-empty bin at
     the means, its size by the number of answers. Below, a histogram of the answers."""
     with chart(380.0, 360.0, heights=(4, 1)) as made:
@@ -288,10 +288,10 @@ def calibration(own: Predictions) -> Markup:
         (diagonal,) = axes.plot([0, 1], [0, 1], color=colour("faint"), linewidth=1.0, linestyle="--")
         entries: list[tuple[Artist, str]] = []
         for name, answers, role, marker, shift in (
-            ("before", own.before, "series-2", "s", 0.01),
-            ("after", own.after, "series-1", "o", 0.05),
+            ("before", predictions.before, "series-2", "s", 0.01),
+            ("after", predictions.after, "series-1", "o", 0.05),
         ):
-            bins = list(_bins(answers, own.wanted))
+            bins = list(_bins(answers, predictions.wanted))
             (line,) = axes.plot(
                 [mean for *_, mean, _ in bins], [truth for *_, truth in bins], color=colour(role), linewidth=1.2,
                 marker=marker, markersize=5,
@@ -310,7 +310,7 @@ def calibration(own: Predictions) -> Markup:
         counts.set_ylabel("answers")
         counts.set_xlabel("mean of answers")
         made.legend(entries, columns=3)
-        return made.svg(f"calibration of {own.predicate} over {len(own.wanted)} labels")
+        return made.svg(f"calibration of {predictions.predicate} over {len(predictions.wanted)} labels")
 
 
 def _bins(answers: np.ndarray, wanted: np.ndarray) -> Iterator[tuple[int, int, float, float]]:

@@ -76,22 +76,22 @@ def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tupl
 def _scores(fit: Fitted, *, numbers: bool) -> tuple[list[str], list[list[str]]]:
     """The heads and rows of the scores of predicates, or of numbers, before and after."""
     metrics = _NUMBER_METRICS if numbers else _METRICS
-    own_heads = ["labels", "n"] if numbers else ["labels", "n", "true"]
+    heads = ["labels", "n"] if numbers else ["labels", "n", "true"]
     rows: list[list[str]] = []
     first = (None, None) if fit.evidence is None else fit.evidence.before
     for part, old, new in (("training", first[0], fit.train), ("validation", first[1], fit.validation)):
-        found: Mapping[str, object] = {} if new is None else new.numbers if numbers else new.predicates
+        scores: Mapping[str, object] = {} if new is None else new.numbers if numbers else new.predicates
         earlier: Mapping[str, object] = {} if old is None else old.numbers if numbers else old.predicates
-        for name, score in found.items():
+        for name, score in scores.items():
             counts = ["n"] if numbers else ["n", "positives"]
             cells = [f"{getattr(score, count):,}" for count in counts]
             cells += [_change(earlier.get(name), score, metric) for metric in metrics]
             rows.append([f"{name}, {part}", *cells])
-    return [*own_heads, *metrics.values()], rows
+    return [*heads, *metrics.values()], rows
 
 
 def _change(before: object | None, after: object, metric: str) -> str:
-    shown = [_cell(getattr(each, metric)) for each in (before, after) if each is not None]
+    shown = [_cell(getattr(score, metric)) for score in (before, after) if score is not None]
     return shown[0] if len(set(shown)) == 1 else " → ".join(shown)
 
 
@@ -125,8 +125,8 @@ def _losses(fit: Fitted, kept: int | None) -> Section:
     figures = [("loss", curves(history, losses, kept, "loss", positive=True), "")]
     names = dict.fromkeys(name for entry in history for name, value in entry.terms.items() if value)
     for name in names if len(names) > 1 else ():
-        own = (name, [entry.terms.get(name, math.nan) for entry in history])
-        figures.append((f"loss term: {name}", curves(history, [own], kept, name, positive=True), ""))
+        term = (name, [entry.terms.get(name, math.nan) for entry in history])
+        figures.append((f"loss term: {name}", curves(history, [term], kept, name, positive=True), ""))
     if any(entry.accuracy is not None for entry in history):
         accuracy = (f"on {which} labels", [_or_nan(entry.accuracy) for entry in history])
         drawn = curves(history, [accuracy], kept, "accuracy", share=True)
@@ -136,40 +136,40 @@ def _losses(fit: Fitted, kept: int | None) -> Section:
 
 def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     """Weights, biases and truths, one chart for each rule; thresholds have charts of their own."""
-    pictured = {each.name for each in evidence.thresholds}
+    pictured = {threshold.name for threshold in evidence.thresholds}
     rules: dict[str, list[LearnedNumber]] = {}
-    for each in evidence.parameters:
-        if each.name not in pictured and history:
-            rules.setdefault(each.rules[0] if len(each.rules) == 1 else "several rules", []).append(each)
-    moved = {each.name: _moved(history, each.name) for own in rules.values() for each in own}
-    order = sorted(rules, key=lambda rule: -max(moved[each.name] for each in rules[rule]))
+    for number in evidence.parameters:
+        if number.name not in pictured and history:
+            rules.setdefault(number.rules[0] if len(number.rules) == 1 else "several rules", []).append(number)
+    moved = {number.name: _moved(history, number.name) for numbers in rules.values() for number in numbers}
+    order = sorted(rules, key=lambda rule: -max(moved[number.name] for number in rules[rule]))
     figures: list[Figure] = []
     for rule in order[:_CHARTS]:
-        own = sorted(rules[rule], key=lambda each: -moved[each.name])
-        drawn = [(_label(each), [entry.values.get(each.name, math.nan) for entry in history]) for each in own]
-        more = f"Of {len(own)}, only the {NAMED} that moved most are named." if len(own) > NAMED else ""
+        numbers = sorted(rules[rule], key=lambda number: -moved[number.name])
+        drawn = [(_label(number), [entry.values.get(number.name, math.nan) for entry in history]) for number in numbers]
+        more = f"Of {len(numbers)}, only the {NAMED} that moved most are named." if len(numbers) > NAMED else ""
         only = f": {drawn[0][0]}" if len(drawn) == 1 else ""
         figures.append((f"{rule}{only}", curves(history, drawn, evidence.kept, "value", width=460), more))
     return "Weights, biases and truths", _most("rules whose parameters moved most", len(order)), figures
 
 
 def _thresholds(fit: Fitted, evidence: Evidence) -> Section:
-    shown = sorted(evidence.thresholds, key=lambda each: -_moved(fit.history, each.name))[:_CHARTS]
+    shown = sorted(evidence.thresholds, key=lambda threshold: -_moved(fit.history, threshold.name))[:_CHARTS]
     figures: list[Figure] = []
-    for each in shown:
-        before = fit.history[0].values.get(each.name) if fit.history else None
-        about = f"Labels of {each.predicate}." if each.predicate else "No label is about these entities."
-        figures.append((each.comparison, histogram(each, before, fit.values[each.name]), about))
+    for threshold in shown:
+        before = fit.history[0].values.get(threshold.name) if fit.history else None
+        about = f"Labels of {threshold.predicate}." if threshold.predicate else "No label is about these entities."
+        figures.append((threshold.comparison, histogram(threshold, before, fit.values[threshold.name]), about))
     said = f"What each threshold is compared with, in the data. {_most('that moved most', len(evidence.thresholds))}"
     return "Thresholds", said, figures
 
 
 def _calibrations(evidence: Evidence) -> Section:
     figures: list[Figure] = []
-    for own in sorted(evidence.predictions, key=lambda each: -len(each.wanted))[:_CHARTS]:
-        held = int(own.held.sum())
-        said = f"{len(own.wanted):,} labels{f', {held:,} of them held back' if held else ''}."
-        figures.append((own.predicate, calibration(own), said))
+    for predictions in sorted(evidence.predictions, key=lambda predictions: -len(predictions.wanted))[:_CHARTS]:
+        held = int(predictions.held.sum())
+        said = f"{len(predictions.wanted):,} labels{f', {held:,} of them held back' if held else ''}."
+        figures.append((predictions.predicate, calibration(predictions), said))
     said = "The mean of the labels over that of the answers, in ten bins; the bars beneath count the answers in each."
     return "Calibration", said, figures
 
@@ -187,7 +187,7 @@ def _moved(history: Sequence[Epoch], name: str) -> float:
     return max(values) - min(values) if values else 0.0
 
 
-def _label(each: LearnedNumber) -> str:
-    if each.kind == "bias":
-        return f"bias of {each.of}"
-    return {"lower": "truth, at least", "upper": "truth, at most"}.get(each.kind, each.of)
+def _label(number: LearnedNumber) -> str:
+    if number.kind == "bias":
+        return f"bias of {number.of}"
+    return {"lower": "truth, at least", "upper": "truth, at most"}.get(number.kind, number.of)
