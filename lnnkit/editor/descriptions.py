@@ -36,25 +36,25 @@ def hover_text(linked: Linked, place: Place, checked: CheckedProgram | None, bou
 
 
 def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> list[str]:
-    found = named(linked, "predicate", name)
+    places = named(linked, "predicate", name)
     known = linked.predicates.get(name)
     if known is None or (name not in supplied(linked.symbols)[0] and not linked.symbols.doubtful(name)):
         return [f"`{name}`: nothing supplies it: it has no fact, table or rule, and is not declared"]
     if checked is not None and name in checked.predicates and not known.sorts:
         known = checked.predicates[name]  # its number of arguments may be known from a table alone
-    declaration = next((place for place in found if place.role == "declaration"), None)
+    declaration = next((place for place in places if place.role == "declaration"), None)
     if declaration is not None:
         written = format_statement(declaration.statement)
         said = f"declared on {_where(linked, declaration.span)}"
     else:
-        written = format_statement(ast.PredicateStatement(name, known.sorts, known.closed, span=found[0].span))
+        written = format_statement(ast.PredicateStatement(name, known.sorts, known.closed, span=places[0].span))
         said = "not declared; its sorts are inferred" if known.sorts else "not declared"
     kind = "a number" if known.numeric else f"{'closed' if known.closed else 'open'}"
     unlisted = "what is not listed is unknown"
     if known.closed or known.numeric:
         unlisted = "what is not listed and does not follow is false" if known.closed else "an unlisted value is unknown"
-    rules = [place for place in found if place.role == "conclusion"]
-    return [_block(written), f"{said}; {kind}: {unlisted}", _rules(linked, rules), _facts(found, name, checked)]
+    rules = [place for place in places if place.role == "conclusion"]
+    return [_block(written), f"{said}; {kind}: {unlisted}", _rules(linked, rules), _facts(places, name, checked)]
 
 
 def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
@@ -69,9 +69,9 @@ def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
     return "Concluded by\n" + "\n".join(lines)
 
 
-def _facts(found: Sequence[Place], name: str, checked: CheckedProgram | None) -> str:
-    written = sum(place.role == "fact" for place in found)
-    loads = [place.statement for place in found if isinstance(place.statement, ast.LoadStatement)]
+def _facts(places: Sequence[Place], name: str, checked: CheckedProgram | None) -> str:
+    written = sum(place.role == "fact" for place in places)
+    loads = [place.statement for place in places if isinstance(place.statement, ast.LoadStatement)]
     files = ", ".join(dict.fromkeys(f"`{load.table.origin}`" for load in loads))
     if not loads:
         return counted(written, "fact")
@@ -82,11 +82,11 @@ def _facts(found: Sequence[Place], name: str, checked: CheckedProgram | None) ->
 
 
 def _sort(linked: Linked, name: str) -> list[str]:
-    found = named(linked, "sort", name)
-    declared = next((place for place in found if isinstance(place.statement, ast.SortStatement)), None)
-    head = format_statement(declared.statement if declared else ast.SortStatement(name, span=found[0].span))
+    places = named(linked, "sort", name)
+    declared = next((place for place in places if isinstance(place.statement, ast.SortStatement)), None)
+    head = format_statement(declared.statement if declared else ast.SortStatement(name, span=places[0].span))
     said = "" if declared else "not declared, which it need not be"
-    users = dict.fromkeys(place.statement.name for place in found if isinstance(place.statement, ast.Declaration))
+    users = dict.fromkeys(place.statement.name for place in places if isinstance(place.statement, ast.Declaration))
     return [_block(head), said, f"Arguments of {', '.join(f'`{user}`' for user in users)}" if users else ""]
 
 

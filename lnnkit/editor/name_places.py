@@ -43,13 +43,13 @@ def places(linked: Linked) -> tuple[Place, ...]:
     """All occurrences in a program, file by file, in the order of the text."""
     uses = {
         (use.span.source.path, use.span.start): use.how
-        for found in linked.symbols.uses.values()
-        for use in found
+        for group in linked.symbols.uses.values()
+        for use in group
         if use.how not in ("load", "labels")
     }
-    found = [place for file in linked.files for place in _places(file, uses)]
+    unsorted = [place for file in linked.files for place in _places(file, uses)]
     order = {str(file.path): index for index, file in enumerate(linked.files)}
-    return tuple(sorted(found, key=lambda place: (order[place.span.source.path], place.span.start)))
+    return tuple(sorted(unsorted, key=lambda place: (order[place.span.source.path], place.span.start)))
 
 
 def named(linked: Linked, kind: NameKind, name: str) -> list[Place]:
@@ -64,7 +64,7 @@ def at_cursor(linked: Linked, offset: int) -> Place | None:
     for place in places(linked):
         if place.span.source.path == path and place.span.start <= offset <= place.span.end:
             return place
-    if any(each.span.start <= offset <= each.span.end for each in main.program.statements):
+    if any(statement.span.start <= offset <= statement.span.end for statement in main.program.statements):
         return None
     line = main.text.rfind("\n", 0, offset) + 1
     end = main.text.find("\n", offset)
@@ -133,7 +133,7 @@ def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Pla
 
 def _declaration(file: ProgramFile, statement: ast.Declaration) -> Iterator[Place]:
     yield Place("predicate", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
-    written = [each for each in file.lexemes(statement.span)[2:] if each.kind in ("word", "string")]
+    written = [lexeme for lexeme in file.lexemes(statement.span)[2:] if lexeme.kind in ("word", "string")]
     for sort, lexeme in zip(statement.sorts, written, strict=False):
         yield Place("sort", sort, "condition", Span(statement.span.source, lexeme.start, lexeme.end), statement)
 
@@ -192,7 +192,7 @@ def rename(linked: Linked, name: str, wanted: str) -> dict[Path, list[Edit]]:
 def edited(text: str, edits: Sequence[Edit]) -> str:
     """The text after edits that do not overlap."""
     pieces, done = list[str](), 0
-    for edit in sorted(edits, key=lambda each: each.start):
+    for edit in sorted(edits, key=lambda edit: edit.start):
         pieces += [text[done : edit.start], edit.text]
         done = edit.end
     return "".join([*pieces, text[done:]])
@@ -238,10 +238,10 @@ def _verify(linked: Linked, name: str, new: str, edits: Mapping[Path, Sequence[E
     after = Linked(tuple(_after(file, edits.get(file.path, ())) for file in linked.files))
     for old, changed in zip(linked.files, after.files, strict=True):
         if len(changed.findings) > len(old.findings):
-            said = next(each for each in changed.findings if each.message not in {one.message for one in old.findings})
+            said = next(f for f in changed.findings if f.message not in {one.message for one in old.findings})
             raise RenameRefused(f"`{new}` cannot stand in {old.path.name} line {said.line}: {said.message}")
-    expected = Counter((new if each.name == name else each.name, each.kind, each.role) for each in places(linked))
-    if expected != Counter((each.name, each.kind, each.role) for each in places(after)):
+    expected = Counter((new if place.name == name else place.name, place.kind, place.role) for place in places(linked))
+    if expected != Counter((place.name, place.kind, place.role) for place in places(after)):
         kind = "a variable" if is_name(new) else "something else"
         raise RenameRefused(f"`{new}` would be read as {kind} in some place of `{name}`")
 

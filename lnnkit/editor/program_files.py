@@ -45,8 +45,8 @@ class ProgramFile:
     @cached_property
     def names(self) -> frozenset[str]:
         """The predicates and numbers that the file mentions, and words that may be such names."""
-        found = gather(_entries(self))
-        return self.broken.union(found.uses, found.declared)
+        symbols = gather(_entries(self))
+        return self.broken.union(symbols.uses, symbols.declared)
 
     def lexemes(self, span: Span) -> tuple[Lexeme, ...]:
         return lexemes(self.text, self.shadow, span.start, span.end)
@@ -70,8 +70,8 @@ class Linked:
     @cached_property
     def symbols(self) -> Symbols:
         """The checker's index of all files; no table is read."""
-        found = unread(gather([entry for file in self.files for entry in _entries(file)]))
-        return replace(found, left_out=frozenset(word for file in self.files for word in file.broken))
+        symbols = unread(gather([entry for file in self.files for entry in _entries(file)]))
+        return replace(symbols, left_out=frozenset(word for file in self.files for word in file.broken))
 
     @cached_property
     def predicates(self) -> Mapping[str, Predicate]:
@@ -101,8 +101,8 @@ class Library:
             file = todo.pop(0)
             files.append(file)
             for _, imported in file.imports():
-                if imported not in seen and (found := self.file(imported)):
-                    todo.append(found)
+                if imported not in seen and (parsed := self.file(imported)):
+                    todo.append(parsed)
                 seen.add(imported)
         known = self._linked.get(main.path)
         if known is None or [id(file) for file in known.files] != [id(file) for file in files]:
@@ -126,13 +126,13 @@ class Library:
     def affected(self, path: Path, name: str) -> Linked | None:
         """The files in which a predicate of ``path`` may occur: those of its program, and those of every open program
         that shares with it a file that mentions the name."""
-        own = self.linked(path)
-        if own is None:
+        linked = self.linked(path)
+        if linked is None:
             return None
-        files = {file.path: file for file in own.files}
-        programs = [program for each in self.opened if (program := self.linked(each))]
+        files = {file.path: file for file in linked.files}
+        programs = [program for opened in self.opened if (program := self.linked(opened))]
         while True:
-            naming = {each for each, file in files.items() if name in file.names}
+            naming = {file.path for file in files.values() if name in file.names}
             more = {
                 file.path: file
                 for program in programs

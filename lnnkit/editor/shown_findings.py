@@ -37,12 +37,12 @@ class ShownFinding:
     message: str
 
 
-def shown_findings(found: Sequence[Diagnostic], file: ProgramFile, library: Library) -> list[ShownFinding]:
+def shown_findings(findings: Sequence[Diagnostic], file: ProgramFile, library: Library) -> list[ShownFinding]:
     """At most `MOST` findings; the last one says how many more there are."""
-    kept = found if len(found) <= MOST else found[: MOST - 1]
-    shown = list(dict.fromkeys(_shown(each, file, library) for each in kept))
-    if len(kept) < len(found):
-        more = f"and {len(found) - len(kept):,} more findings; `lnnkit check` lists all"
+    kept = findings if len(findings) <= MOST else findings[: MOST - 1]
+    shown = list(dict.fromkeys(_shown(finding, file, library) for finding in kept))
+    if len(kept) < len(findings):
+        more = f"and {len(findings) - len(kept):,} more findings; `lnnkit check` lists all"
         shown.append(ShownFinding(0, 0, "warning", "more-findings", more))
     return shown
 
@@ -50,11 +50,11 @@ def shown_findings(found: Sequence[Diagnostic], file: ProgramFile, library: Libr
 def _shown(finding: Diagnostic, file: ProgramFile, library: Library) -> ShownFinding:
     message = f"{finding.message}\nhint: {finding.hint}" if finding.hint else finding.message
     span = finding.span
-    own = span is not None and resolved(Path(span.source.path)) == file.path
-    if finding.file is None and span is not None and own:
+    here = span is not None and resolved(Path(span.source.path)) == file.path
+    if finding.file is None and span is not None and here:
         return ShownFinding(span.start, span.end, finding.severity, finding.code, message)
     place = ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
-    start, end = (span.start, span.end) if span is not None and own else _anchor(finding, file, library)
+    start, end = (span.start, span.end) if span is not None and here else _anchor(finding, file, library)
     return ShownFinding(start, end, finding.severity, finding.code, f"{place}: {message}" if place else message)
 
 
@@ -78,11 +78,11 @@ def _named(file: ProgramFile, library: Library) -> Iterator[tuple[ast.Statement,
     for statement, path in file.imports():
         linked = library.linked(path)
         reached = {path}
-        for each in linked.files if linked else ():
-            reached.add(each.path)
-            for other in each.program.statements:
+        for imported in linked.files if linked else ():
+            reached.add(imported.path)
+            for other in imported.program.statements:
                 if isinstance(other, ast.TableStatement):
-                    reached.add(resolved(each.path.parent / other.table.path))
+                    reached.add(resolved(imported.path.parent / other.table.path))
         yield statement, frozenset(reached)
 
 
@@ -97,12 +97,12 @@ def quick_fixes(text: str, finding: Diagnostic, findings: Findings) -> list[Quic
     place is replaced, or its line, or a statement is put before that. ``findings`` checks a text."""
     named = list(dict.fromkeys(_offered(text, finding)))[:TRIED]
     before = Counter(map(_key, findings(text))) if named else Counter[tuple[str, str]]()
-    found: list[QuickFix] = []
+    fixes: list[QuickFix] = []
     for fix in named:
         after = Counter(map(_key, findings(text[: fix.edit.start] + fix.edit.text + text[fix.edit.end :])))
         if after < before and after[_key(finding)] < before[_key(finding)]:
-            found.append(fix)
-    return found
+            fixes.append(fix)
+    return fixes
 
 
 def _key(finding: Diagnostic) -> tuple[str, str]:
@@ -117,8 +117,8 @@ def _offered(text: str, finding: Diagnostic) -> Iterator[QuickFix]:
     end = len(text) if end < 0 else end
     if _REMOVED.match(finding.hint):
         yield QuickFix("Remove it", Edit(span.start, span.end, ""))
-    for found in _LITERAL.finditer(finding.hint):
-        said = found[1] or found[2]
+    for match in _LITERAL.finditer(finding.hint):
+        said = match[1] or match[2]
         word, _, rest = said.partition(" ")
         if word not in KEYWORDS or not rest:
             edit = _replacing(text, start, end, span.start, span.end, said)
@@ -135,7 +135,7 @@ def _offered(text: str, finding: Diagnostic) -> Iterator[QuickFix]:
 def _replacing(text: str, first: int, last: int, start: int, end: int, said: str) -> Edit:
     """The replacement of a place by what is said, in a line from ``first`` to ``last``. Tokens beside the place that
     are said too are replaced with it: of `age(X) is 34`, ``is`` by `age(X) = 34`."""
-    tokens = [(first + each.start(), first + each.end()) for each in _TOKEN.finditer(text[first:last])]
+    tokens = [(first + match.start(), first + match.end()) for match in _TOKEN.finditer(text[first:last])]
     if text[start:end].partition(" ")[0] in KEYWORDS:  # a whole statement: the word that is nearly what is said
         near = get_close_matches(said, [text[a:b] for a, b in tokens] + [f'"{text[a:b]}"' for a, b in tokens], 1)
         start, end = next(
@@ -145,11 +145,11 @@ def _replacing(text: str, first: int, last: int, start: int, end: int, said: str
     start = min([start, *(a for a, b in tokens if a < start < b)])  # a token that it is a part of
     end = max([end, *(b for a, b in tokens if a < end < b)])
     within = _TOKEN.findall(said)
-    for a, b in reversed([each for each in tokens if each[1] <= start]):
+    for a, b in reversed([token for token in tokens if token[1] <= start]):
         if text[a:b] not in within:
             break
         start = a
-    for a, b in [each for each in tokens if each[0] >= end]:
+    for a, b in [token for token in tokens if token[0] >= end]:
         if text[a:b] not in within:
             break
         end = b

@@ -58,19 +58,19 @@ def suggestions(linked: Linked, offset: int, checked: CheckedProgram | None = No
     if pieces and pieces[-1].keyword in _ASKING and in_arguments(last_word(line)[0]):
         used = dict.fromkeys(_VARIABLE.findall(before[pieces[-1].start :]))
         named = [] if checked is None else as_entities(typed, checked.entities)
-        return [*(Suggestion(each, "variable") for each in used), *(Suggestion(each, "entity") for each in named)]
+        return [*(Suggestion(name, "variable") for name in used), *(Suggestion(name, "entity") for name in named)]
     in_string = re.sub(r"\\.", "", line).count('"') % 2 == 1
     if in_string or typed.startswith('"'):
         return []
     fresh = not line.strip()
-    found = [Suggestion(word, "keyword") for word in KEYWORDS] if fresh else []
+    keywords = [Suggestion(word, "keyword") for word in KEYWORDS] if fresh else []
     if not pieces or pieces[-1].keyword is None:
-        return found
+        return keywords
     prefix = before[pieces[-1].start :]
     accepted = _accepted(prefix)
     if fresh and (accepted is None or "$END" in accepted):
-        return found
-    return [*found, *_within(linked, pieces[-1].keyword, prefix, accepted)]
+        return keywords
+    return [*keywords, *_within(linked, pieces[-1].keyword, prefix, accepted)]
 
 
 def word_start(linked: Linked, offset: int) -> int:
@@ -81,12 +81,12 @@ def word_start(linked: Linked, offset: int) -> int:
         return offset - len(typed) + bool(_PATH.search(f'{before}"'))
     if in_arguments(before):
         return offset - len(typed)
-    found = _PARTIAL.search(linked.main.shadow[line:offset])
-    return line + found.start() if found else offset
+    match = _PARTIAL.search(linked.main.shadow[line:offset])
+    return line + match.start() if match else offset
 
 
 def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] | None) -> Iterable[Suggestion]:
-    for terminal in sorted(parser().terminals, key=lambda each: each.name):
+    for terminal in sorted(parser().terminals, key=lambda terminal: terminal.name):
         if terminal.name in (accepted or ()):
             yield from (Suggestion(word, "keyword") for word in words(terminal))
     if accepted is not None and "NAME" not in accepted:
@@ -108,10 +108,10 @@ def _paths(folder: Path, typed: str, *, programs: bool) -> Iterable[Suggestion]:
         entries = sorted((folder / lead).iterdir())
     except (OSError, ValueError):  # a null character
         return
-    for each in entries:
-        wanted = each.suffix == ".lnn" if programs else is_table(each)
-        if each.name.startswith(typed[len(lead) :]) and '"' not in each.name and (wanted or each.is_dir()):
-            yield Suggestion(f"{lead}{each.name}{'/' if each.is_dir() else ''}", "file")
+    for entry in entries:
+        wanted = entry.suffix == ".lnn" if programs else is_table(entry)
+        if entry.name.startswith(typed[len(lead) :]) and '"' not in entry.name and (wanted or entry.is_dir()):
+            yield Suggestion(f"{lead}{entry.name}{'/' if entry.is_dir() else ''}", "file")
 
 
 def _predicates(linked: Linked) -> Iterable[Suggestion]:
@@ -147,8 +147,8 @@ def last_word(text: str) -> tuple[str, str]:
     """What stands before the last word, with strings masked, and the word, which begins with the quote of an unclosed
     string."""
     masked = _STRING.sub(lambda string: _MASK * len(string[0]), text)
-    found = _WORD.search(masked)
-    typed = text[found.start() :] if found else ""
+    match = _WORD.search(masked)
+    typed = text[match.start() :] if match else ""
     return masked[: len(text) - len(typed)], typed
 
 
@@ -167,8 +167,8 @@ def as_entities(typed: str, starting: Callable[[str, int], Iterable[str]]) -> li
     """The entities that a word may become, as they are written; ``starting`` gives those with a prefix, up to a
     number."""
     quoted = typed.startswith('"')
-    found = starting(typed.removeprefix('"'), MOST)
+    entities = starting(typed.removeprefix('"'), MOST)
     return [
-        each if not quoted and is_bare_entity(each) and not starts_upper(each) else format_string(each)
-        for each in found
+        entity if not quoted and is_bare_entity(entity) and not starts_upper(entity) else format_string(entity)
+        for entity in entities
     ]

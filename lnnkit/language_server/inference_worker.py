@@ -28,12 +28,12 @@ class Answering:
         from lnnkit.answer_table import shown_bounds, shown_state
 
         try:
-            found = self._loaded(request).ask(request["query"])[0]
+            answer = self._loaded(request).ask(request["query"])[0]
         except Error as problem:
             return {"error": problem.diagnostics[0].message}
         except Exception as problem:  # an editor must not lose its server to a defect elsewhere
             return {"error": f"lnnkit failed: {type(problem).__name__}"}
-        return {"bounds": shown_bounds(found), "state": shown_state(found)}
+        return {"bounds": shown_bounds(answer), "state": shown_state(answer)}
 
     def _loaded(self, request: dict[str, str]) -> KnowledgeBase:
         from lnnkit import kb

@@ -79,8 +79,8 @@ class OpenDocument:
 
     def trial(self, text: str) -> list[Diagnostic]:
         """The findings of another text in place of this one; tables are read if that is quick."""
-        program, found = parse(text, str(self.path))
-        return checked_file(ProgramFile(self.path, program, tuple(found)), not self._slow_check)[1]
+        program, findings = parse(text, str(self.path))
+        return checked_file(ProgramFile(self.path, program, tuple(findings)), not self._slow_check)[1]
 
     async def _check(self) -> None:
         done = -1
@@ -129,13 +129,13 @@ class OpenDocument:
         request = {"key": f"{self.uri} {version}", "text": text, "query": query}
         request |= {"path": str(self.path), "base": str(self.path.parent)}
         try:
-            found = await asyncio.wait_for(client.ask(request, lambda: version == self.version), PATIENCE)
+            answer = await asyncio.wait_for(client.ask(request, lambda: version == self.version), PATIENCE)
         except TimeoutError:
             client.end()
-            found = {"error": f"inference takes more than {PATIENCE:g} s"}
-        if found is None:
+            answer = {"error": f"inference takes more than {PATIENCE:g} s"}
+        if answer is None:
             return None
-        said = f"no bounds: {found['error']}" if "error" in found else f"**{found['bounds']}** {found['state']}"
+        said = f"no bounds: {answer['error']}" if "error" in answer else f"**{answer['bounds']}** {answer['state']}"
         said = f"`{query}`: {said}"
         if version == self.version:
             self._bounds[query] = said

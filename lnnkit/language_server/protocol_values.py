@@ -83,35 +83,35 @@ def as_range(positions: Positions, start: int, end: int) -> types.Range:
     return types.Range(*(types.Position(*positions.position(offset)) for offset in (start, end)))
 
 
-def as_diagnostic(positions: Positions, found: ShownFinding) -> types.Diagnostic:
+def as_diagnostic(positions: Positions, finding: ShownFinding) -> types.Diagnostic:
     return types.Diagnostic(
-        range=as_range(positions, found.start, found.end),
-        message=found.message,
-        severity=SEVERITIES[found.severity],
-        code=found.code,
+        range=as_range(positions, finding.start, finding.end),
+        message=finding.message,
+        severity=SEVERITIES[finding.severity],
+        code=finding.code,
         source="lnnkit",
     )
 
 
 def as_edits(positions: Positions, edits: Sequence[Edit]) -> list[types.TextEdit]:
-    return [types.TextEdit(as_range(positions, each.start, each.end), each.text) for each in edits]
+    return [types.TextEdit(as_range(positions, edit.start, edit.end), edit.text) for edit in edits]
 
 
-def as_item(positions: Positions, start: int, end: int, found: Suggestion) -> types.CompletionItem:
+def as_item(positions: Positions, start: int, end: int, suggestion: Suggestion) -> types.CompletionItem:
     return types.CompletionItem(
-        label=found.text,
-        kind=ITEMS[found.kind],
-        label_details=types.CompletionItemLabelDetails(detail=found.detail) if found.detail else None,
-        detail=f"{found.kind} {found.text}{found.detail}" if found.detail else found.kind,
-        text_edit=types.TextEdit(as_range(positions, start, end), found.text),
+        label=suggestion.text,
+        kind=ITEMS[suggestion.kind],
+        label_details=types.CompletionItemLabelDetails(detail=suggestion.detail) if suggestion.detail else None,
+        detail=f"{suggestion.kind} {suggestion.text}{suggestion.detail}" if suggestion.detail else suggestion.kind,
+        text_edit=types.TextEdit(as_range(positions, start, end), suggestion.text),
     )
 
 
-def as_symbol(positions: Positions, found: OutlineItem) -> types.DocumentSymbol:
+def as_symbol(positions: Positions, entry: OutlineItem) -> types.DocumentSymbol:
     return types.DocumentSymbol(
-        name=found.name,
-        kind=SYMBOLS[found.kind],
-        range=as_range(positions, found.span.start, found.span.end),
-        selection_range=as_range(positions, found.selected.start, found.selected.end),
-        detail=found.detail or None,
+        name=entry.name,
+        kind=SYMBOLS[entry.kind],
+        range=as_range(positions, entry.span.start, entry.span.end),
+        selection_range=as_range(positions, entry.selected.start, entry.selected.end),
+        detail=entry.detail or None,
     )

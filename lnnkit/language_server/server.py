@@ -86,9 +86,9 @@ class LnnServer(LanguageServer):
             self.library.opened.pop(document.path, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
-    def publish(self, document: OpenDocument, file: ProgramFile, found: Sequence[Diagnostic]) -> None:
+    def publish(self, document: OpenDocument, file: ProgramFile, findings: Sequence[Diagnostic]) -> None:
         positions = self.positions(file)
-        shown = [as_diagnostic(positions, each) for each in shown_findings(found, file, self.library)]
+        shown = [as_diagnostic(positions, finding) for finding in shown_findings(findings, file, self.library)]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, shown))
 
     # --- places -----------------------------------------------------------------------------------------------------
@@ -105,30 +105,30 @@ class LnnServer(LanguageServer):
         return linked, self.positions(linked.main).offset(params.position.line, params.position.character)
 
     def place(self, params: Cursor) -> tuple[Linked, Place] | None:
-        found = self.cursor(params)
-        place = at_cursor(*found) if found else None
-        return (found[0], place) if found and place else None
+        cursor = self.cursor(params)
+        place = at_cursor(*cursor) if cursor else None
+        return (cursor[0], place) if cursor and place else None
 
-    def locations(self, linked: Linked, found: Sequence[Place]) -> list[types.Location]:
+    def locations(self, linked: Linked, places: Sequence[Place]) -> list[types.Location]:
         files = {str(file.path): file for file in linked.files}
         positions = {path: self.positions(file) for path, file in files.items()}
         return [
             types.Location(self.uri(Path(path)), as_range(positions[path], place.span.start, place.span.end))
-            for place in found
+            for place in places
             if (path := place.span.source.path)
         ]
 
     def uri(self, path: Path) -> str:
         """The URI of a file, spelt as the editor spells it if the file is open there."""
-        return next((each.uri for each in self.documents.values() if each.path == path), path.as_uri())
+        return next((document.uri for document in self.documents.values() if document.path == path), path.as_uri())
 
     # --- answers ----------------------------------------------------------------------------------------------------
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
-        found = self.cursor(params)
-        if found is None:
+        cursor = self.cursor(params)
+        if cursor is None:
             return None
-        linked, offset = found
+        linked, offset = cursor
         document = self.documents.get(params.text_document.uri)
         place, atom = at_cursor(linked, offset), ground_atom(linked, offset)
         bounds = ""
@@ -140,10 +140,10 @@ class LnnServer(LanguageServer):
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, said)) if said else None
 
     def definition(self, params: types.DefinitionParams) -> list[types.Location]:
-        found = self.cursor(params)
-        if found is None:
+        cursor = self.cursor(params)
+        if cursor is None:
             return []
-        linked, offset = found
+        linked, offset = cursor
         path = target_file(linked, offset)
         if path is not None:
             target = resolved(linked.main.path.parent / path)
@@ -154,53 +154,53 @@ class LnnServer(LanguageServer):
 
     def references(self, params: types.ReferenceParams) -> list[types.Location]:
         """All occurrences; the rules that conclude the predicate come first."""
-        found = self.place(params)
-        if found is None:
+        located = self.place(params)
+        if located is None:
             return []
-        linked, place = found
+        linked, place = located
         linked = self.library.affected(linked.main.path, place.name) or linked
         every = [
-            each
-            for each in named(linked, place.kind, place.name)
-            if each.role != "declaration" or params.context.include_declaration
+            other
+            for other in named(linked, place.kind, place.name)
+            if other.role != "declaration" or params.context.include_declaration
         ]
-        return self.locations(linked, sorted(every, key=lambda each: each.role != "conclusion"))
+        return self.locations(linked, sorted(every, key=lambda other: other.role != "conclusion"))
 
     def concluding(self, params: types.ImplementationParams) -> list[types.Location]:
         """The rules that conclude the predicate."""
-        found = self.place(params)
-        if found is None:
+        located = self.place(params)
+        if located is None:
             return []
-        linked, place = found
-        rules = [each for each in named(linked, place.kind, place.name) if each.role == "conclusion"]
+        linked, place = located
+        rules = [rule for rule in named(linked, place.kind, place.name) if rule.role == "conclusion"]
         return self.locations(linked, rules)
 
     def renamable(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        found = self.place(params)
-        if found is None or found[1].kind != "predicate":
+        located = self.place(params)
+        if located is None or located[1].kind != "predicate":
             return None
-        span = found[1].span
-        return types.PrepareRenamePlaceholder(as_range(self.positions(found[0].main), span.start, span.end), span.text)
+        linked, span = located[0], located[1].span
+        return types.PrepareRenamePlaceholder(as_range(self.positions(linked.main), span.start, span.end), span.text)
 
     async def renamed(self, params: types.RenameParams) -> types.WorkspaceEdit:
-        found = self.place(params)
-        if found is None or found[1].kind != "predicate":
+        located = self.place(params)
+        if located is None or located[1].kind != "predicate":
             raise JsonRpcException("only predicates and numbers can be renamed", REQUEST_FAILED)
-        linked = self.library.affected(found[0].main.path, found[1].name) or found[0]
+        linked = self.library.affected(located[0].main.path, located[1].name) or located[0]
         try:
-            edits = await asyncio.to_thread(rename, linked, found[1].name, params.new_name)
+            edits = await asyncio.to_thread(rename, linked, located[1].name, params.new_name)
         except RenameRefused as refused:
             raise JsonRpcException(str(refused), REQUEST_FAILED) from None
         positions = {file.path: self.positions(file) for file in linked.files}
-        changes = {self.uri(path): as_edits(positions[path], each) for path, each in edits.items()}
+        changes = {self.uri(path): as_edits(positions[path], file_edits) for path, file_edits in edits.items()}
         return types.WorkspaceEdit(changes=changes)
 
     def formatted(self, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
         file = self.library.file(path_of(params.text_document.uri))
         if file is None:
             return []
-        text, found = tidy(file.text, str(file.path))
-        if found or text == file.text.replace("\r\n", "\n"):
+        text, findings = tidy(file.text, str(file.path))
+        if findings or text == file.text.replace("\r\n", "\n"):
             return []
         return [types.TextEdit(as_range(self.positions(file), 0, len(file.text)), text)]
 
@@ -209,14 +209,14 @@ class LnnServer(LanguageServer):
         if file is None:
             return []
         positions = self.positions(file)
-        return [as_symbol(positions, each) for each in outline(file)]
+        return [as_symbol(positions, entry) for entry in outline(file)]
 
     async def fixes(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """The quick fixes of the findings on the lines of a range."""
-        uri, found = params.text_document.uri, list[types.CodeAction]()
+        uri, fixes = params.text_document.uri, list[types.CodeAction]()
         document = self.documents.get(uri)
         if document is None:
-            return found
+            return fixes
         await document.checked()
         for finding in document.findings:
             file = self.library.file(document.path)
@@ -229,18 +229,18 @@ class LnnServer(LanguageServer):
             for fix in await asyncio.to_thread(quick_fixes, file.text, finding, document.trial):
                 edit = types.WorkspaceEdit(changes={uri: as_edits(positions, [fix.edit])})
                 about = [as_diagnostic(positions, shown)]
-                found.append(types.CodeAction(fix.title, types.CodeActionKind.QuickFix, about, edit=edit))
-        return found
+                fixes.append(types.CodeAction(fix.title, types.CodeActionKind.QuickFix, about, edit=edit))
+        return fixes
 
     def completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
-        found = self.cursor(params)
-        if found is None:
+        cursor = self.cursor(params)
+        if cursor is None:
             return []
-        linked, offset = found
+        linked, offset = cursor
         positions, start = self.positions(linked.main), word_start(linked, offset)
         document = self.documents.get(params.text_document.uri)
-        found = suggestions(linked, offset, document.program if document else None)
-        return [as_item(positions, start, offset, each) for each in found]
+        offered = suggestions(linked, offset, document.program if document else None)
+        return [as_item(positions, start, offset, suggestion) for suggestion in offered]
 
 
 def _defining(linked: Linked, place: Place) -> list[Place]:
@@ -249,8 +249,8 @@ def _defining(linked: Linked, place: Place) -> list[Place]:
         return [place]
     every = named(linked, place.kind, place.name)
     for role in ("declaration", "conclusion", "load", "fact"):
-        if found := [each for each in every if each.role == role]:
-            return found[:1] if role == "fact" else found
+        if places := [other for other in every if other.role == role]:
+            return places[:1] if role == "fact" else places
     return every[:1]
 
 
