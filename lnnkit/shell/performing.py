@@ -91,13 +91,13 @@ def _language(state: ShellState, typed: Typed, paint: Paint, headed: bool) -> tu
         raise Error(problems)
     texts: list[str] = []
     findings: list[Diagnostic] = []
-    stated = [each for each in program.statements if not isinstance(each, ast.QueryStatement)]
+    stated = [statement for statement in program.statements if not isinstance(statement, ast.QueryStatement)]
     if stated:
         state, findings = with_statements(state, stated)
     above = typed.line - 1
-    for each in program.statements:
-        if isinstance(each, ast.QueryStatement):
-            state, reply = _ask(state, typed, (each.span.start - above, each.span.end - above), paint, headed)
+    for statement in program.statements:
+        if isinstance(statement, ast.QueryStatement):
+            state, reply = _ask(state, typed, (statement.span.start - above, statement.span.end - above), paint, headed)
             texts.append(reply.text)
             findings += reply.findings
     return state, Reply("".join(texts), tuple(findings))
@@ -122,8 +122,8 @@ def _ended(state: ShellState) -> str:
     """How the inference behind an answer ended, if not normally; else empty."""
     outcome = state.kb.outcome
     count = len(outcome.contradictions)
-    told = [f"{counted(count, 'contradiction')}; `why` alone shows what meets"] if count else []
-    return "\n".join([*told, *([outcome.summary] if outcome.status != "converged" else [])])
+    lines = [f"{counted(count, 'contradiction')}; `why` alone shows what meets"] if count else []
+    return "\n".join([*lines, *([outcome.summary] if outcome.status != "converged" else [])])
 
 
 # --- the commands -----------------------------------------------------------------------------------------------------
@@ -140,8 +140,8 @@ def _why(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
 def _whynot(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     negated = typed.argument.startswith(("~", "¬"))
     atom = typed.only(typed.rest + negated, typed.end)
-    found = state.kb.why_not(atom, side="upper" if negated else "lower")
-    return state, Reply(f"{printable(str(found))}\n", typed.placed(found.warnings))
+    why_not = state.kb.why_not(atom, side="upper" if negated else "lower")
+    return state, Reply(f"{printable(str(why_not))}\n", typed.placed(why_not.warnings))
 
 
 def _made_known(statement: ast.FactStatement) -> str:
@@ -163,12 +163,12 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
         near = nearest(name, state.kb.predicates)
         hint = f"did you mean `{near}`?" if near else _made_known(statement)
         raise _wrong("unknown-predicate", f"no predicate is named `{name}`", hint, statement.atom.span)
-    facts, found = state.kb.facts_of([statement])
+    facts, findings = state.kb.facts_of([statement])
     lower, upper = facts[0].lower, facts[0].upper
     bounds = (format_range if state.kb.predicates[name].numeric else format_bounds)(lower, upper)
     atom = format_expression(statement.atom)
     following = with_assumption(state, facts[0], atom, f"assume {typed.argument}")
-    return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(found))
+    return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(findings))
 
 
 def _fact(typed: Typed) -> ast.FactStatement:
@@ -189,37 +189,37 @@ def _undo(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
         raise _wrong("no-argument", "`undo` takes back one change at a time", "say `undo` alone")
     if state.before is None:
         raise _wrong("nothing-to-undo", "nothing has been stated or assumed here", "")
-    found = replace(state.before, limit=state.limit, said=state.said)
-    return found, Reply(f"undone: {printable(state.change)}\n")
+    restored = replace(state.before, limit=state.limit, said=state.said)
+    return restored, Reply(f"undone: {printable(state.change)}\n")
 
 
 def _rules(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     named = re.compile(rf"(?<![\w-]){re.escape(format_predicate(typed.argument))}(?![\w-])" if typed.argument else "")
-    found = [
-        (" ".join(each.text.split()), f"{each.span.source.path}:{each.span.line}")
-        for each in state.stated.statements
-        if named.search(each.text)
+    rules = [
+        (" ".join(rule.text.split()), f"{rule.span.source.path}:{rule.span.line}")
+        for rule in state.stated.statements
+        if named.search(rule.text)
     ]
-    return _listed(state, typed, found, "rules")
+    return _listed(state, typed, rules, "rules")
 
 
 def _facts(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
-    found = islice(state.stated.facts(typed.argument), state.limit + 1 if state.limit else None)
-    listed = [(each.text, f"{each.file}:{each.row}") for each in found]
+    facts = islice(state.stated.facts(typed.argument), state.limit + 1 if state.limit else None)
+    listed = [(fact.text, f"{fact.file}:{fact.row}") for fact in facts]
     more = "… and more; `limit 0` shows all\n" if state.limit and len(listed) > state.limit else ""
     state, reply = _listed(state, typed, listed[: state.limit or None], "facts")
     return state, replace(reply, text=f"{reply.text}{more}")
 
 
-def _listed(state: ShellState, typed: Typed, found: Sequence[tuple[str, str]], what: str) -> tuple[ShellState, Reply]:
+def _listed(state: ShellState, typed: Typed, rows: Sequence[tuple[str, str]], what: str) -> tuple[ShellState, Reply]:
     """Texts with their places; an error where there are none because nothing has the name that was typed."""
     name = typed.argument
     if name and name not in state.stated.predicates:
         near = nearest(name, state.stated.predicates)
         hint = f"did you mean `{near}`?" if near else ""
         raise _wrong("unknown-predicate", f"no predicate is named `{name}`", hint)
-    width = max((len(text) for text, _ in found if len(text) <= _WIDE), default=0)
-    lines = [f"{printable(text, keep=''):<{width}}   {printable(place, keep='')}\n" for text, place in found]
+    width = max((len(text) for text, _ in rows if len(text) <= _WIDE), default=0)
+    lines = [f"{printable(text, keep=''):<{width}}   {printable(place, keep='')}\n" for text, place in rows]
     return state, Reply("".join(lines) or f"no {what}\n")
 
 
@@ -229,8 +229,8 @@ def _reload(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
         raise _wrong("no-argument", "`reload` reads the file of the session", "say `reload` alone")
     if path == UNNAMED:
         raise _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
-    found, warnings = reloaded(state, path)
-    return found, Reply(f"read again: {printable(path)}\n", tuple(warnings))
+    fresh, warnings = reloaded(state, path)
+    return fresh, Reply(f"read again: {printable(path)}\n", tuple(warnings))
 
 
 def _save(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:

@@ -57,7 +57,7 @@ def with_statements(state: ShellState, statements: Sequence[ast.Statement]) -> t
 
 def with_assumption(state: ShellState, fact: Fact, atom: str, text: str) -> ShellState:
     """The state with a fact assumed; it replaces an earlier assumption about its atom."""
-    others = {other: each for other, each in state.assumed.items() if other != atom}
+    others = {other: assumption for other, assumption in state.assumed.items() if other != atom}
     return _assuming(replace(state, assumed=others | {atom: fact}, before=state, change=text))
 
 
@@ -65,9 +65,9 @@ def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]
     """The state on the file as it is now, with what was stated and assumed, and the warnings of the file. Raises
     `Error`."""
     fresh = opened(load(path), state.limit)
-    found = with_statements(fresh, state.added)[0] if state.added else fresh
-    found = replace(found, assumed=state.assumed, before=_kept(state), change="reload", said=state.said)
-    return _assuming(found), [each for each in fresh.stated.warnings if each not in state.stated.warnings]
+    restated = with_statements(fresh, state.added)[0] if state.added else fresh
+    restated = replace(restated, assumed=state.assumed, before=_kept(state), change="reload", said=state.said)
+    return _assuming(restated), [finding for finding in fresh.stated.warnings if finding not in state.stated.warnings]
 
 
 def renewed(state: ShellState) -> ShellState:
@@ -89,7 +89,7 @@ def _stating(state: ShellState, statements: Sequence[ast.Statement]) -> Knowledg
     """Facts about known predicates are added to the checked program; any other statement makes the whole program be
     checked again."""
     known = state.stated.predicates
-    facts = [each for each in statements if isinstance(each, ast.FactStatement) and each.atom.name in known]
+    facts = [fact for fact in statements if isinstance(fact, ast.FactStatement) and fact.atom.name in known]
     if len(facts) == len(statements):
         return state.stated.with_facts(facts)
     everything = (*state.origin.statements, *state.added, *statements)

@@ -93,11 +93,11 @@ def suggestions(kb: KnowledgeBase, text: str) -> list[Completion]:
     entities. Each says what it is."""
     before, typed = last_word(text)
     if in_arguments(before):
-        return [Completion(each, -len(typed), display_meta="entity") for each in as_entities(typed, kb.entities)]
+        return [Completion(entity, -len(typed), display_meta="entity") for entity in as_entities(typed, kb.entities)]
     if typed.startswith('"'):
         return []
     named = [
-        (format_predicate(name), "number" if each.numeric else "predicate") for name, each in kb.predicates.items()
+        (format_predicate(name), "number" if entry.numeric else "predicate") for name, entry in kb.predicates.items()
     ]
     known = [*sorted(named), *((word, "keyword") for word in _EXPRESSIONS)]
     if not before.strip():
