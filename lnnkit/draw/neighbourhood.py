@@ -55,14 +55,14 @@ class Neighbourhood:
 
     def step(self, step: Step) -> None:
         """Add a proof step: its conclusion and the instance that derived it."""
-        own = self.atom(step)
+        target = self.atom(step)
         if not step.premises:
-            self._tell(own, _leaf(step))
+            self._tell(target, _leaf(step))
             return
         name, lines = _instance(step)
         note = because(step) if step.statement is None else one_line(step.statement.span.text)
         self.boxes.setdefault(name, Box(name, "statement", lines, note=note))
-        self.arrows.setdefault((name, own), Arrow(name, own))
+        self.arrows.setdefault((name, target), Arrow(name, target))
         for premise in step.premises:
             below = self.proof.steps[premise.step]
             if not self.tells(premise.step):
@@ -123,8 +123,8 @@ def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
         return f"completed {step.atom}", ("no rule makes it truer",)
     if step.statement is None:
         shown = step.reason if step.formula is None else format_expression(step.formula)
-        own = step.conclusion == step.formula
-        return f"{step.reason} {shown}", ("by its operands" if own else shortened(shown, _SHOWN),)
+        whole = step.conclusion == step.formula
+        return f"{step.reason} {shown}", ("by its operands" if whole else shortened(shown, _SHOWN),)
     span = step.statement.span
     shown = (shortened(bindings, _SHOWN),) if bindings else ()
     name = f"{span.source.path}:{span.line} {dict(step.bindings)}"

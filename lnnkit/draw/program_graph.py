@@ -43,11 +43,11 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
     for name, assertion in statements.items():
         graph.add_node(name)
         premises, conclusion = _sides(assertion.formula)
-        found = [Arrow(predicate, name, negative=negative) for each in premises for predicate, negative in _atoms(each)]
-        found += [
+        edges = [Arrow(predicate, name, negative=negative) for part in premises for predicate, negative in _atoms(part)]
+        edges += [
             Arrow(name, predicate, negative=negative, both=not premises) for predicate, negative in _atoms(conclusion)
         ]
-        for arrow in found:
+        for arrow in edges:
             arrows.setdefault((arrow.source, arrow.target, arrow.negative), arrow)
             graph.add_edge(arrow.source, arrow.target)
     shown = nearest(graph, centre, most) if centre is not None or len(graph) > most else graph
@@ -89,7 +89,7 @@ def _atoms(formula: Formula) -> Iterator[tuple[str, bool]]:
         elif isinstance(node, ast.Implies):
             stack += [(node.consequent, negative), (node.antecedent, not negative)]
         elif not isinstance(node, SameEntity):
-            stack += [(each, negative) for each in reversed(children(node))]
+            stack += [(child, negative) for child in reversed(children(node))]
 
 
 def _predicate(program: CheckedProgram, name: str) -> Box:

@@ -65,7 +65,7 @@ class LnnLexer(RegexLexer):
 
 
 def _states(grammar: dict[str, Any]) -> dict[str, list[Any]]:
-    first, contexts = grammar["patterns"], {name: each["patterns"] for name, each in grammar["repository"].items()}
+    first, contexts = grammar["patterns"], {name: entry["patterns"] for name, entry in grammar["repository"].items()}
     space, stop = (r"\s+", Whitespace), first[0]["end"]
     nested = {_entered(rule): rule["end"] for rules in contexts.values() for rule in rules if "endCaptures" in rule}
     beginnings = [rule for rule in first if rule.get("begin", "").startswith(_MARGIN)]
@@ -82,7 +82,7 @@ def _states(grammar: dict[str, Any]) -> dict[str, list[Any]]:
 
 def _rules(patterns: Iterable[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
     """The rules of some patterns, without those by Unicode categories, which Python's expressions lack."""
-    return (_rule(each) for each in patterns if "\\p{" not in each.get("match", ""))
+    return (_rule(pattern) for pattern in patterns if "\\p{" not in pattern.get("match", ""))
 
 
 def _rule(pattern: dict[str, Any]) -> tuple[Any, ...]:
