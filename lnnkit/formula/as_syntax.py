@@ -76,16 +76,16 @@ def canonical_text(formula: Formula) -> str:
 def bound_names(formula: Formula, names: Mapping[int, str]) -> Mapping[int, str]:
     """``names``, and a name for each other quantified variable: the one written, unless an enclosing variable has
     it."""
-    found = dict(names)
+    chosen = dict(names)
     for block in formula.blocks[1:]:
-        taken = {found.get(variable, f"X{variable}") for variable in formula.around(block.parent)}
+        taken = {chosen.get(variable, f"X{variable}") for variable in formula.around(block.parent)}
         for variable in block.bound:
-            own = found.get(variable) or formula.written.get(variable)
-            if own is None or (own in taken and variable not in names):
-                own = next(name for n in itertools.count(variable) if (name := f"X{n}") not in taken)
-            found[variable] = own
-            taken.add(own)
-    return found
+            text = chosen.get(variable) or formula.written.get(variable)
+            if text is None or (text in taken and variable not in names):
+                text = next(name for n in itertools.count(variable) if (name := f"X{n}") not in taken)
+            chosen[variable] = text
+            taken.add(text)
+    return chosen
 
 
 def _argument(argument: int | str, bindings: Mapping[int, str], names: Mapping[int, str]) -> ast.Argument:
@@ -162,7 +162,7 @@ def _applied(operation: Operation | FixedUnit, operands: Sequence[ast.Expression
 
 def _attribute(key: str, value: float | tuple[float, ...]) -> ast.Attribute:
     if isinstance(value, tuple):
-        return ast.Attribute(key, ast.ValueList(tuple(_number(each) for each in value), span=_NOWHERE), span=_NOWHERE)
+        return ast.Attribute(key, ast.ValueList(tuple(map(_number, value)), span=_NOWHERE), span=_NOWHERE)
     return ast.Attribute(key, _number(value), span=_NOWHERE)
 
 

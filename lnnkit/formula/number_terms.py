@@ -53,16 +53,16 @@ def term(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Term, Seq
 
 def parameters(graph: NeuronGraph, node: str) -> tuple[str, ...]:
     """The parameters in a comparison or term."""
-    found: dict[str, None] = {}
-    for each in sorted(graph.below(node)):
-        stack = list(graph.nodes[each].get("learned", {}).values())
+    learned: dict[str, None] = {}
+    for part in sorted(graph.below(node)):
+        stack = list(graph.nodes[part].get("learned", {}).values())
         while stack:
             names = stack.pop()
             if isinstance(names, tuple):
                 stack.extend(names)
             elif names is not None:
-                found[names] = None
-    return tuple(found)
+                learned[names] = None
+    return tuple(learned)
 
 
 def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:

@@ -9,7 +9,7 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, matching, replaced, set_at, take, where_set
 from lnnkit.formula.quantified_rows import Descent, Grouping
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
-from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, told
+from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, informative
 from lnnkit.logic.quantifier import exists, forall
 from lnnkit.numeric import Comparison, Interval, point
 
@@ -41,12 +41,12 @@ def neuron_downward(
     if 2 * count > len(lower):
         return _inverse(neuron, node, operands, wanted)
     some = [Bounds(*(take(end, asking) for end in box)) for box in (node, *operands)]
-    found = _inverse(neuron, some[0], some[1:], wanted)
+    inverse = _inverse(neuron, some[0], some[1:], wanted)
     boxes = tuple(
         Bounds(*(replaced(old, asking, new) for old, new in zip(box, hull, strict=True)))
-        for box, hull in zip(operands, found.operands, strict=True)
+        for box, hull in zip(operands, inverse.operands, strict=True)
     )
-    return Inverse(boxes, set_at(len(lower), asking[found.empty]))
+    return Inverse(boxes, set_at(len(lower), asking[inverse.empty]))
 
 
 def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
@@ -59,8 +59,8 @@ def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
 
 def _narrowed(comparison: Comparison, node: Bounds, made: Bounds, operands: Sequence[Bounds]) -> Inverse:
     """The bounds of a comparison's numbers, narrowed by its own bounds intersected with those ``made`` upward."""
-    found = comparison.narrow(_intervals(operands), Interval(*made), Interval(*node))
-    return Inverse(tuple(Bounds(*box) for box in found.inputs), found.empty)
+    narrowed = comparison.narrow(_intervals(operands), Interval(*made), Interval(*node))
+    return Inverse(tuple(Bounds(*box) for box in narrowed.inputs), narrowed.empty)
 
 
 def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: Sequence[bool] | None) -> Inverse:
@@ -119,20 +119,20 @@ def downward(
             continue
         if neuron.inner >= 0:
             if neuron.inner in passed:
-                descent.enter(index, told(node, values[index]))
+                descent.enter(index, informative(node, values[index]))
             continue
         operands = [boxes[operand] for operand in neuron.operands]
         if neuron.kind == "not" or neuron.quantifies:
             boxes[neuron.operands[0]] = complement(node) if neuron.kind == "not" else node
             continue
         if isinstance(neuron.arithmetic, Comparison):
-            found = _narrowed(neuron.arithmetic, node, values[index], operands)
+            inverse = _narrowed(neuron.arithmetic, node, values[index], operands)
         else:
             some = None if wanted is None else [o in wanted or formula.neurons[o].kind != LEAF for o in neuron.operands]
-            found = neuron_downward(neuron, told(node, values[index]), operands, some)
-        for operand, box in zip(neuron.operands, found.operands, strict=True):
+            inverse = neuron_downward(neuron, informative(node, values[index]), operands, some)
+        for operand, box in zip(neuron.operands, inverse.operands, strict=True):
             boxes[operand] = box
-        descent.miss(neuron.block, found.empty)
+        descent.miss(neuron.block, inverse.empty)
     return Downward(boxes, matching(descent.emptied(), root.lower))
 
 
@@ -161,15 +161,15 @@ def least_heads(formula: Formula, antecedent: Array, values: Sequence[Bounds], i
     # Gradients pass through here.
     node = Bounds(arrays.zeros_like(antecedent) + formula.lower, arrays.ones_like(antecedent))
     body, head = Bounds(antecedent, antecedent), implication.operands[1]
-    found = _inverse(implication, node, [body, boxes[head]], None)
-    boxes[head] = found.operands[1]
-    empty = found.empty
+    inverse = _inverse(implication, node, [body, boxes[head]], None)
+    boxes[head] = inverse.operands[1]
+    empty = inverse.empty
     for index in order:
         neuron = formula.neurons[index]
         if neuron.kind == "and" and neuron.logic is not None:
-            found = _inverse(neuron, boxes[index], [boxes[o] for o in neuron.operands], None)
-            boxes.update(zip(neuron.operands, found.operands, strict=True))
-            empty = empty | found.empty
+            inverse = _inverse(neuron, boxes[index], [boxes[o] for o in neuron.operands], None)
+            boxes.update(zip(neuron.operands, inverse.operands, strict=True))
+            empty = empty | inverse.empty
     return {head: arrays.where(empty, impossible, boxes[head].lower) for head in formula.heads}
 
 

@@ -26,12 +26,12 @@ def prenexed(formula: Formula, signs: Mapping[int, int]) -> Formula | None:
     if len(formula.blocks) == 1 or not chain:
         return None
     least, most = _read(formula)
-    quantifiers = [(each, signs.get(place, 0)) for place, each in enumerate(formula.neurons) if each.inner >= 0]
+    quantifiers = [(neuron, signs.get(place, 0)) for place, neuron in enumerate(formula.neurons) if neuron.inner >= 0]
     if least == most or any(
-        sign != (1 if each.least == least else -1) or (formula.heads and sign > 0) for each, sign in quantifiers
+        sign != (1 if neuron.least == least else -1) or (formula.heads and sign > 0) for neuron, sign in quantifiers
     ):
         return None
-    neurons = tuple(each._replace(block=0, inner=-1) for each in formula.neurons)
+    neurons = tuple(neuron._replace(block=0, inner=-1) for neuron in formula.neurons)
     variables = formula.around(len(formula.blocks) - 1)
     return replace(formula, neurons=neurons, blocks=(Block(-1, variables, ()),), prenex_of=formula)
 

@@ -23,8 +23,8 @@ def too_many_unnamed(formula: Formula, differ: Iterable[int], open_sorts: Set[st
     """Whether too many variables of one quantifier may be unnamed individuals that matter: those of leaves that
     ``differ`` for them, and of equalities."""
     neurons = formula.neurons
-    told = {*differ, *(index for index, neuron in enumerate(neurons) if neuron.kind == "same")}
-    about = {argument for index in told for argument in neurons[index].arguments}
+    indices = {*differ, *(index for index, neuron in enumerate(neurons) if neuron.kind == "same")}
+    about = {argument for index in indices for argument in neurons[index].arguments}
     opens = ({v for v in block.bound if formula.sorts[v] in open_sorts} for block in formula.blocks)
     return any(len(variables & about) > _MOST_UNNAMED for variables in opens)
 
@@ -34,8 +34,8 @@ def of_their_sorts(
 ) -> bool:
     """Whether the unnamed individuals that the arguments of an atom may be are of the ``sorts`` of its places, and not
     of others that these include: nothing is stated of those."""
-    own = ((formula.sorts[each], sort) for each, sort in zip(arguments, sorts, strict=True) if isinstance(each, int))
-    return all(variable == sort or variable not in open_sorts for variable, sort in own)
+    pairs = ((formula.sorts[term], sort) for term, sort in zip(arguments, sorts, strict=True) if isinstance(term, int))
+    return all(variable == sort or variable not in open_sorts for variable, sort in pairs)
 
 
 class Grouping(NamedTuple):
@@ -86,26 +86,26 @@ class Descent:
         assert grouping is not None and grouping.of is None
         operand = self.boxes[neuron.operands[0]]
         inverse = forall_inverse if neuron.least else exists_inverse
-        found = inverse(node, grouping.optional(operand, least=neuron.least), grouping.group, len(node.lower))
-        (box,) = found.operands
+        narrowed = inverse(node, grouping.optional(operand, least=neuron.least), grouping.group, len(node.lower))
+        (box,) = narrowed.operands
         virtual = matching(grouping.virtual, operand.lower)
         self.boxes[neuron.operands[0]] = Bounds(
             arrays.where(virtual, operand.lower, box.lower),
             arrays.where(virtual, operand.upper, box.upper),
         )
-        self.miss(neuron.block, found.empty)
+        self.miss(neuron.block, narrowed.empty)
 
     def emptied(self) -> Array:
         """A mask of the rows of block 0 without values, their own or those of a row inside."""
         for block in range(len(self._missed) - 1, 0, -1):
-            missed, own = self._missed[block], self._groupings[block]
-            if missed is not None and own is not None:
+            missed, grouping = self._missed[block], self._groupings[block]
+            if missed is not None and grouping is not None:
                 around = self._formula.blocks[block].parent
                 hit = np.zeros(self._length(around), dtype=bool)
-                hit[own.group[missed & ~own.virtual]] = True
+                hit[grouping.group[missed & ~grouping.virtual]] = True
                 self.miss(around, hit)
-        found = self._missed[0]
-        return np.zeros(self._length(0), dtype=bool) if found is None else found
+        empty = self._missed[0]
+        return np.zeros(self._length(0), dtype=bool) if empty is None else empty
 
     def _length(self, block: int) -> int:
         grouping = self._groupings[block]

@@ -116,8 +116,8 @@ class Formula:
     @property
     def learned(self) -> tuple[object, ...]:
         """Its parameters, by position."""
-        own = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
-        return (own, *(neuron.learned for neuron in self.neurons))
+        ends = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
+        return (ends, *(neuron.learned for neuron in self.neurons))
 
     @cached_property
     def leaves(self) -> tuple[int, ...]:
@@ -129,14 +129,14 @@ class Formula:
 
     def path(self, block: int) -> tuple[int, ...]:
         """A block and those that enclose it, from block 0 on."""
-        found = [block]
-        while found[-1] > 0:
-            found.append(self.blocks[found[-1]].parent)
-        return tuple(reversed(found))
+        path = [block]
+        while path[-1] > 0:
+            path.append(self.blocks[path[-1]].parent)
+        return tuple(reversed(path))
 
     def around(self, block: int) -> tuple[int, ...]:
         """The variables that are in scope inside a block."""
-        return tuple(dict.fromkeys(v for each in self.path(block) for v in self.blocks[each].variables))
+        return tuple(dict.fromkeys(v for number in self.path(block) for v in self.blocks[number].variables))
 
     @cached_property
     def numeric(self) -> bool:
@@ -217,11 +217,11 @@ def unfold(
             operands = tuple(range(len(neurons), len(neurons) + len(numbers)))
             neurons += [Neuron(LEAF, (), block, name, passed, numeric=True) for name, passed in numbers]
             done.append(len(neurons))
-            own = COMPARISON if kind == COMPARISON else TERM
+            label = COMPARISON if kind == COMPARISON else TERM
             numeric = kind != COMPARISON
             learned = parameters(graph, node)
             neurons.append(
-                Neuron(own, operands, block, node, arguments, learned=learned, numeric=numeric, arithmetic=arithmetic)
+                Neuron(label, operands, block, node, arguments, learned=learned, numeric=numeric, arithmetic=arithmetic)
             )
             continue
         edges = graph.operands[node]
@@ -276,7 +276,7 @@ def unfold(
             )
         )
     if graph.mixed or len({neuron.logic.name for neuron in neurons if neuron.logic is not None}) > 1:
-        neurons = [each._replace(logic=each.logic and each.logic.among_others()) for each in neurons]
+        neurons = [neuron._replace(logic=neuron.logic and neuron.logic.among_others()) for neuron in neurons]
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
     ends = root.lower, root.upper
     return Formula(tuple(neurons), tuple(blocks), tuple(sorts), *ends, auxiliary, root, heads, written=written)

@@ -96,7 +96,7 @@ def nearly_complement(bounds: Bounds) -> Bounds:
     return Bounds(1.0 - bounds.upper, 1.0 - bounds.lower)
 
 
-def told(node: Bounds, image: Bounds) -> Bounds:
+def informative(node: Bounds, image: Bounds) -> Bounds:
     """The bounds of a neuron with ends that are no tighter than its own upward ``image``, up to rounding, relaxed to 0
     or 1. Such ends follow from the operands, so propagating them downward gives nothing new."""
     least = noise(node.lower.dtype)

@@ -36,7 +36,7 @@ class Region(NamedTuple):
 
     def violation(self, values: Sequence[float]) -> float:
         """The greatest violation of a condition."""
-        return max(0.0, *(each.excess(values) for each in self.conditions))
+        return max(0.0, *(condition.excess(values) for condition in self.conditions))
 
 
 def region(conditions: Sequence[LinearConstraint], inside: Sequence[float]) -> Region:
@@ -47,7 +47,7 @@ def region(conditions: Sequence[LinearConstraint], inside: Sequence[float]) -> R
 
 def row(length: int, entries: dict[int, float]) -> list[float]:
     """Coefficients that are 0 but for the ``entries``; -1 is the bias."""
-    found = [0.0] * length
+    coefficients = [0.0] * length
     for place, value in entries.items():
-        found[place] = value
-    return found
+        coefficients[place] = value
+    return coefficients

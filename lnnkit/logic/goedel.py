@@ -44,7 +44,7 @@ class Goedel(NamedTuple):
         self, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
     ) -> TruthValue:
         if kind == "and":
-            levels = [at.sum(bias, [(-weight, each, True)]) for weight, each in zip(weights, x, strict=True)]
+            levels = [at.sum(bias, [(-weight, truth, True)]) for weight, truth in zip(weights, x, strict=True)]
             return at.cut(reduce(at.smaller, levels))
         antecedent = at.cut(at.sum(bias, [(-weights[0], x[0], True)]))
         consequent = at.cut(at.sum(at.one, [(-weights[1], x[1], True)]))
@@ -182,8 +182,8 @@ def _never_falls(x: Bounds, y: Bounds) -> Array:
 
 def _outward(end: Array, drop: Array, sign: int) -> Array:
     """``end + drop``, moved by the rounding in the direction of ``sign`` where the sum was rounded."""
-    found = end + drop
-    return namespace(found).where(found - drop == end, found, found + sign * rounding(end.dtype))
+    total = end + drop
+    return namespace(total).where(total - drop == end, total, total + sign * rounding(end.dtype))
 
 
 def _least(values: Array) -> Array:
@@ -198,9 +198,9 @@ def _plain(number: Weight) -> bool:
 def _preimage(side: _LevelledOperands, levels: Bounds, where_lower: Array, where_upper: Array, empty: Array) -> Bounds:
     """The operands whose levels are in ``levels``; each end counts only where its mask is set."""
     share = Bounds(levels.lower - side.offset, levels.upper - side.offset)
-    found = unweigh(share, side.weight, 1 + abs(side.offset))
+    hull = unweigh(share, side.weight, 1 + abs(side.offset))
     present = side.weight > 0
-    return fit(candidate(*found, where_lower & present, where_upper & present), side.box, empty)
+    return fit(candidate(*hull, where_lower & present, where_upper & present), side.box, empty)
 
 
 def _least_inverse(node: Bounds, sides: tuple[Array, Array], levels: Bounds) -> tuple[Array, Array]:

@@ -18,13 +18,13 @@ def candidate(lower: Array, upper: Array, where_lower: Array, where_upper: Array
     return Bounds(xp.where(where_lower, lower, NO_LOWER), xp.where(where_upper, upper, NO_UPPER))
 
 
-def fit(found: Bounds, box: Bounds, empty: Array) -> Bounds:
-    """``found`` intersected with ``box``; an end that rounding pushed out of the box is moved to it; ``box`` where
+def fit(hull: Bounds, box: Bounds, empty: Array) -> Bounds:
+    """``hull`` intersected with ``box``; an end that rounding pushed out of the box is moved to it; ``box`` where
     ``empty``.
 
-    Shapes ``[n]`` or ``[k, n]``, ``empty`` ``[n]``. Where both ends are equal, the gradient goes to ``found``.
+    Shapes ``[n]`` or ``[k, n]``, ``empty`` ``[n]``. Where both ends are equal, the gradient goes to ``hull``.
     """
-    lower, upper = ordered(clamp(found.lower, box.lower, box.upper), clamp(found.upper, box.lower, box.upper))
+    lower, upper = ordered(clamp(hull.lower, box.lower, box.upper), clamp(hull.upper, box.lower, box.upper))
     xp = namespace(empty)
     return Bounds(xp.where(empty, box.lower, lower), xp.where(empty, box.upper, upper))
 

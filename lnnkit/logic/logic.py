@@ -100,5 +100,5 @@ def truth_at(
         there = logic.value(at, "implies", weights, bias, x)
         return at.smaller(there, logic.value(at, "implies", weights[::-1], bias, x[::-1]))
     if kind == "or" and not logic.sums:
-        return at.negated(logic.value(at, "and", weights, bias, [at.negated(each) for each in x]))
+        return at.negated(logic.value(at, "and", weights, bias, [at.negated(truth) for truth in x]))
     return logic.value(at, kind, weights, bias, x)

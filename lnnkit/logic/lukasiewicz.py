@@ -59,10 +59,10 @@ class Lukasiewicz(NamedTuple):
         self, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
     ) -> TruthValue:
         if kind == "and":
-            return at.sum(bias, [(-weight, each, True) for weight, each in zip(weights, x, strict=True)])
+            return at.sum(bias, [(-weight, truth, True) for weight, truth in zip(weights, x, strict=True)])
         if kind == "implies":
             return at.sum(1 - bias, [(weights[0], x[0], True), (weights[1], x[1], False)])
-        return at.sum(1 - bias, [(weight, each, False) for weight, each in zip(weights, x, strict=True)])
+        return at.sum(1 - bias, [(weight, truth, False) for weight, truth in zip(weights, x, strict=True)])
 
     def classical(self, kind: str, count: int, alpha: float) -> Region | None:
         """For a conjunction ``b - (1-a) sum w_i >= a`` if all are true, and ``b - a w_i <= 1 - a`` if one is false; the
@@ -77,10 +77,10 @@ class Lukasiewicz(NamedTuple):
 
     def up(self, kind: str, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:
         if kind != "iff":
-            found = _sum(operands, _flips(kind, len(operands)), weights, bias, self.strict)
+            bounds = _sum(operands, _flips(kind, len(operands)), weights, bias, self.strict)
             if kind != "and":
-                return found
-            return complement(found) if self.strict else nearly_complement(found)
+                return bounds
+            return complement(bounds) if self.strict else nearly_complement(bounds)
         # With ``f`` and ``g`` the two implications before the clamp, ``f + g = C = 2 - 2 b + w_x + w_y``. So their
         # minimum is at most ``C / 2``, where both are equal.
         least = lesser(
@@ -104,8 +104,8 @@ class Lukasiewicz(NamedTuple):
         terms = [nearly_complement(box) if flip else box for box, flip in zip(operands, flips, strict=True)]
         target = nearly_complement(node) if kind == "and" else node
         hulls, empty = _band(target, asks(target), terms, weights, bias, self.strict, wanted)
-        found = zip(hulls, terms, operands, flips, strict=True)
-        return Inverse(tuple(_uncomplemented(h, term, box) if flip else h for h, term, box, flip in found), empty)
+        parts = zip(hulls, terms, operands, flips, strict=True)
+        return Inverse(tuple(_uncomplemented(h, term, box) if flip else h for h, term, box, flip in parts), empty)
 
     def _equivalence_inverse(
         self, node: Bounds, left: Bounds, right: Bounds, weights: Sequence[Weight], bias: Weight
@@ -233,11 +233,11 @@ def _band(
 
 
 def _short(
-    found: Array, side: int, node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
+    end: Array, side: int, node: Bounds, terms: Sequence[Bounds], weights: Sequence[Weight], bias: Weight
 ) -> Array:
     """The bounds found for one side of a term, kept from being rounded to 0 or 1."""
     ends = [node[side], *(term[1 - side] for term in terms)]
-    return short(found, side, ends, [0.0] * len(ends), [1.0, *weights], bias)
+    return short(end, side, ends, [0.0] * len(ends), [1.0, *weights], bias)
 
 
 def _band_of_many(
@@ -251,6 +251,6 @@ def _band_of_many(
     empty = sides[0] & (sum_of_all(shares.upper) < low - tol)
     empty = empty | (sides[1] & (sum_of_all(shares.lower) > high + tol))
     left_over = Bounds(low - sum_of_others(shares.upper), high - sum_of_others(shares.lower))
-    found = unweigh(left_over, weight, 1 + abs(high))
-    found = candidate(*found, sides[0] & (weight > 0), sides[1] & (weight > 0))
-    return list(unstack(fit(found, boxes, empty))), empty
+    hull = unweigh(left_over, weight, 1 + abs(high))
+    hull = candidate(*hull, sides[0] & (weight > 0), sides[1] & (weight > 0))
+    return list(unstack(fit(hull, boxes, empty))), empty

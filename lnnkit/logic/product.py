@@ -50,8 +50,8 @@ class Product(NamedTuple):
         scale = at.one if bias == 1 else math.exp(bias - 1)
         truths = list(map(at.power, x, weights))
         if kind == "and":
-            found = reduce(at.times, truths, scale)
-            return found if bias == 1 else at.cut(found)
+            truth = reduce(at.times, truths, scale)
+            return truth if bias == 1 else at.cut(truth)
         return at.quotient(truths[1], at.times(scale, truths[0]))
 
     def classical(self, kind: str, count: int, alpha: float) -> Region | None:
@@ -177,14 +177,14 @@ def _product_inverse(node: Bounds, factors: Bounds, weight: Array, bias: Array) 
     """The bounds of the factors consistent with the node, ``[k, n]``, and a mask ``[n]`` of rows where there are
     none."""
     asks_lower, asks_upper = asks(node)
-    found, empty = _factors_left(node, factors, weight, bias)
+    hull, empty = _factors_left(node, factors, weight, bias)
     rows = steep_rows((node, factors), (weight,))
     if rows is not None:
         looser, still = _factors_left(loosened(node, rows), loosened(factors, rows), weight, bias)
-        found = steadied(found, looser, rows)
+        hull = steadied(hull, looser, rows)
         empty = replaced(empty, rows, take(empty, rows) & still)
-    found = candidate(*found, asks_lower & (weight > 0), asks_upper & (weight > 0))
-    return fit(found, factors, empty), empty
+    hull = candidate(*hull, asks_lower & (weight > 0), asks_upper & (weight > 0))
+    return fit(hull, factors, empty), empty
 
 
 def _factors_left(node: Bounds, factors: Bounds, weight: Array, bias: Array) -> tuple[Bounds, Array]:

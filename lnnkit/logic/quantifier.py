@@ -28,16 +28,16 @@ def forall_inverse(node: Bounds, rows: Bounds, group: Array, groups: int) -> Inv
     """One operand, the rows ``[n]``; ``empty`` is per group, ``[groups]``."""
     asks_lower, asks_upper = asks(node)
     last, empty = _least_inverse(node, (asks_lower, asks_upper), rows, group, groups, 1.0)
-    found = candidate(node.lower[group], node.upper[group], asks_lower[group], last)
-    return Inverse((fit(found, rows, empty[group]),), empty)
+    hull = candidate(node.lower[group], node.upper[group], asks_lower[group], last)
+    return Inverse((fit(hull, rows, empty[group]),), empty)
 
 
 def exists_inverse(node: Bounds, rows: Bounds, group: Array, groups: int) -> Inverse:
     """One operand, the rows ``[n]``; ``empty`` is per group, ``[groups]``."""
     asks_lower, asks_upper = asks(node)
     last, empty = _least_inverse(negative(node), (asks_upper, asks_lower), negative(rows), group, groups, -0.0)
-    found = candidate(node.lower[group], node.upper[group], last, asks_upper[group])
-    return Inverse((fit(found, rows, empty[group]),), empty)
+    hull = candidate(node.lower[group], node.upper[group], last, asks_upper[group])
+    return Inverse((fit(hull, rows, empty[group]),), empty)
 
 
 def _least(rows: Bounds, group: Array, groups: int, without_rows: float) -> Bounds:

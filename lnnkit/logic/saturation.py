@@ -38,15 +38,15 @@ def cut(
 
 
 def short(
-    found: Array, side: int, ends: Sequence[Array], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
+    end: Array, side: int, ends: Sequence[Array], absent: Sequence[float], weights: Sequence[Weight], bias: Weight
 ) -> Array:
     """The ends (n,) that a sum leaves of one of its terms, lower (0) or upper (1), before clamping: as in `cut`, an end
     is 1 or 0 only if it was not rounded. ``ends`` are those of the sum and of its terms."""
     numbers, most = [plain_number(weight) for weight in weights], plain_number(bias)
-    reach = rounding(found.dtype) * (1.0 + most + sum(numbers))
+    reach = rounding(end.dtype) * (1.0 + most + sum(numbers))
     limit, stop = (0.0, reach) if side else (1.0, 1.0 - reach)
-    rounded = _rounded(abs(found - limit) < reach, ends, absent, numbers, most)
-    return found if rounded is None else namespace(found).where(rounded, stop, found)
+    rounded = _rounded(abs(end - limit) < reach, ends, absent, numbers, most)
+    return end if rounded is None else namespace(end).where(rounded, stop, end)
 
 
 def _rounded(

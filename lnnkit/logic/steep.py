@@ -25,11 +25,11 @@ def steep_rows(boxes: Sequence[Bounds], weights: Sequence[Weight]) -> Array | No
         return None
     small = rounding(first.dtype) / noise(first.dtype) * max(float(present.max()), 1.0)
     small /= min(float(present.min()), 1.0)
-    found = xp.zeros(first.shape[-1], dtype=xp.bool)
+    steep = xp.zeros(first.shape[-1], dtype=xp.bool)
     for end in (end for box in boxes for end in box):
         near = (end > 0) & (end < small)
-        found |= near if near.ndim == 1 else near.any(0)
-    return where_set(found) if any_set(found) else None
+        steep |= near if near.ndim == 1 else near.any(0)
+    return where_set(steep) if any_set(steep) else None
 
 
 def loosened(box: Bounds, rows: Array) -> Bounds:
@@ -43,11 +43,11 @@ def loosened(box: Bounds, rows: Array) -> Bounds:
     )
 
 
-def steadied(found: Bounds, looser: Bounds, rows: Array) -> Bounds:
-    """``found``, with the ends of ``looser`` at ``rows`` where the two differ by more than rounding."""
-    least, xp = noise(found.lower.dtype), namespace(found.lower)
+def steadied(exact: Bounds, looser: Bounds, rows: Array) -> Bounds:
+    """``exact``, with the ends of ``looser`` at ``rows`` where the two differ by more than rounding."""
+    least, xp = noise(exact.lower.dtype), namespace(exact.lower)
     ends = []
-    for end, loose in zip(found, looser, strict=True):
+    for end, loose in zip(exact, looser, strict=True):
         some = take(end, rows)
         ends.append(replaced(end, rows, xp.where(abs(some - loose) > least, loose, some)))
     return Bounds(*ends)

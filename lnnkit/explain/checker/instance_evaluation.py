@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.arrays import Array
 from lnnkit.explain.checker.ground_form import Form
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
-from lnnkit.logic.bounds import ordered, told
+from lnnkit.logic.bounds import informative, ordered
 from lnnkit.numeric import Comparison, Interval
 
 Box = tuple[float, float]
@@ -85,7 +85,7 @@ def downward(tree: Tree, values: Sequence[Bounds], truth: Box) -> tuple[list[Bou
             continue
         box = boxes[index]
         if node.form.kind not in ("not", "compare"):
-            box = told(box, _made(node, [values[operand] for operand in node.operands]))
+            box = informative(box, _made(node, [values[operand] for operand in node.operands]))
         found = _left(node, box, [boxes[operand] for operand in node.operands])
         empty = empty or bool(found.empty)
         for operand, box in zip(node.operands, found.operands, strict=True):
