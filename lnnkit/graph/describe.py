@@ -111,10 +111,10 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
             fixed = {"operator": formula.operators[0], "scale": None, "weight": None}
             return _described("compare", given, fixed)
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
-            own = {attribute.key: attribute.value for attribute in formula.attributes}
-            bias = own.get("bias", 1.0)
+            attributes = {attribute.key: attribute.value for attribute in formula.attributes}
+            bias = attributes.get("bias", 1.0)
             assert not isinstance(bias, (str, ast.ValueList))
-            fixed = {"logic": own.get("logic", logic)}
+            fixed = {"logic": attributes.get("logic", logic)}
             return _described(type(formula).__name__.lower(), {"bias": parameters.read(bias, 1.0)}, fixed)
     return Description(type(formula).__name__.lower())
 
@@ -122,8 +122,8 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
 def _attributes(
     node: ast.Function | ast.Unit | ast.Comparison, parameters: Parameters
 ) -> dict[str, tuple[Numbers, Names]]:
-    attributes = () if isinstance(node, ast.Function) else node.attributes
-    return {each.key: parameters.read_list(each.value) for each in attributes if not isinstance(each.value, str)}
+    values = {} if isinstance(node, ast.Function) else {attribute.key: attribute.value for attribute in node.attributes}
+    return {key: parameters.read_list(value) for key, value in values.items() if not isinstance(value, str)}
 
 
 def _described(
@@ -136,7 +136,7 @@ def _described(
 
 def holds_parameter(names: Names) -> bool:
     if isinstance(names, tuple):
-        return any(holds_parameter(each) for each in names)
+        return any(map(holds_parameter, names))
     return names is not None
 
 

@@ -67,21 +67,21 @@ def laws(assertions: Sequence[Assertion]) -> list[Law]:
     """The laws among the comparisons of statements, by their text. Comparisons that are learned or soft have none, nor
     have those whose statements contradict each other outright."""
     families, truths = _families(assertions)
-    found = {law.span.text: law for family in families for law in _of_family(family, truths)}
-    return [found[text] for text in sorted(found)]
+    by_text = {law.span.text: law for family in families for law in _of_family(family, truths)}
+    return [by_text[text] for text in sorted(by_text)]
 
 
 def violated(assertions: Sequence[Assertion]) -> list[Law]:
     """The laws that statements contradict outright, by their text."""
     families, truths = _families(assertions)
-    found: dict[str, Law] = {}
+    by_text: dict[str, Law] = {}
     for family in families:
         known = _known(family, truths)
         for clause in _clauses(family):
             if all((not positive) in known[reading.text] for reading, positive in clause):
                 law = _law(clause, tuple(known[reading.text][not positive] for reading, positive in clause))
-                found[law.span.text] = law
-    return [found[text] for text in sorted(found)]
+                by_text[law.span.text] = law
+    return [by_text[text] for text in sorted(by_text)]
 
 
 _Truths = Mapping[str, Mapping[bool, Assertion]]  # by the text of a comparison: the truths that statements give it
@@ -103,7 +103,7 @@ def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Tr
 
 
 def _is_plain(node: ast.Comparison) -> bool:
-    learned = any(isinstance(each, ast.Learnable) for each in nodes(node))
+    learned = any(isinstance(part, ast.Learnable) for part in nodes(node))
     return not node.attributes and node.operators[0] in SIGNS and not learned
 
 
@@ -146,25 +146,25 @@ def _terms(node: ast.Comparison) -> tuple[ast.Expression, ast.Expression]:
 
 
 def _reading(node: ast.Comparison, names: Mapping[str, str], signs: frozenset[int]) -> _Reading:
-    formula = cast("ast.Comparison", transform(node, lambda each: _renamed(each, names)))
+    formula = cast("ast.Comparison", transform(node, lambda part: _renamed(part, names)))
     return _Reading(format_expression(formula), formula, signs)
 
 
 def _texts(first: ast.Expression, second: ast.Expression) -> tuple[str, str]:
     names = _names(first, second)
-    one, other = (format_expression(transform(each, lambda node: _renamed(node, names))) for each in (first, second))
+    one, other = (format_expression(transform(term, lambda node: _renamed(node, names))) for term in (first, second))
     return one, other
 
 
 def _names(*terms: ast.Expression) -> dict[str, str]:
     """Names for the variables of terms in order of occurrence: X, Y, Z, X3 ..."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for term in terms:
         for node in nodes(term):
             for argument in node.arguments if isinstance(node, ast.Atom) else ():
-                if isinstance(argument, ast.Variable) and argument.name not in found:
-                    found[argument.name] = variable_name(len(found))
-    return found
+                if isinstance(argument, ast.Variable) and argument.name not in names:
+                    names[argument.name] = variable_name(len(names))
+    return names
 
 
 def variable_name(place: int) -> str:
@@ -220,7 +220,7 @@ def _cover(signs: Sequence[frozenset[int]]) -> bool:
 
 def among(literals: Sequence[tuple[ast.Expression, bool]]) -> Law:
     """The law that at least one of some literals (comparisons to be true, or to be false) holds."""
-    return _clause([each if positive else _negated(each) for each, positive in literals])
+    return _clause([comparison if positive else _negated(comparison) for comparison, positive in literals])
 
 
 def _law(literals: Sequence[_Literal], given: tuple[Assertion, ...]) -> Law:

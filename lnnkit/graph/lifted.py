@@ -78,12 +78,12 @@ class NeuronGraph:
 
     def below(self, *nodes: str) -> set[str]:
         """These nodes, and all that they are made of."""
-        found, stack = set(nodes), list(nodes)
+        reached, stack = set(nodes), list(nodes)
         while stack:
-            new = {operand for operand, _ in self.operands[stack.pop()]} - found
-            found |= new
+            new = {operand for operand, _ in self.operands[stack.pop()]} - reached
+            reached |= new
             stack += new
-        return found
+        return reached
 
     def sort(self) -> None:
         """Have the operands of each node before it, and the nodes otherwise as they are."""

@@ -119,10 +119,10 @@ class _Builder:
         return self._root(part, ends, assertion, defines)
 
     def query(self, query: Query) -> Root:
-        self.asked = own = set[str]()
+        self.asked = added = set[str]()
         part, _ = self._formula(query.formula, query.logic)
         self.asked = None
-        return self._asked(replace(part, node=self._linked(part.node, own)), query)
+        return self._asked(replace(part, node=self._linked(part.node, added)), query)
 
     def atomic(self, query: Query) -> Root:
         """A query for one atom, which reads a node that is there."""
@@ -133,10 +133,10 @@ class _Builder:
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
         return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
 
-    def _linked(self, top: str, own: Collection[str]) -> str:
+    def _linked(self, top: str, added: Collection[str]) -> str:
         """Make a query read those neurons of the program of which its subformulas are instances: neurons that keep
         their own bounds, and asserted ones, which then keep bounds too. The formula asked for, below its negations, is
-        evaluated itself. Nodes beside the query's ``own`` stay unchanged, since others read them: with other operands
+        evaluated itself. Nodes that it has not ``added`` stay unchanged, since others read them: with other operands
         such a node becomes a new one. Returns the query's node."""
         negations, _ = self._negations(top)
         now: dict[str, str] = {}  # the replacement of each node in the query
@@ -151,7 +151,7 @@ class _Builder:
             stack.pop()
             if node not in now:
                 edges = [(now.get(operand, operand), weight, given) for operand, weight, given in links[node]]
-                now[node] = self._reading(node, edges, own)
+                now[node] = self._reading(node, edges, added)
         return now[top]
 
     def _link(self, edge: _Edge, asked: bool) -> _Edge:
@@ -161,8 +161,8 @@ class _Builder:
         if asked or self.graph.nodes[operand]["kind"] not in NEURONS or self._is_kept(operand):
             return edge
         met = instances(self.graph, Reference(operand, arguments))
-        kept = [each for each in met if self._is_kept(each.node)]
-        kept = kept or [each for each in met if self.graph.nodes[each.node]["asserted"]]
+        kept = [reference for reference in met if self._is_kept(reference.node)]
+        kept = kept or [reference for reference in met if self.graph.nodes[reference.node]["asserted"]]
         if not kept:
             return edge
         self.graph.nodes[kept[0].node]["shared"] = True
@@ -184,12 +184,12 @@ class _Builder:
             for operand, edge in self.graph.operands[node]
         ]
 
-    def _reading(self, node: str, edges: Sequence[_Edge], own: Collection[str]) -> str:
-        """The node with these edges: itself, or a copy if it has other edges and is not one of the query's ``own``."""
+    def _reading(self, node: str, edges: Sequence[_Edge], added: Collection[str]) -> str:
+        """The node with these edges: itself, or a copy if it has other edges and the query has not ``added`` it."""
         if edges == self._edges(node):
             return node
         data = self.graph.nodes[node]
-        if node not in own:
+        if node not in added:
             key = (*data["key"][:2], tuple(edges))
             if key in self.nodes:
                 return self.nodes[key]
@@ -248,7 +248,7 @@ class _Builder:
         met = instances(self.graph, Reference(operand, arguments), asserted[data["kind"]])
         if not met:
             return edge
-        first = min(met, key=lambda each: arguments_within(self.graph, each.node))
+        first = min(met, key=lambda reference: arguments_within(self.graph, reference.node))
         return first.node, weight, first.arguments
 
     def _count(self, roots: Sequence[str]) -> None:
@@ -263,11 +263,11 @@ class _Builder:
         stated = self.graph.below(*roots)
         for node, data in nodes.items():  # operands come first
             edges = self.graph.operands[node]
-            own = range(len(data["sorts"]))
+            parameters = range(len(data["sorts"]))
             if data["kind"] == "same" or not compares.isdisjoint(operand for operand, _ in edges):
                 compares.add(node)
             if all(
-                nodes[operand]["kind"] in _CONSTANT or (operand in whole and {*own}.issubset(edge["arguments"]))
+                nodes[operand]["kind"] in _CONSTANT or (operand in whole and {*parameters}.issubset(edge["arguments"]))
                 for operand, edge in edges
             ):
                 whole.add(node)
@@ -278,7 +278,7 @@ class _Builder:
                 if core["kind"] == "not":
                     core = nodes[self._negations(operand)[1]]
                 core["uses"] += 1
-                fewer = len({a for a in edge["arguments"] if isinstance(a, int)}) < len(own)
+                fewer = len({a for a in edge["arguments"] if isinstance(a, int)}) < len(parameters)
                 few = operand in whole or len(core["sorts"]) < 2
                 core["repeated"] |= fewer and few and operand not in compares
 

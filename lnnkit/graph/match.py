@@ -29,21 +29,21 @@ def instances(graph: NeuronGraph, query: Reference, among: Iterable[str] | None 
     kind = graph.nodes[query.node]["kind"]
     if kind not in NEURONS:
         return []
-    found = []
+    matches = []
     for node in graph.nodes if among is None else among:
         data = graph.nodes[node]
         if data["kind"] != kind or not data["stated"]:
             continue
         bindings: dict[int, int | str] = {}
         if _match(graph, query.node, query.arguments, node, tuple(range(len(data["sorts"]))), 0, bindings):
-            found.append(Reference(node, tuple(bindings[i] for i in range(len(data["sorts"])))))
-    return found
+            matches.append(Reference(node, tuple(bindings[i] for i in range(len(data["sorts"])))))
+    return matches
 
 
 def arguments_within(graph: NeuronGraph, node: str) -> tuple[str, ...]:
     """The arguments of the atoms of a neuron in their order: free variables by number, constants by name, bound
     variables alike. Neurons with an instance in common differ in these alone."""
-    found: list[str] = []
+    arguments: list[str] = []
     stack: list[tuple[str, tuple[int | str, ...]]] = [(node, tuple(range(len(graph.nodes[node]["sorts"]))))]
     while stack:
         node, given = stack.pop()
@@ -51,11 +51,11 @@ def arguments_within(graph: NeuronGraph, node: str) -> tuple[str, ...]:
         if data["kind"] == "same":
             given = tuple(given[a] if isinstance(a, int) else a for a in data["arguments"])
         if data["kind"] in ("predicate", NUMBER, "same"):
-            found += (f"\0{each}" if isinstance(each, int) else each for each in given)
+            arguments += (f"\0{term}" if isinstance(term, int) else term for term in given)
             continue
         visible = given + ("",) * len(data.get("bound_sorts", ()))
         stack += reversed(operands_about(graph, node, visible))
-    return tuple(found)
+    return tuple(arguments)
 
 
 def matched(
@@ -83,17 +83,17 @@ def _match(
     arguments ``given``; one-sided matching."""
     if query == node:
         return all(_bind(a, b, bindings) for a, b in zip(given, parameters, strict=True))
-    own, other = graph.nodes[query], graph.nodes[node]
-    if own["kind"] in ("predicate", NUMBER) or own["key"][0] != other.get("key", (None,))[0]:
+    asked, other = graph.nodes[query], graph.nodes[node]
+    if asked["kind"] in ("predicate", NUMBER) or asked["key"][0] != other.get("key", (None,))[0]:
         return False
-    if len(own.get("bound_sorts", ())) != len(other.get("bound_sorts", ())):
+    if len(asked.get("bound_sorts", ())) != len(other.get("bound_sorts", ())):
         return False
-    if own["kind"] == "same":
+    if asked["kind"] == "same":
         return all(
             _bind(_seen(a, given), _seen(b, parameters), bindings)
-            for a, b in zip(own["arguments"], other["arguments"], strict=True)
+            for a, b in zip(asked["arguments"], other["arguments"], strict=True)
         )
-    bound: tuple[_Argument, ...] = tuple((depth, place) for place in range(len(own.get("bound_sorts", ()))))
+    bound: tuple[_Argument, ...] = tuple((depth, place) for place in range(len(asked.get("bound_sorts", ()))))
     mine, theirs = graph.operands[query], graph.operands[node]
     if len(mine) != len(theirs):
         return False
@@ -142,10 +142,10 @@ class Related:
 
 def related_comparisons(graph: NeuronGraph, query: Reference) -> Related:
     """The program's crisp comparisons (including the query itself) of the terms that a query compares."""
-    own = graph.nodes[query.node]
+    asked = graph.nodes[query.node]
     if not _is_plain(graph, query.node):
         return Related()
-    found: list[SignedComparison] = []
+    comparisons: list[SignedComparison] = []
     left, right = _terms(graph, query.node, query.arguments)
     for node, data in graph.nodes.items():
         if data["kind"] != COMPARISON or not data["shared"] or not _is_plain(graph, node):
@@ -155,8 +155,8 @@ def related_comparisons(graph: NeuronGraph, query: Reference) -> Related:
         for here, there in ((signs, terms), (mirrored(signs), terms[::-1])):
             bindings: dict[int, int | str] = {}
             if matched(graph, *left, *there[0], bindings) and matched(graph, *right, *there[1], bindings):
-                found.append(SignedComparison(Reference(node, tuple(bindings[i] for i in parameters)), here))
-    return Related(SIGNS[own["operator"]], tuple(found))
+                comparisons.append(SignedComparison(Reference(node, tuple(bindings[i] for i in parameters)), here))
+    return Related(SIGNS[asked["operator"]], tuple(comparisons))
 
 
 def _is_plain(graph: NeuronGraph, node: str) -> bool:
@@ -164,7 +164,7 @@ def _is_plain(graph: NeuronGraph, node: str) -> bool:
     data = graph.nodes[node]
     if data["kind"] != COMPARISON or data["operator"] not in SIGNS or data["scale"] is not None:
         return False
-    return not any(graph.nodes[each].get("learned") for each in graph.below(node))
+    return not any(graph.nodes[part].get("learned") for part in graph.below(node))
 
 
 def _terms(graph: NeuronGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
