@@ -43,7 +43,7 @@ class Domain:
         """Whether any argument is an entity outside the sort of its position. Only queries can mention such entities,
         and no atom about them has a row."""
         return any(
-            isinstance(each, str) and not self.has(sort, each) for sort, each in zip(sorts, arguments, strict=True)
+            isinstance(term, str) and not self.has(sort, term) for sort, term in zip(sorts, arguments, strict=True)
         )
 
     def members(self, sort: str) -> Array:
@@ -75,10 +75,10 @@ class Given:
 def constants(lifted: LiftedGraph) -> dict[str, set[str]]:
     """The entities that statements and labels mention, by the sort of their position."""
     graph = lifted.graph
-    found = _constants(graph, {node for node, data in graph.nodes.items() if data["stated"]}, lifted.statements)
+    by_sort = _constants(graph, {node for node, data in graph.nodes.items() if data["stated"]}, lifted.statements)
     for label in lifted.program.labels:
-        _note(found, label.arguments, lifted.program.predicates[label.predicate].sorts)
-    return found
+        _note(by_sort, label.arguments, lifted.program.predicates[label.predicate].sorts)
+    return by_sort
 
 
 def asked_constants(lifted: LiftedGraph, queries: Sequence[Root]) -> set[str]:
@@ -90,21 +90,21 @@ def asked_constants(lifted: LiftedGraph, queries: Sequence[Root]) -> set[str]:
 def _constants(graph: NeuronGraph, nodes: Collection[str], roots: Sequence[Root]) -> dict[str, set[str]]:
     """The entities that roots, and neurons of the graph, mention, by sort."""
     check_time()
-    found: dict[str, set[str]] = {}
+    by_sort: dict[str, set[str]] = {}
     for node in nodes:
         for operand, edge in graph.operands[node]:
-            _note(found, edge["arguments"], graph.nodes[operand]["sorts"])
+            _note(by_sort, edge["arguments"], graph.nodes[operand]["sorts"])
         if graph.nodes[node]["kind"] == "same":
-            _note(found, graph.nodes[node]["arguments"], (ENTITY, ENTITY))
+            _note(by_sort, graph.nodes[node]["arguments"], (ENTITY, ENTITY))
     for root in roots:
-        _note(found, root.reference.arguments, graph.nodes[root.reference.node]["sorts"])
-    return found
+        _note(by_sort, root.reference.arguments, graph.nodes[root.reference.node]["sorts"])
+    return by_sort
 
 
-def _note(found: dict[str, set[str]], arguments: Sequence[int | str], sorts: Sequence[str]) -> None:
+def _note(by_sort: dict[str, set[str]], arguments: Sequence[int | str], sorts: Sequence[str]) -> None:
     for argument, sort in zip(arguments, sorts, strict=True):
         if isinstance(argument, str):
-            found.setdefault(sort, set()).add(argument)
+            by_sort.setdefault(sort, set()).add(argument)
 
 
 def domain(
@@ -162,14 +162,14 @@ def predicate_tables(lifted: LiftedGraph, radix: int, dtype: np.dtype = DOUBLE) 
 
 def _stated_of_all(lifted: LiftedGraph) -> dict[str, tuple[float, float]]:
     """The bounds that statements give all atoms of a predicate, where these do not cross."""
-    found: dict[str, tuple[float, float]] = {}
+    stated: dict[str, tuple[float, float]] = {}
     for root in lifted.statements:
         reference, negated = below_negations(lifted.graph, root.reference)
-        variables = [each for each in reference.arguments if isinstance(each, int)]
+        variables = [argument for argument in reference.arguments if isinstance(argument, int)]
         data = lifted.graph.nodes[reference.node]
         if data["kind"] != "predicate" or any(root.learned) or len({*variables}) < len(data["sorts"]):
             continue
         low, high = negated_ends(root.lower, root.upper) if negated else (root.lower, root.upper)
-        before = found.get(reference.node, (0.0, 1.0))
-        found[reference.node] = max(before[0], low), min(before[1], high)
-    return {node: (low, high) for node, (low, high) in found.items() if low <= high}
+        before = stated.get(reference.node, (0.0, 1.0))
+        stated[reference.node] = max(before[0], low), min(before[1], high)
+    return {node: (low, high) for node, (low, high) in stated.items() if low <= high}

@@ -89,10 +89,10 @@ class Relation:
 
     def _filled(self, side: int, count: int) -> Growing:
         """One end of ``count`` rows at least: those that have none yet are at their default."""
-        own = self._ends[side]
-        if len(own) < count:
-            own.fill(len(own), count, self.default[side])
-        return own
+        growing = self._ends[side]
+        if len(growing) < count:
+            growing.fill(len(growing), count, self.default[side])
+        return growing
 
     def read(self, rows: Array | range) -> Bounds:
         """(n,) the bounds of rows; read-only, of a range valid until they change."""
@@ -192,8 +192,8 @@ class Crossed:
         return len(self.rows)
 
     def append(self, rows: Array, lower: Array, upper: Array) -> None:
-        for own, values in ((self.rows, rows), (self.lower, lower), (self.upper, upper)):
-            own.append(values)
+        for growing, values in ((self.rows, rows), (self.lower, lower), (self.upper, upper)):
+            growing.append(values)
 
     def places(self, count: int) -> Array:
         """(count,) the index of each row here; -1 for rows that are not arrested."""
@@ -303,18 +303,18 @@ class RowNumbers:
 
     def bounds(self) -> Bounds:
         """The bounds of all rows."""
-        ends = ([each.take(side, _all(each)) for each in self.tables] for side in (0, 1))
+        ends = ([table.take(side, _all(table)) for table in self.tables] for side in (0, 1))
         return Bounds(*map(np.concatenate, ends))
 
     def flags(self, name: str) -> Array:
         """Flags by row: whether it is in the list ``name`` of its relation."""
-        return np.concatenate([each.flags(name).take(_all(each)) for each in self.tables])
+        return np.concatenate([table.flags(name).take(_all(table)) for table in self.tables])
 
     @cached_property
     def crossed(self) -> Array:
         """The arrested rows, in order."""
-        found = (np.sort(self.of(table, table.crossed.rows.values)) for table in self.tables if len(table.crossed))
-        return np.concatenate([np.empty(0, np.int64), *found])
+        numbers = (np.sort(self.of(table, table.crossed.rows.values)) for table in self.tables if len(table.crossed))
+        return np.concatenate([np.empty(0, np.int64), *numbers])
 
     def marked(self, numbers: Array) -> Array:
         """Flags of some rows."""

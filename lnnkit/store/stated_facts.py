@@ -45,7 +45,7 @@ class _Sorted(NamedTuple):
 
 def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
     """The rows of all parts, sorted by their columns from the left. Ids are below ``entities``."""
-    columns = parts[0] if len(parts) == 1 else tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+    columns = parts[0] if len(parts) == 1 else tuple(map(np.concatenate, zip(*parts, strict=True)))
     *ids, lower, upper = columns
     if not len(lower):
         return columns
@@ -66,17 +66,17 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
         if not (key[1:] >= key[:-1]).all():
             ids = _unpacked(np.sort(key), len(ids), bits)
         return (*ids, lower, upper)
-    found = before.of(ids, bits)
-    if found.order is not None:
-        lower, upper = lower.take(found.order), upper.take(found.order)
-    rows = found.tied
+    ordered = before.of(ids, bits)
+    if ordered.order is not None:
+        lower, upper = lower.take(ordered.order), upper.take(ordered.order)
+    rows = ordered.tied
     if len(rows):
-        if found.order is None:
+        if ordered.order is None:
             lower, upper = lower.copy(), upper.copy()
-        group = packed([column.take(rows) for column in found.ids], [bits] * len(ids))
+        group = packed([column.take(rows) for column in ordered.ids], [bits] * len(ids))
         resorted = rows.take(np.lexsort((upper.take(rows), lower.take(rows), group)))
         lower[rows], upper[rows] = lower.take(resorted), upper.take(resorted)
-    return (*found.ids, lower, upper)
+    return (*ordered.ids, lower, upper)
 
 
 def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
@@ -125,12 +125,12 @@ def given_facts(program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
 
 def unnamed(program: CheckedProgram, texts: Iterable[str]) -> frozenset[str]:
     """The ``texts`` that are not entities of the program's facts, labels or tables."""
-    found = set(texts)
-    for stated in (*program.facts, *program.labels) if found else ():
-        found.difference_update(stated.arguments)
-    for table in (*program.tables, *program.label_tables) if found else ():
-        found = {text for text in found if table.names.find(text) is None}
-    return frozenset(found)
+    unknown = set(texts)
+    for stated in (*program.facts, *program.labels) if unknown else ():
+        unknown.difference_update(stated.arguments)
+    for table in (*program.tables, *program.label_tables) if unknown else ():
+        unknown = {text for text in unknown if table.names.find(text) is None}
+    return frozenset(unknown)
 
 
 class Gathering:
@@ -139,17 +139,17 @@ class Gathering:
 
     def __init__(self) -> None:
         self._last: tuple[CheckedProgram, frozenset[str]] | None = None
-        self._found: Gathered | None = None
+        self._facts: Gathered | None = None
 
     def facts(self, program: CheckedProgram, mentioned: Iterable[str]) -> Gathered:
         """As ``given_facts``; the result must not be written to."""
         names = frozenset(mentioned)
         last = self._last
-        if self._found is None or last is None or last[0] is not program or last[1] != names:
-            self._found = None  # Release these before the others are made: both would take much memory.
-            self._found = given_facts(program, names)
+        if self._facts is None or last is None or last[0] is not program or last[1] != names:
+            self._facts = None  # Release these before the others are made: both would take much memory.
+            self._facts = given_facts(program, names)
             self._last = program, names
-        return self._found
+        return self._facts
 
 
 def given_labels(program: CheckedProgram, mentioned: Iterable[str]) -> list[Given]:
@@ -167,26 +167,26 @@ def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entiti
     for stated in (*program.facts, *program.labels):
         texts.update(stated.arguments)
     entities, columns = intern([*program.tables, *program.label_tables], texts)
-    found: tuple[_Parts, _Parts] = {}, {}
+    both: tuple[_Parts, _Parts] = {}, {}
     for place, (table, ids) in enumerate(zip((*program.tables, *program.label_tables), columns, strict=True)):
-        parts = found[place >= len(program.tables)]
+        parts = both[place >= len(program.tables)]
         parts.setdefault(table.predicate, []).append((*ids, table.lower, table.upper))
-    for parts, statements in zip(found, (program.facts, program.labels), strict=True):
+    for parts, statements in zip(both, (program.facts, program.labels), strict=True):
         listed: dict[str, list[Fact]] = {}
         for stated in statements:
             listed.setdefault(stated.predicate, []).append(stated)
-        for predicate, own in listed.items():
-            parts.setdefault(predicate, []).append(_part(own, entities))
-    return entities, *found
+        for predicate, facts in listed.items():
+            parts.setdefault(predicate, []).append(_part(facts, entities))
+    return entities, *both
 
 
 def _by_sort(program: CheckedProgram, labelled: _Parts) -> dict[str, list[Array]]:
-    found: dict[str, list[Array]] = {}
+    by_sort: dict[str, list[Array]] = {}
     for predicate, parts in labelled.items():
         for place, sort in enumerate(program.predicates[predicate].sorts):
             if sort != ENTITY:
-                found.setdefault(sort, []).extend(np.array(part[place]) for part in parts)
-    return found
+                by_sort.setdefault(sort, []).extend(np.array(part[place]) for part in parts)
+    return by_sort
 
 
 def _gathered(parts: _Parts, entities: Entities) -> list[Given]:

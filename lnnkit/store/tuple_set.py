@@ -39,20 +39,20 @@ class _Hashed:
         if not len(self._keys):
             return np.full(len(keys), -1, dtype=np.int32)
         slots = self._first_slots(keys)
-        found = self._slots.take(slots) - 1
-        waiting = np.flatnonzero(found >= 0)
-        other = self._keys.values.take(found.take(waiting)) != keys.take(waiting)
+        numbers = self._slots.take(slots) - 1
+        waiting = np.flatnonzero(numbers >= 0)
+        other = self._keys.values.take(numbers.take(waiting)) != keys.take(waiting)
         waiting = waiting[other]
         if waiting.size:
             keys, slots = keys.take(waiting), slots.take(waiting)
         while waiting.size:
             slots = (slots + 1) & self._mask
             there = self._slots.take(slots) - 1
-            found[waiting] = there
+            numbers[waiting] = there
             pending = (self._keys.values.take(np.maximum(there, 0)) != keys) & (there >= 0)
             left = np.flatnonzero(pending)
-            waiting, keys, slots = (each.take(left) for each in (waiting, keys, slots))
-        return found
+            waiting, keys, slots = (array.take(left) for array in (waiting, keys, slots))
+        return numbers
 
     def add(self, keys: Array) -> tuple[Array, Array]:
         """Number keys; returns the numbers, and the positions at which new keys first occur."""
@@ -65,8 +65,8 @@ class _Hashed:
         slots, first = self._claim(new)
         fresh = np.flatnonzero(first)
         start, count = len(self._keys), fresh.size
-        own = slots if count == new.size else slots.take(fresh)
-        self._slots[own] = np.arange(start + 1, start + 1 + count, dtype=np.int32)
+        claimed = slots if count == new.size else slots.take(fresh)
+        self._slots[claimed] = np.arange(start + 1, start + 1 + count, dtype=np.int32)
         self._keys.append(new if count == new.size else new.take(fresh))
         numbers[missing] = self._slots.take(slots) - 1
         return numbers, missing.take(fresh)
@@ -105,19 +105,19 @@ class _Hashed:
         the table yet. Equal keys always probe the same slots, so one of them acts for all."""
         count = len(keys)
         order = np.arange(count, dtype=np.int32)
-        owners, pending, own = order, order, keys
+        owners, pending, pending_keys = order, order, keys
         slots = wanted = self._first_slots(keys)
         while pending.size:
             self._take(wanted, pending - _CLAIM)  # claims are negative
             claim = self._slots.take(wanted)
             owner = np.clip(claim + _CLAIM, 0, count - 1)
-            lost = np.flatnonzero((claim >= 0) | (keys.take(owner) != own))
+            lost = np.flatnonzero((claim >= 0) | (keys.take(owner) != pending_keys))
             if pending is order:
                 owners = owner
             else:
                 owners[pending] = owner
                 slots[pending] = wanted
-            pending, own = pending.take(lost), own.take(lost)
+            pending, pending_keys = pending.take(lost), pending_keys.take(lost)
             wanted = (wanted.take(lost) + 1) & self._mask
         if np.array_equal(owners, order):
             return slots, np.ones(count, dtype=bool)
@@ -194,8 +194,8 @@ class KeyIndex:
         number = self._numbers.find(self.key(columns, length))
         if self._inner is None:
             return number
-        found = self._inner.find([np.maximum(number, 0), *columns[self._take :]], length)
-        return np.where(number >= 0, found, -1)
+        numbers = self._inner.find([np.maximum(number, 0), *columns[self._take :]], length)
+        return np.where(number >= 0, numbers, -1)
 
     def add(self, columns: Sequence[Array], length: int) -> tuple[Array, Array]:
         """Number every tuple. Returns the numbers, and the positions at which new tuples first occur."""
@@ -319,8 +319,8 @@ class TupleSet:
         count = length if fresh is None else fresh.size
         if count:
             every = count == length
-            for own, column in zip(self._columns, columns):  # noqa: B905  # the index has looked at as many
-                own.append(column if every or fresh is None else column.take(fresh))
+            for growing, column in zip(self._columns, columns):  # noqa: B905  # the index has looked at as many
+                growing.append(column if every or fresh is None else column.take(fresh))
             self._length += count
             self._views = None
 

@@ -91,11 +91,11 @@ class _Column:
         plain = np.isnan(first)
         if plain.all():
             return self._plain.values
-        found = np.where(plain, 0, first).astype(self._dtype).repeat(lengths)
+        values = np.where(plain, 0, first).astype(self._dtype).repeat(lengths)
         if self._step:
-            found += (np.arange(len(found)) - start.repeat(lengths)).astype(self._dtype)
-        found[plain.repeat(lengths)] = self._plain.values
-        return found
+            values += (np.arange(len(values)) - start.repeat(lengths)).astype(self._dtype)
+        values[plain.repeat(lengths)] = self._plain.values
+        return values
 
 
 class Arrested(NamedTuple):
@@ -164,7 +164,7 @@ class Trail:
         return sum(column.nbytes for column in columns) + len(self._chunks) * self._chunks.itemsize
 
     @property
-    def tellers(self) -> set[tuple[int, int]]:
+    def setting_leaves(self) -> set[tuple[int, int]]:
         """The shapes that set any bound, each with a leaf through which they did."""
         return set(zip(self._chunks[4::_WIDTH], self._chunks[5::_WIDTH], strict=True))
 
@@ -177,11 +177,11 @@ class Trail:
         self.step()
         self.completions.append(Completion(predicates, start, self.tick))
 
-    def arrest(self, found: Sequence[Arrested]) -> None:
+    def arrest(self, arrested: Sequence[Arrested]) -> None:
         """Record that these instances cannot be satisfied by what they read before this tick."""
-        self.arrests += [self.tick] * len(found)
+        self.arrests += [self.tick] * len(arrested)
         if self.trace is not None:
-            self.trace.arrested += [(self.tick, each) for each in found]
+            self.trace.arrested += [(self.tick, entry) for entry in arrested]
 
     def record(
         self,
@@ -207,19 +207,19 @@ class Trail:
     def setters(self, side: int, numbers: RowNumbers) -> Setters:
         """The last setters of the lower (0) or the upper (1) ends of all rows. Of what a completion restored it is what
         had set it."""
-        found, count = self.events(numbers), numbers.count
-        sets = (found.side == side) & ((found.kind == Kind.SENT) | (found.kind == Kind.STATED))
-        chunk = np.arange(len(sets)).repeat(np.diff(found.start, append=len(found.row)))
+        events, count = self.events(numbers), numbers.count
+        sets = (events.side == side) & ((events.kind == Kind.SENT) | (events.kind == Kind.STATED))
+        chunk = np.arange(len(sets)).repeat(np.diff(events.start, append=len(events.row)))
         mine = np.flatnonzero(sets.take(chunk))
         last = np.full(count, -1, np.int64)
-        last[found.row.take(mine)] = mine  # of equal rows the last is kept
+        last[events.row.take(mine)] = mine  # of equal rows the last is kept
         rows = np.flatnonzero(last >= 0)
         last = last.take(rows)
         setters = Setters(np.full(count, NOBODY, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64))
         chunk = chunk.take(last)
-        for own, column in ((setters.shape, found.shape), (setters.leaf, found.leaf)):
-            own[rows] = column.take(chunk)
-        setters.instance[rows] = found.instance.take(last)
+        for target, column in ((setters.shape, events.shape), (setters.leaf, events.leaf)):
+            target[rows] = column.take(chunk)
+        setters.instance[rows] = events.instance.take(last)
         return setters
 
     def events(self, numbers: RowNumbers) -> Events:

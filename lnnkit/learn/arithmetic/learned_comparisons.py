@@ -214,7 +214,7 @@ def opened_comparisons(
         number: batch.formula for number, batch in enumerate(grounding.shapes) if batch.formula.auxiliary is not None
     }
     formulas = {number: formula for number, formula in formulas.items() if formula.compares}
-    moved = _resting(formulas, history.tellers, supplied) if supplied else frozenset[str]()
+    moved = _resting(formulas, history.setting_leaves, supplied) if supplied else frozenset[str]()
     found: dict[int, LearnedComparison] = {}
     for number, formula in formulas.items():
         assert formula.auxiliary is not None

@@ -96,7 +96,7 @@ def first_rows(columns: Sequence[Array], length: int) -> Array | None:
 def matches(left: Sequence[Array], right: Sequence[Array]) -> tuple[Array, Array]:
     """The pairs of a row on the left and a row on the right with equal ids: their positions, by those on the right."""
     count = len(left[0])
-    both = [np.concatenate(each) for each in zip(left, right, strict=True)]
+    both = [np.concatenate(pair) for pair in zip(left, right, strict=True)]
     sizes = [int(column.max(initial=0)).bit_length() for column in both]
     if sum(sizes) > BITS:
         key = np.unique(np.stack(both), axis=1, return_inverse=True)[1].reshape(-1)
@@ -104,7 +104,7 @@ def matches(left: Sequence[Array], right: Sequence[Array]) -> tuple[Array, Array
         key = packed(both, sizes)
     order, ordered = in_order(key[:count], int(key.max(initial=0)) + 1)
     low, high = (np.searchsorted(ordered, key[count:], side) for side in ("left", "right"))
-    found = high - low
-    at = np.repeat(np.arange(len(found)), found)
-    within = np.arange(len(at)) - np.repeat(found.cumsum() - found, found)
+    counts = high - low
+    at = np.repeat(np.arange(len(counts)), counts)
+    within = np.arange(len(at)) - np.repeat(counts.cumsum() - counts, counts)
     return order.take(low.take(at) + within), at
