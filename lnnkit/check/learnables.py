@@ -182,7 +182,9 @@ def settled(
             formula = transform(statement.formula, lambda node: change(settled_node(node, starts)))
             bounds = statement.bounds
             if bounds is not None:
-                bounds = replace(bounds, lower=_value(bounds.lower, starts), upper=_value(bounds.upper, starts))
+                bounds = replace(
+                    bounds, lower=settled_value(bounds.lower, starts), upper=settled_value(bounds.upper, starts)
+                )
             yield replace(statement, formula=formula, bounds=bounds)
 
 
@@ -190,19 +192,19 @@ def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expre
     """A node with its own learnable values replaced by their initial values; for a name without one, by that in
     ``starts``."""
     if isinstance(node, ast.Learnable):
-        return _value(node, starts)
+        return settled_value(node, starts)
     if isinstance(node, ast.Weighted):
-        return replace(node, weight=_value(node.weight, starts))
+        return replace(node, weight=settled_value(node.weight, starts))
     if isinstance(node, ast.Connective | ast.Comparison | ast.Unit):
-        given = tuple(replace(each, value=_value(each.value, starts)) for each in node.attributes)
+        given = tuple(replace(each, value=settled_value(each.value, starts)) for each in node.attributes)
         return replace(node, attributes=given)
     return node
 
 
-def _value(value: Any, starts: Mapping[str, float]) -> Any:
-    """A value, or the value of an attribute."""
+def settled_value(value: Any, starts: Mapping[str, float]) -> Any:
+    """A value, or the value of an attribute, with its learnable ones replaced likewise."""
     if isinstance(value, ast.ValueList):
-        return replace(value, items=tuple(_value(item, starts) for item in value.items))
+        return replace(value, items=tuple(settled_value(item, starts) for item in value.items))
     if not isinstance(value, ast.Learnable):
         return value
     start = value.initial if value.initial is not None else starts.get(value.name or "")

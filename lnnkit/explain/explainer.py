@@ -108,9 +108,9 @@ class Explainer:
         """The context in which proofs are checked."""
         sorts = self._fixpoint.prepared.grounding.domain.sorts
         named = {sort: [self._names[entity] for entity in ids.tolist()] for sort, ids in sorts.items()}
-        return ProofWorld(
-            self._program, named, self._origins, starts(self._fixpoint.prepared.lifted.program.assertions)
-        )
+        prepared = self._fixpoint.prepared
+        values = starts(prepared.lifted.program.assertions)
+        return ProofWorld(self._program, named, self._origins, values, prepared.state.dtype)
 
     @cached_property
     def _origins(self) -> FactSources:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
+from lnnkit.check.learnables import settled_node, settled_value
 from lnnkit.check.program import ENTITY, Assertion, Predicate, SameEntity
+from lnnkit.check.walk import children, transform
 from lnnkit.explain.checker.ground_arithmetic import arithmetic, renumbered, text
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
@@ -100,14 +102,11 @@ def form_of(
             kind = "forall" if isinstance(formula, ast.Forall) else "exists"
             return Form(kind, operands=(body,), count=len(formula.variables))
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
-            operands = _operands(formula)
-            attributes = {attribute.key: attribute.value for attribute in formula.attributes}
-            bias, own = attributes.get("bias"), attributes.get("logic", logic)
+            operands = children(formula)
+            given = {attribute.key: attribute.value for attribute in formula.attributes}
             weights = tuple(_number(o.weight) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
-            kind = type(formula).__name__.lower()
-            return Form(
-                kind, str(own), (), tuple(map(below, operands)), weights, 1.0 if bias is None else _number(bias)
-            )
+            kind, own = type(formula).__name__.lower(), str(given.get("logic", logic))
+            return Form(kind, own, (), tuple(map(below, operands)), weights, _number(given.get("bias", 1.0)))
     raise ValueError(f"no form for {type(formula).__name__}")
 
 
@@ -129,7 +128,7 @@ def statement_form(
 
 def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> ast.Expression | SameEntity:
     """The formula that a statement asserts for each instance, with values for all learnable numbers."""
-    formula = cast("ast.Expression | SameEntity", settled(statement.formula, starts))
+    formula = transform(cast("ast.Expression", statement.formula), lambda node: settled_node(node, starts))
     while isinstance(formula, ast.Forall) and truth_of(statement, starts)[1] == 1.0:
         formula = formula.body
     return formula
@@ -137,20 +136,8 @@ def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> ast.Exp
 
 def truth_of(statement: Assertion, starts: Mapping[str, float]) -> tuple[float, float]:
     """The bounds that a statement gives its formula."""
-    lower, upper = (settled(end, starts) for end in (statement.lower, statement.upper))
+    lower, upper = (settled_value(end, starts) for end in (statement.lower, statement.upper))
     return _number(lower, 0.0), _number(upper, 1.0)
-
-
-def settled(node: object, starts: Mapping[str, float]) -> object:
-    """Syntax in which each learnable number with a known value is replaced by it."""
-    if isinstance(node, tuple):
-        return tuple(settled(each, starts) for each in cast("tuple[object, ...]", node))
-    if isinstance(node, ast.Learnable):
-        start = node.initial if node.initial is not None else starts.get(node.name or "")
-        return node if start is None else ast.Number(start, span=node.span)
-    if not isinstance(node, ast.Node):
-        return node
-    return replace(node, **{each.name: settled(getattr(node, each.name), starts) for each in fields(node)})
 
 
 def filled(body: Form, entities: tuple[str, ...]) -> Form:
@@ -235,16 +222,6 @@ def _entity(operand: ast.Expression, term: Callable[[ast.Argument], GroundTerm])
     raise ValueError("an equality of entities is between names")
 
 
-def _operands(formula: ast.Connective) -> tuple[ast.Expression, ...]:
-    match formula:
-        case ast.And() | ast.Or():
-            return formula.operands
-        case ast.Implies():
-            return formula.antecedent, formula.consequent
-        case ast.Iff() | ast.Xor():
-            return formula.left, formula.right
-
-
 def _number(value: object, default: float = 1.0) -> float:
     if isinstance(value, ast.Number):
         return float(value.value)
@@ -259,13 +236,8 @@ def covers(pattern: Form, form: Form) -> bool:
     seen: dict[GroundTerm, GroundTerm] = {}
 
     def fits(one: Form, other: Form) -> bool:
-        if (one.kind, one.name, one.weights, one.bias, one.count) != (
-            other.kind,
-            other.name,
-            other.weights,
-            other.bias,
-            other.count,
-        ):
+        own_head = one.kind, one.name, one.weights, one.bias, one.count
+        if own_head != (other.kind, other.name, other.weights, other.bias, other.count):
             return False
         for own, term in zip(one.terms, other.terms, strict=True):
             if isinstance(own, Free):

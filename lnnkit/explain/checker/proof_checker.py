@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, partial
 
 from lnnkit.check.program import ENTITY, Assertion
@@ -27,26 +27,11 @@ from lnnkit.explain.checker.instance_evaluation import (
     Box,
     InstanceNode,
     Tree,
-    downward,
-    heads,
-    least_conjunct,
-    parts,
-    upward,
 )
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 
 _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the entities that are not named
-_EPS = 1e-9  # tolerance of a truth: rounding in double precision, also of proofs written and read again
-
-
-@dataclass
-class _Known:
-    """The bounds from a step's premises: of formulas, and of atoms that match a pattern; with what these except, and
-    whether they hold of unnamed individuals."""
-
-    exact: dict[Form, Box] = field(default_factory=dict)
-    blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None, Callable[[], bool]]] = field(default_factory=list)
 
 
 def faults(proof: Proof, world: ProofWorld) -> list[str]:
@@ -73,8 +58,7 @@ def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
 def _check(step: Step, proof: Proof, world: ProofWorld) -> None:
     match step.reason:
         case "open":
-            low, high = _unknown(world.form(step.conclusion), world)
-            demand(step.bound <= low + _EPS if step.side == "lower" else step.bound >= high - _EPS, "nothing says it")
+            demand(_within(step, world, _unknown(world.form(step.conclusion), world)), "nothing says it")
         case "fact":
             demand(step.given is not None and _stands(step, world), "there is no such fact")
         case "closed":
@@ -84,15 +68,15 @@ def _check(step: Step, proof: Proof, world: ProofWorld) -> None:
         case "completed":
             _completed(step, proof, world)
         case "statement" | "neuron":
-            demand(_within(step, _PreparedInstance(step, proof, world).box()), "the premises do not give it")
+            demand(_within(step, world, _StepInstance(step, proof, world).box()), "the premises do not give it")
         case "exact":
             _exact(step, proof, world)
         case "contradiction":
-            demand(_PreparedInstance(step, proof, world).contradictory(), "the instance can be satisfied")
+            demand(_StepInstance(step, proof, world).contradictory(world.tolerance), "the instance can be satisfied")
 
 
-def _within(step: Step, box: Box) -> bool:
-    slack = _EPS * max(1.0, abs(step.bound))  # numbers are compared relative to their magnitude
+def _within(step: Step, world: ProofWorld, box: Box) -> bool:
+    slack = world.tolerance * max(1.0, abs(step.bound))  # numbers are compared relative to their magnitude
     return box[0] >= step.bound - slack if step.side == "lower" else box[1] <= step.bound + slack
 
 
@@ -109,7 +93,7 @@ def _stands(step: Step, world: ProofWorld) -> bool:
     form = world.form(step.conclusion)
     assert step.given is not None
     end = step.given.end(SIDES.index(step.side))
-    near = end == step.bound or abs(end - step.bound) <= _EPS
+    near = end == step.bound or abs(end - step.bound) <= world.tolerance
     return near and step.given in world.origins.of(form.name, form.entities)
 
 
@@ -130,84 +114,90 @@ def _stated(step: Step, world: ProofWorld) -> None:
     while own.kind == "not" and said.kind != "not":
         own, truth = own.operands[0], (1 - truth[1], 1 - truth[0])
     demand(covers(own, said), "the statement says something else")
-    demand(_within(step, truth), "the statement does not give that truth")
+    demand(_within(step, world, truth), "the statement does not give that truth")
 
 
 # --- instances --------------------------------------------------------------------------------------------------------
 
 
-class _PreparedInstance:
-    """The instance of a step, prepared for evaluation."""
+class _Premises:
+    """What the premises of a step say: bounds of formulas (``exact``), and of atoms that match a pattern (``blanket``),
+    with what these except, and whether they hold of unnamed individuals."""
 
-    def __init__(self, step: Step, proof: Proof, world: ProofWorld) -> None:
-        form, self._truth = _instance(step, world)
-        self._step, self._proof, self._world = step, proof, world
-        self._known = known = _known(step, proof, world)
-        target = world.form(step.conclusion)
-        self._tree = _tree(form, known, world, target, asked=step.statement is None and form == target)
-        self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
-        demand(bool(self._places), "the instance does not contain this atom")
+    def __init__(self, step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[int] = frozenset()) -> None:
+        self.exact: dict[Form, Box] = {}
+        self._blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None, Callable[[], bool]]] = []
+        self._world = world
+        for premise in step.premises:
+            base = proof.steps[premise.step]
+            form = world.form(base.conclusion)
+            lowest, highest = _unknown(form, world)
+            box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
+            if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
+                of_unnamed = cache(partial(_of_unnamed, premise.step, proof, world, assumed))
+                self._blanket.append((form, box, base.excepted, of_unnamed))
+            else:
+                low, high = self.exact.get(form, (lowest, highest))
+                self.exact[form] = max(low, box[0]), min(high, box[1])
 
-    def contradictory(self) -> bool:
-        """Whether the instance is unsatisfiable. Bounds of the whole instance are met with its truth."""
-        whole = self._tree.nodes[self._tree.top].form
-        low, high = _read(whole, self._known, self._world)
-        truth = max(self._truth[0], low), min(self._truth[1], high)
-        if truth[0] > truth[1] + _EPS:
-            return True
-        values = upward(self._tree, lambda form: (0.0, 1.0) if form == whole else _read(form, self._known, self._world))
-        return downward(self._tree, values, truth)[1]
+    def read(self, form: Form) -> Box:
+        """The bounds of a formula from the premises."""
+        found = self.exact.get(form)
+        if found is not None:
+            return found
+        for pattern, box, excepted, of_unnamed in self._blanket:
+            alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
+            if pattern.kind == form.kind and alike and covers(pattern, form):
+                if form.kind != "atom":
+                    return box
+                named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
+                given = self._world.origins.of(form.name, form.entities) if named else ()
+                if given:  # a fact that adds nothing is no exception
+                    free = min(fact.upper for fact in given) <= box[1]
+                else:
+                    free = excepted is None or form.entities not in excepted
+                unnamed = any(str(term).startswith(f"{OTHER}?") for term in form.terms)
+                if free and (not unnamed or of_unnamed()):
+                    return box
+        return _unknown(form, self._world)
 
-    def box(self) -> Box:
-        """The best bounds of the conclusion that the instance implies.
+    def tree(self, form: Form, target: Form, *, asked: bool = False) -> Tree:
+        """An instance with a row for each entity that a premise, the target or the instance names, and one for all
+        others. In a formula that is ``asked`` for, comparisons without a premise are evaluated from their numbers."""
+        world = self._world
+        named = {t for f in (form, target, *self.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
+        for pattern, _, excepted, _ in self._blanket:
+            named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
+            named |= {entity for entities in excepted or () for entity in entities}
+            if excepted is None and pattern.kind == "atom":  # Facts outside a blanket conclusion read as unknown.
+                named |= world.origins.entities(pattern.name)
+        nodes: list[InstanceNode] = []
+        compares = any(leaf.kind == "same" for leaf in leaves(form))
+        if compares:  # as many entities as may have to differ
+            bound = [sort for part in quantifiers(form) for sort in bound_sorts(part, world.program.predicates)]
+            named |= {entity for sort in bound for entity in world.sorts[sort][: len(bound)]}
 
-        In a contradictory program, parts of an instance may contradict each other or the instance's truth, while
-        without one of them (or without one end of the truth) it still implies a bound. That bound follows from the
-        whole too, since omission only weakens.
-        """
-        low, high = self._truth
-        found = self._boxes(self._tree, self._truth, self._places)
-        if not found:
-            for truth in ((low, 1.0), (0.0, high)):
-                found += self._boxes(self._tree, truth, self._places)
-            for place in self._places:
-                for part in parts(self._tree, place):
-                    found += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
-        demand(bool(found), "the premises contradict the instance")
-        return max(low for low, _ in found), min(high for _, high in found)
+        def add(part: Form, depth: int, others: _Others) -> int:
+            operands: list[int] = []
+            optional: list[bool] = []
+            # A comparison, or a node with a premise, has bounds of its own: its operands may contradict these.
+            kept = part.kind == "compare" and bool(part.operands) and not asked
+            read = part is not form and (kept or self.read(part) != _unknown(part, world))
+            if read:
+                pass
+            elif part.kind in ("forall", "exists"):
+                choices, met = _choices(part, depth, named, others, world)
+                for row in itertools.product(*choices):
+                    entities = tuple(entity for entity, _ in row)
+                    operands.append(add(filled(part.operands[0], entities), depth + 1, met))
+                    optional.append(any(may for _, may in row))
+            else:
+                operands = [add(operand, depth, others) for operand in part.operands]
+            nodes.append(InstanceNode(part, tuple(operands), tuple(optional), read))
+            return len(nodes) - 1
 
-    def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
-        """The bounds of some nodes after one pass; none if parts of the instance contradict each other."""
-        values = upward(tree, lambda form: _read(form, self._known, self._world))
-        boxes, empty = downward(tree, values, truth)
-        return [] if empty else [(boxes[p].lower.item(), boxes[p].upper.item()) for p in places]
-
-
-def _instance(step: Step, world: ProofWorld) -> tuple[Form, Box]:
-    """The instance of a step, and its truth: that of its statement in the program."""
-    assert step.formula is not None
-    form = world.form(step.formula)
-    if step.statement is None:
-        return form, (0.0, 1.0)
-    demand(world.states(step.statement), "the program has no such statement")
-    demand(covers(world.instance(step.statement, step.bindings), form), "it is not an instance of the statement")
-    return form, truth_of(step.statement, world.starts)
-
-
-def _known(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[int] = frozenset()) -> _Known:
-    known = _Known()
-    for premise in step.premises:
-        base = proof.steps[premise.step]
-        form = world.form(base.conclusion)
-        lowest, highest = _unknown(form, world)
-        box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
-        if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
-            of_unnamed = cache(partial(_of_unnamed, premise.step, proof, world, assumed))
-            known.blanket.append((form, box, base.excepted, of_unnamed))
-        else:
-            low, high = known.exact.get(form, (lowest, highest))
-            known.exact[form] = max(low, box[0]), min(high, box[1])
-    return known
+        add(form, 0, () if compares else None)
+        return Tree(nodes, world.dtype)
 
 
 def _of_unnamed(number: int, proof: Proof, world: ProofWorld, assumed: frozenset[int]) -> bool:
@@ -221,67 +211,6 @@ def _of_unnamed(number: int, proof: Proof, world: ProofWorld, assumed: frozenset
     except InvalidStep:
         return False
     return True
-
-
-def _read(form: Form, known: _Known, world: ProofWorld) -> Box:
-    """The bounds of a formula from the premises."""
-    found = known.exact.get(form)
-    if found is not None:
-        return found
-    for pattern, box, excepted, of_unnamed in known.blanket:
-        alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
-        if pattern.kind == form.kind and alike and covers(pattern, form):
-            if form.kind != "atom":
-                return box
-            named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
-            given = world.origins.of(form.name, form.entities) if named else ()
-            if given:  # a fact that adds nothing is no exception
-                free = min(fact.upper for fact in given) <= box[1]
-            else:
-                free = excepted is None or form.entities not in excepted
-            unnamed = any(str(term).startswith(f"{OTHER}?") for term in form.terms)
-            if free and (not unnamed or of_unnamed()):
-                return box
-    return _unknown(form, world)
-
-
-def _tree(form: Form, known: _Known, world: ProofWorld, target: Form, *, asked: bool) -> Tree:
-    """The instance with a row for each entity that a premise, the target or the instance names, and one for all others.
-    In a formula that is ``asked`` for, comparisons without a premise are evaluated from their numbers."""
-    named = {t for f in (form, target, *known.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
-    for pattern, _, excepted, _ in known.blanket:
-        named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
-        named |= {entity for entities in excepted or () for entity in entities}
-        if excepted is None:  # Facts outside a blanket conclusion read as unknown.
-            named |= world.origins.entities(pattern.name) if pattern.kind == "atom" else set()
-    nodes: list[InstanceNode] = []
-    compares = any(leaf.kind == "same" for leaf in leaves(form))
-    if compares:  # as many entities as may have to differ
-        bound = [sort for part in quantifiers(form) for sort in bound_sorts(part, world.program.predicates)]
-        named |= {entity for sort in bound for entity in world.sorts[sort][: len(bound)]}
-
-    def add(part: Form, depth: int, others: _Others) -> int:
-        operands: list[int] = []
-        optional: list[bool] = []
-        # A comparison, or a node with a premise, has bounds of its own: its operands may contradict these.
-        kept = part.kind == "compare" and bool(part.operands) and not asked
-        read = part is not form and (kept or _read(part, known, world) != _unknown(part, world))
-        if read:
-            pass
-        elif part.kind in ("forall", "exists"):
-            (body,) = part.operands
-            choices, met = _choices(part, depth, named, others, world)
-            for row in itertools.product(*choices):
-                entities = tuple(entity for entity, _ in row)
-                operands.append(add(filled(body, entities), depth + 1, met))
-                optional.append(any(may for _, may in row))
-        else:
-            operands = [add(operand, depth, others) for operand in part.operands]
-        nodes.append(InstanceNode(part, tuple(operands), tuple(optional), read))
-        return len(nodes) - 1
-
-    add(form, 0, () if compares else None)
-    return Tree(nodes)
 
 
 def _choices(
@@ -304,18 +233,70 @@ def _choices(
     return choices, others
 
 
+class _StepInstance:
+    """The instance of a step, prepared for evaluation with the truth of its statement."""
+
+    def __init__(self, step: Step, proof: Proof, world: ProofWorld) -> None:
+        assert step.formula is not None
+        form, self._truth = world.form(step.formula), (0.0, 1.0)
+        if step.statement is not None:
+            demand(world.states(step.statement), "the program has no such statement")
+            demand(
+                covers(world.instance(step.statement, step.bindings), form), "it is not an instance of the statement"
+            )
+            self._truth = truth_of(step.statement, world.starts)
+        self._premises = _Premises(step, proof, world)
+        target = world.form(step.conclusion)
+        self._tree = self._premises.tree(form, target, asked=step.statement is None and form == target)
+        self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
+        demand(bool(self._places), "the instance does not contain this atom")
+
+    def contradictory(self, tolerance: float) -> bool:
+        """Whether the instance is unsatisfiable. Bounds of the whole instance are met with its truth."""
+        whole, read = self._tree.nodes[self._tree.top].form, self._premises.read
+        low, high = read(whole)
+        truth = max(self._truth[0], low), min(self._truth[1], high)
+        if truth[0] > truth[1] + tolerance:
+            return True
+        values = self._tree.upward(lambda form: (0.0, 1.0) if form == whole else read(form))
+        return self._tree.downward(values, truth)[1]
+
+    def box(self) -> Box:
+        """The best bounds of the conclusion that the instance implies.
+
+        In a contradictory program, parts of an instance may contradict each other or the instance's truth, while
+        without one of them (or without one end of the truth) it still implies a bound. That bound follows from the
+        whole too, since omission only weakens.
+        """
+        low, high = self._truth
+        found = self._boxes(self._tree, self._truth, self._places)
+        if not found:
+            for truth in ((low, 1.0), (0.0, high)):
+                found += self._boxes(self._tree, truth, self._places)
+            for place in self._places:
+                for part in self._tree.parts(place):
+                    found += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
+        demand(bool(found), "the premises contradict the instance")
+        return max(low for low, _ in found), min(high for _, high in found)
+
+    def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
+        """The bounds of some nodes after one pass; none if parts of the instance contradict each other."""
+        boxes, empty = tree.downward(tree.upward(self._premises.read), truth)
+        return [] if empty else [(boxes[p].lower.item(), boxes[p].upper.item()) for p in places]
+
+
 # --- exact steps ------------------------------------------------------------------------------------------------------
 
 
 def _exact(step: Step, proof: Proof, world: ProofWorld) -> None:
     """Premises are checked as steps of their own; the solver receives their conclusions and nothing else."""
-    known = _known(step, proof, world)
-    stated = {form: box for form, box in known.exact.items() if form.kind != "atom"}
+    premises = _Premises(step, proof, world)
+    stated = {form: box for form, box in premises.exact.items() if form.kind != "atom"}
     completed = [defined(world.form(atom), world) for atom in step.completes]
     named = all(statement in step.rules for each in completed for statement in each.statements)
     demand(named, "not all rules that complete its atoms are named")
 
-    encoding = SolverEncoding(world.program, world.sorts, lambda form: _read(form, known, world), crisp=step.crisp)
+    encoding = SolverEncoding(world.program, world.sorts, premises.read, crisp=step.crisp)
     problem = objection(world.form(step.conclusion), step.side, step.bound, encoding, stated, completed)
     demand(problem is None, str(problem))
 
@@ -348,7 +329,7 @@ def _completed(
     form = world.form(step.conclusion)
     demand(world.derived(form.name), "no rule completes the predicate")
     demand(step.side == "upper", "a completed predicate is true only by its rules")
-    known = _known(step, proof, world, assumed)
+    premises = _Premises(step, proof, world, assumed)
     for rule in world.rules(form.name):
         lower = truth_of(rule.statement, world.starts)[0]
         for bindings in rule.unified(form, world, of_unnamed=of_unnamed):
@@ -356,13 +337,13 @@ def _completed(
             asked = Form("atom", form.name, tuple(own_terms))
             if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                 continue
-            tree = _tree(world.instance(rule.statement, bindings), known, world, asked, asked=False)
-            values = upward(tree, lambda node: _read(node, known, world))
-            for head in heads(tree):
+            tree = premises.tree(world.instance(rule.statement, bindings), asked)
+            values = tree.upward(premises.read)
+            for head in tree.heads():
                 if tree.nodes[head].form == asked:
-                    least = least_conjunct(tree, values, lower, head)
+                    least = tree.least_conjunct(values, lower, head)
                     said = f"{rule.statement.text} with {bindings} asks for {least:g}"
-                    demand(least <= step.bound + _EPS, said)
+                    demand(least <= step.bound + world.tolerance, said)
 
 
 def _circular(proof: Proof) -> bool:

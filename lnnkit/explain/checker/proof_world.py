@@ -6,11 +6,15 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, statement_form
 from lnnkit.explain.checker.instance_evaluation import OTHER
 from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 
 _MOST = 100_000  # assignments of one rule's variables: a proof that would need more is reported as not verified
@@ -56,12 +60,18 @@ class RuleConjunct:
 @dataclass(frozen=True)
 class ProofWorld:
     """The context of a proof: the program, the entities of each sort, the facts by atom, and the values of learnable
-    names."""
+    names. ``dtype`` is the precision of the bounds."""
 
     program: CheckedProgram
     sorts: Mapping[str, Sequence[str]]
     origins: FactSources
     starts: Mapping[str, float]
+    dtype: np.dtype[Any]
+
+    @property
+    def tolerance(self) -> float:
+        """The distance up to which two truths count as equal, also in proofs that were written and read again."""
+        return tolerance(self.dtype)
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
