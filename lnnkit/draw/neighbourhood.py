@@ -34,45 +34,36 @@ class Neighbourhood:
     def picture(self, depth: int, most: int) -> Picture:
         """Atoms with their bounds, and between them the instances that set them, up to ``depth`` instances away. A side
         whose bound is uninformative is left out with everything behind it."""
-        ends = dict.fromkeys((self.proof.lower, self.proof.upper))
-        telling = [number for number in ends if self.tells(number)]
-        queue = [(number, 0) for number in telling or ends]
+        steps, ends = self.proof.steps, dict.fromkeys((self.proof.lower, self.proof.upper))
+        queue = [(number, 0) for number in [end for end in ends if self.tells(steps[end])] or ends]
         seen: set[int] = set()
         left_out = 0
         for number, away in queue:
             if number in seen:
                 continue
             seen.add(number)
-            step = self.proof.steps[number]
-            below = [premise.step for premise in step.premises if self.tells(premise.step)]
-            if below and (away >= depth or len(self.boxes) + len(below) >= most):
-                self.atom(step)
+            step = steps[number]
+            below = [premise for premise in step.premises if self.tells(steps[premise.step])]
+            full = away >= depth or len(self.boxes) + len(below) >= most
+            target = self.atom(step)
+            if below and full:
                 left_out += len(below)
                 continue
-            self.step(step)
-            queue += [(other, away + 1) for other in below]
+            if not step.premises:
+                self.boxes[target] = _given(self.boxes[target], _source(step))
+                continue
+            instance = _instance(step)
+            self.boxes.setdefault(instance.name, instance)
+            self.arrows.setdefault((instance.name, target), Arrow(instance.name, target))
+            for premise in below:
+                source, negative = self.atom(steps[premise.step]), steps[premise.step].side == "upper"
+                arrow = Arrow(source, instance.name, premise.weight, negative)
+                self.arrows.setdefault((source, instance.name), arrow)
+            queue += [(premise.step, away + 1) for premise in below]
         return Picture(self.proof.atom, list(self.boxes.values()), list(self.arrows.values()), left_out)
 
-    def step(self, step: Step) -> None:
-        """Add a proof step: its conclusion and the instance that derived it."""
-        target = self.atom(step)
-        if not step.premises:
-            self._tell(target, _leaf(step))
-            return
-        name, lines = _instance(step)
-        note = because(step) if step.statement is None else one_line(step.statement.span.text)
-        self.boxes.setdefault(name, Box(name, "statement", lines, note=note))
-        self.arrows.setdefault((name, target), Arrow(name, target))
-        for premise in step.premises:
-            below = self.proof.steps[premise.step]
-            if not self.tells(premise.step):
-                continue
-            source = self.atom(below)
-            self.arrows.setdefault((source, name), Arrow(source, name, premise.weight, negative=below.side == "upper"))
-
-    def tells(self, number: int) -> bool:
+    def tells(self, step: Step) -> bool:
         """Whether a step's bound is informative: tighter than [0, 1] for a truth, finite for a number."""
-        step = self.proof.steps[number]
         if self._numeric(step):
             return math.isfinite(step.bound)
         return step.bound > 0 if step.side == "lower" else step.bound < 1
@@ -100,14 +91,13 @@ class Neighbourhood:
             self.boxes[text] = Box(text, "atom", tuple(lines), state, note=text)
         return text
 
-    def _tell(self, name: str, line: str) -> None:
-        """Add a line to a box."""
-        box = self.boxes[name]
-        if line and line not in box.lines:
-            self.boxes[name] = replace(box, kind="fact", lines=(*box.lines, line))
+
+def _given(box: Box, source: str) -> Box:
+    """The box of a bound without premises, with its source below the lines that it has."""
+    return replace(box, kind="fact", lines=(*box.lines, source)) if source and source not in box.lines else box
 
 
-def _leaf(step: Step) -> str:
+def _source(step: Step) -> str:
     """The source of a bound without premises."""
     if step.given is not None:
         return f"{Path(step.given.file).name}:{step.given.row}"
@@ -116,16 +106,17 @@ def _leaf(step: Step) -> str:
     return {"closed": "no fact, closed", "completed": "no rule makes it truer"}.get(step.reason, "")
 
 
-def _instance(step: Step) -> tuple[str, tuple[str, ...]]:
-    """The name of an instance, and the text of its box."""
-    bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
-    if step.reason == "completed":
-        return f"completed {step.atom}", ("no rule makes it truer",)
-    if step.statement is None:
+def _instance(step: Step) -> Box:
+    """The box of the instance that derived a bound."""
+    name, lines, note = f"completed {step.atom}", ("no rule makes it truer",), because(step)
+    if step.statement is not None:
+        span, bindings = step.statement.span, ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
+        note = one_line(span.text)
+        if step.reason != "completed":
+            name = f"{span.source.path}:{span.line} {dict(step.bindings)}"
+            lines = (f"{step.statement.kind} {step.statement.called}", shortened(bindings, _SHOWN))
+    elif step.reason != "completed":
         shown = step.reason if step.formula is None else format_expression(step.formula)
-        whole = step.conclusion == step.formula
-        return f"{step.reason} {shown}", ("by its operands" if whole else shortened(shown, _SHOWN),)
-    span = step.statement.span
-    shown = (shortened(bindings, _SHOWN),) if bindings else ()
-    name = f"{span.source.path}:{span.line} {dict(step.bindings)}"
-    return name, (f"{step.statement.kind} {step.statement.called}", *shown)
+        name = f"{step.reason} {shown}"
+        lines = ("by its operands" if step.conclusion == step.formula else shortened(shown, _SHOWN),)
+    return Box(name, "statement", tuple(filter(None, lines)), note=note)

@@ -3,7 +3,8 @@ connective."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import networkx as nx
 
@@ -18,9 +19,10 @@ from lnnkit.syntax import ast
 _SHOWN = 28  # greatest length of a comparison's or term's text
 _SYMBOLS = {
     "and": "∧", "or": "∨", "implies": "→", "iff": "↔", "xor": "⊕", "not": "¬", "forall": "∀", "exists": "∃",
-    "same": "=", "add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "^", "true": "⊤", "false": "⊥",
+    "add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "^", "true": "⊤", "false": "⊥",
 }  # fmt: skip
 
+T = TypeVar("T")
 Formula = ast.Expression | SameEntity
 
 
@@ -32,16 +34,9 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
     by the others: its arrows have two heads. (An implication does too: a false consequent bounds the antecedent from
     above. That is left out of the picture.)
     """
-    statements = {
-        f"\0{number}": assertion  # no predicate has such a name
-        for number, assertion in enumerate(program.assertions)
-        if assertion.kind != "law"
-    }
-    graph = nx.DiGraph()
-    graph.add_nodes_from(program.predicates)
+    statements = _named([assertion for assertion in program.assertions if assertion.kind != "law"])
     arrows: dict[tuple[str, str, bool], Arrow] = {}
     for name, assertion in statements.items():
-        graph.add_node(name)
         premises, conclusion = _sides(assertion.formula)
         edges = [Arrow(predicate, name, negative=negative) for part in premises for predicate, negative in _atoms(part)]
         edges += [
@@ -49,14 +44,60 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
         ]
         for arrow in edges:
             arrows.setdefault((arrow.source, arrow.target, arrow.negative), arrow)
-            graph.add_edge(arrow.source, arrow.target)
-    shown = nearest(graph, centre, most) if centre is not None or len(graph) > most else graph
-    boxes = [
-        _statement(name, statements[name], statements[name].text) if name in statements else _predicate(program, name)
-        for name in shown.nodes
-    ]
-    kept = [arrow for arrow in arrows.values() if arrow.source in shown and arrow.target in shown]
-    return Picture(title, boxes, kept, len(graph) - len(shown))
+
+    def box(name: str) -> Box:
+        return _statement(name, statements[name]) if name in statements else _predicate(program, name)
+
+    return _nearest(title, [*program.predicates, *statements], [*arrows.values()], box, centre, most)
+
+
+def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int) -> Picture:
+    """All of the graph, if it has ``most`` boxes or fewer; else those nearest to the predicate ``centre``."""
+    nodes, statements = lifted.graph.nodes, _named(lifted.statements)
+    arrows: list[Arrow] = []
+    for node, operands in lifted.graph.operands.items():
+        for place, (operand, edge) in enumerate(operands):
+            if nodes[node]["stated"] and nodes[operand]["stated"]:
+                kind = nodes[node]["kind"]
+                arrows.append(Arrow(operand, node, edge["weight"], kind == "not" or (kind == "implies" and not place)))
+    arrows += [Arrow(root.reference.node, name) for name, root in statements.items()]
+    joined = {end for arrow in arrows for end in (arrow.source, arrow.target)}
+
+    def box(name: str) -> Box:
+        return _root(name, statements[name]) if name in statements else _node(name, nodes[name])
+
+    return _nearest(title, [*(node for node in nodes if node in joined), *statements], arrows, box, centre, most)
+
+
+def _nearest(
+    title: str,
+    names: Sequence[str],
+    arrows: Sequence[Arrow],
+    box: Callable[[str], Box],
+    centre: str | None,
+    most: int,
+) -> Picture:
+    """The picture of all that is named, or if ``centre`` is given or that is more than ``most``, of those nearest to
+    it (where it is None or not named: to what has most neighbours). What no path connects with it comes last, nearest
+    to others with many neighbours."""
+    kept = set(names)
+    if centre is not None or len(names) > most:
+        graph = nx.Graph()
+        graph.add_nodes_from(names)
+        graph.add_edges_from((arrow.source, arrow.target) for arrow in arrows)
+        kept = set[str]()
+        for start in [centre] if centre in graph else sorted(names, key=graph.degree, reverse=True):
+            if start not in kept and len(kept) < most:
+                near = nx.single_source_shortest_path_length(graph, start)
+                kept |= set(sorted(near, key=near.__getitem__)[: most - len(kept)])
+    boxes = [box(name) for name in names if name in kept]
+    drawn = [arrow for arrow in arrows if arrow.source in kept and arrow.target in kept]
+    return Picture(title, boxes, drawn, len(names) - len(kept))
+
+
+def _named(statements: Sequence[T]) -> dict[str, T]:
+    """Each statement by the name of its box, which no predicate or neuron has."""
+    return {f"\0{number}": statement for number, statement in enumerate(statements)}
 
 
 def _matrix(formula: Formula) -> Formula:
@@ -98,81 +139,37 @@ def _predicate(program: CheckedProgram, name: str) -> Box:
     facts += sum(len(table) for table in program.tables if table.predicate == name)
     said = ["closed"] if predicate.closed else []
     said += [counted(facts, "fact")] if facts else []
-    sorts = f"({', '.join(predicate.sorts)})" if predicate.sorts else ""
-    lines = (f"{name}{sorts}", ", ".join(said)) if said else (f"{name}{sorts}",)
-    return Box(name, "predicate", lines, "number" if predicate.numeric else None, note=f"{name}{sorts}")
+    shown = f"{name}{_listed(predicate.sorts)}"
+    lines = (shown, ", ".join(said)) if said else (shown,)
+    return Box(name, "predicate", lines, "number" if predicate.numeric else None, note=shown)
 
 
-def _statement(name: str, assertion: Assertion, note: str, *more: str) -> Box:
-    return Box(name, "statement", (f"{assertion.kind} {assertion.called}", *more), note=note)
+def _statement(name: str, assertion: Assertion, *more: str) -> Box:
+    return Box(name, "statement", (f"{assertion.kind} {assertion.called}", *more), note=assertion.text)
 
 
-def nearest(graph: nx.DiGraph, centre: str | None, most: int) -> nx.DiGraph:
-    """The ``most`` nodes nearest to ``centre`` (None, or not in the graph: to the node with most neighbours). Nodes
-    that no path connects with it come last, nearest to other nodes with many neighbours."""
-    order = sorted(graph.nodes, key=graph.degree, reverse=True)
-    kept: dict[str, None] = {}
-    both_ways = graph.to_undirected(as_view=True)
-    for start in [centre] if centre in graph else order:
-        if start not in kept and len(kept) < most:
-            near = nx.single_source_shortest_path_length(both_ways, start)
-            kept |= dict.fromkeys(sorted(near, key=near.__getitem__)[: most - len(kept)])
-    return nx.DiGraph(graph.subgraph(kept))
+def _root(name: str, root: Root) -> Box:
+    assert isinstance(root.origin, Assertion)
+    bounds = [] if (root.lower, root.upper) == (1.0, 1.0) else [f"in [{root.lower:g}, {root.upper:g}]"]
+    return _statement(name, root.origin, *bounds)
 
 
-def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int) -> Picture:
-    """All of the graph, if it has ``most`` boxes or fewer; else those nearest to the predicate ``centre``."""
-    graph = lifted.graph
-    stated = {root.reference.node for root in lifted.statements}
-    shown = nx.DiGraph()
-    shown.add_nodes_from(node for node in graph.nodes if graph.nodes[node]["stated"])
-    edges = [
-        (node, operand, place, edge)
-        for node, operands in graph.operands.items()
-        for place, (operand, edge) in enumerate(operands)
-    ]
-    shown.add_edges_from((one, other) for one, other, *_ in edges if one in shown and other in shown)
-    statements = {f"\0{number}": root for number, root in enumerate(lifted.statements)}  # no node has such a name
-    shown.add_edges_from((name, root.reference.node) for name, root in statements.items())
-    shown.remove_nodes_from([node for node in shown if not shown.degree(node) and node not in stated])
-    total = len(shown)
-    if centre is not None or total > most:
-        shown = nearest(shown, centre, most)
-    boxes = [_box(lifted, statements, name) for name in shown.nodes]
-    kinds = {node: graph.nodes[node]["kind"] for node, *_ in edges}
-    arrows = [
-        Arrow(other, one, edge["weight"], kinds[one] == "not" or (kinds[one] == "implies" and place == 0))
-        for one, other, place, edge in edges
-        if shown.has_edge(one, other)
-    ]
-    arrows += [
-        Arrow(root.reference.node, name)
-        for name, root in statements.items()
-        if shown.has_edge(name, root.reference.node)
-    ]
-    return Picture(title, boxes, arrows, total - len(shown))
-
-
-def _box(lifted: LiftedGraph, statements: dict[str, Root], name: str) -> Box:
-    if name in statements:
-        root = statements[name]
-        assert isinstance(root.origin, Assertion)
-        bounds = [] if (root.lower, root.upper) == (1.0, 1.0) else [f"in [{root.lower:g}, {root.upper:g}]"]
-        return _statement(name, root.origin, root.origin.span.on_one_line, *bounds)
-    data = lifted.graph.nodes[name]
-    if data["kind"] in ("predicate", NUMBER):
-        sorts = f"({', '.join(data['sorts'])})" if data["sorts"] else ""
+def _node(name: str, data: Mapping[str, Any]) -> Box:
+    """The box of a predicate, number, neuron or term, by its attributes (`lnnkit.graph.lifted`)."""
+    kind: str = data["kind"]
+    if kind in ("predicate", NUMBER):
         lines = (name, "closed") if data.get("closed") else (name,)
-        return Box(name, "predicate", lines, note=f"{name}{sorts}")
+        return Box(name, "predicate", lines, note=f"{name}{_listed(data['sorts'])}")
     written = data["span"].on_one_line
-    kind = str(data["kind"])
-    symbol = _SYMBOLS.get(kind, kind)
-    if kind in (COMPARISON, *TERMS) and len(written) <= _SHOWN:
-        symbol = written
-    elif kind == COMPARISON:
-        symbol = str(data["operator"])
     if kind == "same":
         symbol = " = ".join(f"X{a}" if isinstance(a, int) else a for a in data["arguments"])
+    elif kind in (COMPARISON, *TERMS) and len(written) <= _SHOWN:
+        symbol = written
+    else:
+        symbol = str(data["operator"]) if kind == COMPARISON else _SYMBOLS.get(kind, kind)
     bias = data.get("bias", 1.0)
-    lines = (symbol, f"bias {bias:g}") if bias != 1.0 else (symbol,)
-    return Box(name, "connective", lines, note=written)
+    return Box(name, "connective", (symbol, f"bias {bias:g}") if bias != 1.0 else (symbol,), note=written)
+
+
+def _listed(sorts: Sequence[str]) -> str:
+    return f"({', '.join(sorts)})" if sorts else ""

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from lnnkit.markup.optional_libraries import require
 from lnnkit.markup.templating import document, rendered
-from lnnkit.picture.boxes import CELL, FONT_SIZE, LINE, Drawing, Sample, dot, legend, radius
+from lnnkit.picture.boxes import CELL, FONT_SIZE, LINE, Arrow, Box, Drawing, dot, legend
 from lnnkit.picture.graph_layout import MARGIN, Point, layout
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 _LEAST = 340.0  # least width in pixels, so that a legend has room
 _LEGEND = 500.0  # greatest width in pixels, to fit a phone without scrolling
-_ROW = 19.0  # pixels, the height of a row of the legend
+_ROW, _SWATCH = 19.0, 40.0  # pixels: the height of a row of the legend, and the width of a sample without its words
 _ZOOM = 2.0  # pixels per point, as on displays of phones and laptops
 _MOST = 4e7  # pixels, which take 160 MB; larger pictures get fewer per point
 
@@ -78,43 +80,30 @@ def svg(drawing: Drawing) -> Markup:
     """The ``<svg>`` element: with the colours of the light scheme, and a style with those of the dark one; nothing is
     loaded."""
     places = layout(drawing)
-    samples = list(legend(drawing))
     middles = [_middle(points) for points in places.arrows]
-    weights = [f"{arrow.weight:g}" if arrow.weight != 1.0 else "" for arrow in drawing.arrows]
-    ends = [x + CELL * len(words) for (x, _), words in zip(middles, weights, strict=True) if words]
-    right = max(ends, default=0.0) + MARGIN
-    width = max([places.width, right, _LEAST, *(sample.width + 2 * MARGIN for sample in samples)])
-    rows = _rows(samples, min(width, _LEGEND) - 2 * MARGIN)
+    labels = zip(middles, drawing.arrows, strict=True)
+    right = max((x + CELL * len(arrow.label) for (x, _), arrow in labels if arrow.label), default=0.0) + MARGIN
+    samples = [(_SWATCH + CELL * cell_len(words), words, sample) for words, sample in legend(drawing)]
+    width = max([places.width, right, _LEAST, *(taken + 2 * MARGIN for taken, *_ in samples)])
+    shown: list[tuple[float, float, str, Box | Arrow]] = []  # the legend, folded: each sample with its place
+    left, top, most = MARGIN, places.height, min(width, _LEGEND) - MARGIN
+    for taken, words, sample in samples:
+        if shown and left + taken > most:
+            left, top = MARGIN, top + _ROW
+        shown.append((left, top, words, sample))
+        left += taken
     return rendered(
         "picture.svg",
         drawing=drawing,
         width=width,
-        height=(places.height if drawing.boxes else 40.0) + _ROW * len(rows) + MARGIN,
+        height=(top + _ROW if shown else places.height if drawing.boxes else 40.0) + MARGIN,
         shift=(width - max(places.width, right)) / 2,
         font_size=FONT_SIZE,
         line_height=LINE,
-        places=places.boxes,
-        radius=radius,
-        arrows=list(zip(drawing.arrows, map(_path, places.arrows), weights, middles, strict=True)),
-        legend=[
-            (MARGIN + left, places.height + _ROW * number, sample)
-            for number, row in enumerate(rows)
-            for left, sample in row
-        ],
+        places=places,
+        arrows=list(zip(drawing.arrows, map(_path, places.arrows), middles, strict=True)),
+        legend=shown,
     )
-
-
-def _rows(samples: Sequence[Sample], width: float) -> list[list[tuple[float, Sample]]]:
-    """The legend, folded to a width; each sample with its left edge."""
-    rows: list[list[tuple[float, Sample]]] = []
-    left = width
-    for sample in samples:
-        if left + sample.width > width:
-            rows.append([])
-            left = 0.0
-        rows[-1].append((left, sample))
-        left += sample.width
-    return rows
 
 
 def _path(points: Sequence[Point]) -> str:

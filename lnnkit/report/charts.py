@@ -133,25 +133,29 @@ def curves(
     of a ``share`` ends at 1."""
     from matplotlib.ticker import MaxNLocator
 
-    named = drawn[:NAMED] if len(drawn) > 1 else ()
-    with chart(width, 200.0 + 16 * len(named)) as made:
+    restarts = [list(run) for _, run in itertools.groupby(range(len(history)), lambda entry: history[entry].restart)]
+    places: list[float] = []
+    with chart(width, 200.0 + 16 * (min(len(drawn), NAMED) if len(drawn) > 1 else 0)) as made:
         (axes,) = made.axes
-        places, begins = _places(history)
-        for begin in begins[1:]:
-            axes.axvline(begin, color=colour("faint"), linewidth=0.8, linestyle=":")
-        for curve in drawn[NAMED:]:
-            _line(axes, history, places, curve[1], "faint", 0.8)
-        handles = [
-            _line(axes, history, places, curve[1], f"series-{number + 1}", 1.8, _DASHES[number % len(_DASHES)])
-            for number, curve in enumerate(drawn[:NAMED])
-        ]
+        for run in restarts:
+            begin = places[-1] if places else 0.0
+            places += [begin + history[entry].epoch for entry in run]
+            if run[0]:
+                axes.axvline(begin, color=colour("faint"), linewidth=0.8, linestyle=":")
+        for _, values in drawn[NAMED:]:
+            _line(axes, restarts, places, values, color=colour("faint"), linewidth=0.8)
+        entries: list[tuple[Artist, str]] = []
+        for number, (name, values) in enumerate(drawn[:NAMED]):
+            dashes, role = _DASHES[number % len(_DASHES)], f"series-{number + 1}"
+            line = _line(axes, restarts, places, values, color=colour(role), linewidth=1.8, linestyle=dashes)
+            entries.append((line, shortened(name, _LETTERS)))
         if kept is not None and kept < len(places):
             axes.axvline(places[kept], color=colour("ink"), linewidth=1.0, linestyle="--")
             axes.annotate(
                 "kept", (places[kept], 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
                 textcoords="offset points", ha="center", color=colour("ink"),
             )  # fmt: skip
-        axes.set_xlabel("epoch" if len(begins) < 2 else "epoch, of all restarts")
+        axes.set_xlabel("epoch" if len(restarts) < 2 else "epoch, of all restarts")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         values = [value for _, curve in drawn for value in curve if math.isfinite(value)]
         if share:
@@ -159,45 +163,20 @@ def curves(
             axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # so that a line at 1 is not cut in half
         elif positive:
             _positive(axes, values)
-        if named:
-            made.legend([(one, shortened(name, _LETTERS)) for one, (name, _) in zip(handles, named, strict=False)])
+        if len(drawn) > 1:
+            made.legend(entries)
         return made.svg(f"{label} by epoch: {', '.join(name for name, _ in drawn[:NAMED])}")
 
 
-def _places(history: Sequence[Epoch]) -> tuple[list[float], list[float]]:
-    """The position of each entry, and of each restart's first one."""
-    places: list[float] = []
-    begins: list[float] = []
-    restart, shift = None, 0.0
-    for entry in history:
-        if entry.restart != restart:
-            restart, shift = entry.restart, (places[-1] if places else 0.0)
-            begins.append(shift)
-        places.append(shift + entry.epoch)
-    return places, begins
-
-
 def _line(
-    axes: Axes,
-    history: Sequence[Epoch],
-    places: Sequence[float],
-    values: Sequence[float],
-    role: str,
-    width: float,
-    dashes: str = "-",
+    axes: Axes, restarts: Sequence[Sequence[int]], places: Sequence[float], values: Sequence[float], **style: Any
 ) -> Artist:
     """A line for each restart, with gaps between them; a single point is drawn as a dot."""
-    x: list[float] = []
-    y: list[float] = []
-    alone = False
-    entries = zip(history, places, values, strict=True)
-    for _, mine in itertools.groupby(entries, key=lambda entry: entry[0].restart):
-        points = [(place, value) for _, place, value in mine if math.isfinite(value)]
-        x += [*(place for place, _ in points), math.nan]
-        y += [*(value for _, value in points), math.nan]
-        alone |= len(points) == 1
-    marker = "o" if alone else ""
-    (line,) = axes.plot(x, y, color=colour(role), linewidth=width, linestyle=dashes, marker=marker, markersize=4)
+    pieces = [[entry for entry in run if math.isfinite(values[entry])] for run in restarts]
+    x = [at for piece in pieces for at in (*(places[entry] for entry in piece), math.nan)]
+    y = [at for piece in pieces for at in (*(values[entry] for entry in piece), math.nan)]
+    marker = "o" if any(len(piece) == 1 for piece in pieces) else ""
+    (line,) = axes.plot(x, y, marker=marker, markersize=4, **style)
     return line
 
 

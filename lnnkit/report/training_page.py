@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.markup.optional_libraries import installed, require
 from lnnkit.markup.templating import document, rendered
-from lnnkit.report.charts import NAMED, calibration, curves, histogram
+from lnnkit.report.charts import NAMED, Curve, calibration, curves, histogram
 from lnnkit.scores import Epoch, Evidence, Fitted, LearnedNumber
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 _CHARTS = 12  # greatest number of rules, thresholds or predicates with charts
 _METRICS = {
-    "accuracy": "accuracy", "auroc": "AUROC", "aupr": "AUPR", "log_loss": "log loss", "brier": "Brier",
-    "calibration": "calibration", "coverage": "decided", "contradictions": "contradictions",
+    "n": "n", "positives": "true", "accuracy": "accuracy", "auroc": "AUROC", "aupr": "AUPR", "log_loss": "log loss",
+    "brier": "Brier", "calibration": "calibration", "coverage": "decided", "contradictions": "contradictions",
 }  # fmt: skip
-_NUMBER_METRICS = {"rmse": "RMSE", "mae": "MAE", "r2": "R²", "coverage": "decided"}
+_NUMBER_METRICS = {"n": "n", "rmse": "RMSE", "mae": "MAE", "r2": "R²", "coverage": "decided"}
 _ENDS = {
     "epochs": "all that were allowed",
     "patience": "then stopped: no gain in a long while",
@@ -48,8 +48,8 @@ def fragment(fit: Fitted, title: str = "Training") -> Markup:
         warnings=fit.warnings,
         rules=[(name, *_changes(before, after)) for name, before, after in rules if before != after],
         same=[after for _, before, after in rules if before == after],
-        scores=[table for table in (_scores(fit, numbers=False), _scores(fit, numbers=True)) if table[1]],
-        sections=list(_charts(fit)) if drawn else [],
+        scores=list(_scores(fit)),
+        sections=[section for section in _sections(fit) if section[2]] if drawn else [],
         drawn=drawn,
     )
 
@@ -73,21 +73,17 @@ def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tupl
     return left, right
 
 
-def _scores(fit: Fitted, *, numbers: bool) -> tuple[list[str], list[list[str]]]:
-    """The heads and rows of the scores of predicates, or of numbers, before and after."""
-    metrics = _NUMBER_METRICS if numbers else _METRICS
-    heads = ["labels", "n"] if numbers else ["labels", "n", "true"]
-    rows: list[list[str]] = []
-    first = (None, None) if fit.evidence is None else fit.evidence.before
-    for part, old, new in (("training", first[0], fit.train), ("validation", first[1], fit.validation)):
-        scores: Mapping[str, object] = {} if new is None else new.numbers if numbers else new.predicates
-        earlier: Mapping[str, object] = {} if old is None else old.numbers if numbers else old.predicates
-        for name, score in scores.items():
-            counts = ["n"] if numbers else ["n", "positives"]
-            cells = [f"{getattr(score, count):,}" for count in counts]
-            cells += [_change(earlier.get(name), score, metric) for metric in metrics]
-            rows.append([f"{name}, {part}", *cells])
-    return [*heads, *metrics.values()], rows
+def _scores(fit: Fitted) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """The heads and rows of the scores of predicates and of numbers, before and after, where there are any."""
+    before = (None, None) if fit.evidence is None else fit.evidence.before
+    for kind, metrics in (("predicates", _METRICS), ("numbers", _NUMBER_METRICS)):
+        rows: list[list[str]] = []
+        for part, old, new in (("training", before[0], fit.train), ("validation", before[1], fit.validation)):
+            for name, score in getattr(new, kind, {}).items():
+                earlier = getattr(old, kind, {}).get(name)
+                rows.append([f"{name}, {part}", *(_change(earlier, score, metric) for metric in metrics)])
+        if rows:
+            yield ["labels", *metrics.values()], rows
 
 
 def _change(before: object | None, after: object, metric: str) -> str:
@@ -105,32 +101,37 @@ Figure = tuple[str, "Markup", str]  # a heading, the chart, and a caption
 Section = tuple[str, str, list[Figure]]  # a heading, what it shows, and the charts
 
 
-def _charts(fit: Fitted) -> Iterator[Section]:
-    kept = None if fit.evidence is None else fit.evidence.kept
-    sections = [_losses(fit, kept)] if fit.history else []
+def _sections(fit: Fitted) -> Iterator[Section]:
+    """All of them, those without charts too."""
+    if fit.history:
+        yield _losses(fit)
     if fit.evidence is not None:
-        sections += [_parameters(fit.history, fit.evidence), _thresholds(fit, fit.evidence)]
-        sections.append(_calibrations(fit.evidence))
-    yield from (section for section in sections if section[2])
+        yield _parameters(fit.history, fit.evidence)
+        yield _thresholds(fit, fit.evidence)
+        yield _calibrations(fit.evidence)
 
 
-def _losses(fit: Fitted, kept: int | None) -> Section:
-    history = fit.history
-    losses = [("training labels, all terms", [entry.loss for entry in history])]
-    which, said = "training", "No labels were held back to validate."
+def _losses(fit: Fitted) -> Section:
+    history, kept = fit.history, None if fit.evidence is None else fit.evidence.kept
+
+    def curve(name: str, value: Callable[[Epoch], float | None]) -> Curve:
+        values = [value(entry) for entry in history]
+        return name, [math.nan if number is None else number for number in values]
+
+    losses = [curve("training labels, all terms", lambda entry: entry.loss)]
     if any(entry.validation is not None for entry in history):
-        losses.append(("validation labels", [_or_nan(entry.validation) for entry in history]))
-    if fit.validation is not None:
-        which, said = "validation", "Validation labels are held back: nothing is learned from them."
+        losses.append(curve("validation labels", lambda entry: entry.validation))
+    which, said = "validation", "Validation labels are held back: nothing is learned from them."
+    if fit.validation is None:
+        which, said = "training", "No labels were held back to validate."
     figures = [("loss", curves(history, losses, kept, "loss", positive=True), "")]
     names = dict.fromkeys(name for entry in history for name, value in entry.terms.items() if value)
     for name in names if len(names) > 1 else ():
-        term = (name, [entry.terms.get(name, math.nan) for entry in history])
+        term = curve(name, lambda entry, name=name: entry.terms.get(name))
         figures.append((f"loss term: {name}", curves(history, [term], kept, name, positive=True), ""))
     if any(entry.accuracy is not None for entry in history):
-        accuracy = (f"on {which} labels", [_or_nan(entry.accuracy) for entry in history])
-        drawn = curves(history, [accuracy], kept, "accuracy", share=True)
-        figures.append((f"accuracy on {which} labels", drawn, ""))
+        accuracy = curve(f"on {which} labels", lambda entry: entry.accuracy)
+        figures.append((f"accuracy on {which} labels", curves(history, [accuracy], kept, "accuracy", share=True), ""))
     return "Losses", f"The training loss, each of its terms on an axis of its own, and the accuracy. {said}", figures
 
 
@@ -176,10 +177,6 @@ def _calibrations(evidence: Evidence) -> Section:
 
 def _most(what: str, many: int) -> str:
     return f"The {_CHARTS} {what}, of {many}." if many > _CHARTS else ""
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 def _moved(history: Sequence[Epoch], name: str) -> float:

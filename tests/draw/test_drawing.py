@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -96,6 +98,21 @@ def test_a_predicates_name_draws_what_is_around_it() -> None:
     assert "Hub" in {box.name for box in picture.boxes}
     assert len(kb.draw(most=1000).boxes) == 401
     assert {box.name for box in kb.draw("P7", most=3).boxes} >= {"P7", "Hub"}
+
+
+@pytest.mark.slow
+def test_boxes_come_in_the_order_of_the_program_in_every_process() -> None:
+    """Few of many boxes are drawn; hashes of names differ from process to process."""
+    program = "fact Hub(a)\n" + "\n".join(f"axiom Hub(X) -> P{n}(X)" for n in range(30))
+    script = f"import lnnkit; print(*(box.lines[0] for box in lnnkit.loads({program!r}).draw('Hub', most=9).boxes))"
+    shown = [
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert shown[0] == shown[1]
+    assert shown[0].startswith("Hub(entity) axiom line 2 axiom line 3")
 
 
 def test_programs_in_parts_are_drawn_whole() -> None:

@@ -62,18 +62,18 @@ def assert_drawn_soundly(text: str) -> None:
 
 def assert_laid_out_soundly(drawing: Drawing, places: Layout) -> None:
     """Boxes lie apart and inside; arrows start and end at their boxes."""
-    boxes = places.boxes
-    assert set(boxes) == {box.name for box in drawing.boxes}
-    names = list(boxes)
+    sizes = {box.name: box.size for box in drawing.boxes}
+    assert set(places.centres) == set(sizes)
+    names = list(places.centres)
     for place, name in enumerate(names):
-        one = boxes[name]
-        assert one.width / 2 <= one.x <= places.width - one.width / 2
-        assert one.height / 2 <= one.y <= places.height - one.height / 2
-        for other in map(boxes.__getitem__, names[:place]):
-            across, down = abs(one.x - other.x), abs(one.y - other.y)
-            assert across >= (one.width + other.width) / 2 or down >= (one.height + other.height) / 2
+        (x, y), (width, height) = places.centres[name], sizes[name]
+        assert width / 2 <= x <= places.width - width / 2
+        assert height / 2 <= y <= places.height - height / 2
+        for other in names[:place]:
+            across, down = abs(x - places.centres[other][0]), abs(y - places.centres[other][1])
+            assert across >= (width + sizes[other][0]) / 2 or down >= (height + sizes[other][1]) / 2
     for arrow, points in zip(drawing.arrows, places.arrows, strict=True):
         assert len(points) % 3 == 1
         for end, (x, y) in ((arrow.source, points[0]), (arrow.target, points[-1])):
-            box = boxes[end]
-            assert abs(x - box.x) <= box.width / 2 + 2 and abs(y - box.y) <= box.height / 2 + 2
+            (left, top), (width, height) = places.centres[end], sizes[end]
+            assert abs(x - left) <= width / 2 + 2 and abs(y - top) <= height / 2 + 2

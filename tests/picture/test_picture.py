@@ -180,10 +180,10 @@ def stand_in(folder: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_graphviz_is_asked_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = Picture("t", [Box("a", "atom", ("A",)), Box("b", "atom", ("B",))], [Arrow("a", "b")])
     boxes = [{"name": "n0", "pos": "50,0"}, {"name": "n1", "pos": "50,200"}]
-    answer = json.dumps({"objects": boxes, "edges": [{"id": "e0", "pos": "e,50,180 50,20 50,50 50,90 50,170"}]})
+    answer = json.dumps({"objects": boxes, "edges": [{"id": "e0", "pos": "50,20 50,50 50,90 50,180"}]})
     stand_in(tmp_path, f"import sys; sys.stdin.read(); print('''{answer}''')", monkeypatch)
     places = layout(picture)
-    assert places.boxes["a"].y - places.boxes["b"].y == 200  # upwards
+    assert places.centres["a"][1] - places.centres["b"][1] == 200  # upwards
     assert_drawn_soundly(picture.to_svg())
 
 
