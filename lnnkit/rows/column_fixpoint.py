@@ -81,15 +81,15 @@ class _FactColumns:
         for start in range(0, len(self.ids), LENGTH):
             strip = self._strip(start, min(start + LENGTH, len(self.ids)))
             begun = DenseRun(self.program, strip)
-            found = Settled(begun, begun)
+            fixpoint = Settled(begun, begun)
             if not interrupted:
                 try:
-                    found = settled(self.program, strip, consistent=True)
+                    fixpoint = settled(self.program, strip, consistent=True)
                 except Unsettled:
                     return None
-                if found.run.contradicted is not None:
+                if fixpoint.run.contradicted is not None:
                     return None
-                phases = [max(pair) for pair in zip_longest(phases, found.run.rounds, fillvalue=0)]
+                phases = [max(pair) for pair in zip_longest(phases, fixpoint.run.rounds, fillvalue=0)]
                 if watch is not None:
                     done = start + strip.length
                     tables, rules = len(self.program.tables), len(self.program.statements)
@@ -97,9 +97,9 @@ class _FactColumns:
                     interrupted = not watch.after_round(report)
                     if interrupted and self.program.strata:  # Before completion a closed atom is unknown, not false.
                         return None
-            for each in collected:
-                each.add(found.answers(each.query), self.ids[start : start + strip.length])
-        answers = [own.joined(root) for root, own in zip(queries, collected, strict=True)]
+            for collector in collected:
+                collector.add(fixpoint.answers(collector.query), self.ids[start : start + strip.length])
+        answers = [collector.joined(root) for root, collector in zip(queries, collected, strict=True)]
         return ColumnFixpoint(answers, sum(phases), interrupted)
 
     def _strip(self, start: int, stop: int) -> Strip:
@@ -119,12 +119,12 @@ class _FactColumns:
     def _scattered(self, facts: _Facts, rows: Array) -> Column:
         """The facts about some of the rows, scattered to all of these."""
         first, last = facts.ids.searchsorted((rows[0], rows[-1] + 1)).tolist()
-        ids, told = facts.ids[first:last], facts.column.part(first, last)
+        ids, column = facts.ids[first:last], facts.column.part(first, last)
         places = (ids - rows[0] if self.run else rows.searchsorted(ids)).astype(np.int64, copy=False)
-        low, high = told.table.default
-        lower = replaced(np.full(len(rows), low, np.float64), places, told.lower)
-        upper = replaced(np.full(len(rows), high, np.float64), places, told.upper)
-        return Column(told.table, lower, upper, set_at(len(rows), places), sound=True)
+        low, high = column.table.default
+        lower = replaced(np.full(len(rows), low, np.float64), places, column.lower)
+        upper = replaced(np.full(len(rows), high, np.float64), places, column.upper)
+        return Column(column.table, lower, upper, set_at(len(rows), places), sound=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class _Facts:
 
 def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str, _Facts] | None:
     """The facts of the tables, met per atom. None if any two contradict each other."""
-    found: dict[str, _Facts] = {}
+    by_table: dict[str, _Facts] = {}
     tuples = DistinctTuples(())
     for facts in given:
         if not len(facts):
@@ -151,8 +151,8 @@ def _facts(given: Sequence[Given], tables: Mapping[str, DenseTable]) -> dict[str
             same = lower.ctypes.data == upper.ctypes.data and lower.strides == upper.strides
             every = np.broadcast_to(True, len(lower))
             column = Column(tables[facts.predicate], lower, lower if same else upper, every, sound=True)
-            found[facts.predicate] = _Facts(columns[0], column)
-    return found
+            by_table[facts.predicate] = _Facts(columns[0], column)
+    return by_table
 
 
 class _Collected:
@@ -170,13 +170,13 @@ class _Collected:
         apart = (value.lower != low) | (value.upper != high)
         if not apart.all():
             rows = where_set(apart)
-            ids, value = ids.take(rows), Bounds(*(each.take(rows) for each in value))
+            ids, value = ids.take(rows), Bounds(*(end.take(rows) for end in value))
         start, self._count = self._count, self._count + len(ids)
         self._ids[start : self._count] = ids
-        for ends, own in zip(self._ends, value, strict=True):
-            ends[start : self._count] = own
+        for ends, end in zip(self._ends, value, strict=True):
+            ends[start : self._count] = end
 
     def joined(self, root: Root) -> Rows:
         count = self._count
-        ids, (lower, upper) = self._ids[:count], (each[:count] for each in self._ends)
+        ids, (lower, upper) = self._ids[:count], (end[:count] for end in self._ends)
         return Rows(root.variables, (ids,), lower, upper, np.zeros(count, dtype=bool))

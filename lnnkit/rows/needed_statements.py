@@ -40,9 +40,9 @@ class Needed:
     @property
     def formulas(self) -> Iterator[Formula]:
         """The formulas of statements, shared neurons, and completions."""
-        yield from (each.formula for each in self.readings)
-        for _, own in self.strata:
-            yield from own
+        yield from (reading.formula for reading in self.readings)
+        for _, formulas in self.strata:
+            yield from formulas
 
     def read(self) -> set[str]:
         """The predicates, numbers and neurons that these formulas, or the queries, read."""
@@ -78,19 +78,19 @@ def needed(
     asked = _asked(lifted, world) | bounding
     stated, given = informed_sides(lifted, atoms)
     stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
-    heads = {side for each in readings for side in consequents(each.formula)} if every else ()
+    heads = {side for reading in readings for side in consequents(reading.formula)} if every else ()
     defining = dict(zip(lifted.program.strata, of_strata(lifted, analyses), strict=True))
     while True:
         relevance = decide(readings, stated, given, supplied, supplied if every else (), asked, heads)
-        own = [each for each in readings if _is_needed(each, relevance)]
-        strata = [stratum for stratum in program.strata if every or stratum & (asked | _read(own))]
+        kept = [reading for reading in readings if _is_needed(reading, relevance)]
+        strata = [stratum for stratum in program.strata if every or stratum & (asked | _read(kept))]
         completing = {name for stratum in strata for name in _antecedents(defining[stratum])}
         if completing <= asked:
             break
         asked |= completing
     completions = tuple((stratum, tuple(defining[stratum])) for stratum in strata)
     return Needed(
-        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(own), completions, bounding
+        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(kept), completions, bounding
     )
 
 
@@ -115,9 +115,9 @@ def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
 def _bounding(lifted: LiftedGraph, world: Domain) -> Iterator[str]:
     """The shared neurons of which queries are instances, and the comparisons related to those of the queries."""
     for root in positive_queries(lifted):
-        neurons = [each.node for each in speaking(lifted, world, root.reference)]
+        neurons = [neuron.node for neuron in speaking(lifted, world, root.reference)]
         yield from (name for name in neurons if lifted.graph.nodes[name]["shared"])
-        yield from (each.reference.node for each in comparing(lifted, world, root.reference).comparisons)
+        yield from (comparison.reference.node for comparison in comparing(lifted, world, root.reference).comparisons)
 
 
 def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:
@@ -144,4 +144,4 @@ def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
 
 
 def _read(readings: Sequence[Reading]) -> set[str]:
-    return {each.table(leaf) for each in readings for leaf in each.formula.leaves}
+    return {reading.table(leaf) for reading in readings for leaf in reading.formula.leaves}

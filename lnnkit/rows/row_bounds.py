@@ -36,10 +36,10 @@ class RowBounds:
         """Consecutive parts in one."""
         if len(parts) == 1:
             return parts[0]
-        lower, upper = (np.concatenate([each.lower for each in parts]), np.concatenate([each.upper for each in parts]))
-        told = [each.setters for each in parts if each.setters is not None]
-        setters = (np.concatenate([own[0] for own in told]), np.concatenate([own[1] for own in told])) if told else None
-        marks = [each.contradicted for each in parts if each.contradicted is not None]
+        lower, upper = (np.concatenate([part.lower for part in parts]), np.concatenate([part.upper for part in parts]))
+        pairs = [part.setters for part in parts if part.setters is not None]
+        setters = (np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])) if pairs else None
+        marks = [part.contradicted for part in parts if part.contradicted is not None]
         return RowBounds(lower, upper, setters, np.concatenate(marks) if marks else None)
 
 

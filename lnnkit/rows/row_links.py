@@ -37,25 +37,25 @@ RowStatement = Assertion | Query
 class RowSort:
     """The sort whose entities are rows. ``exact`` predicates have a single truth for each atom, which inference cannot
     narrow; a row may introduce entities of the sorts that it ``brings``, of which those ``named`` have some entity
-    anyway. Facts may be ``told`` about these predicates and numbers."""
+    anyway. Facts may be ``supplied`` about these predicates and numbers."""
 
     name: str
     predicates: Mapping[str, Predicate]
     exact: frozenset[str] = frozenset()
     brings: frozenset[str] = field(default=frozenset())
     named: frozenset[str] = field(default=frozenset())
-    told: frozenset[str] = field(default=frozenset())
+    supplied: frozenset[str] = field(default=frozenset())
 
 
 def row_links(needs: Needed, rows: RowSort) -> list[Diagnostic]:
     """What links rows, one report for each statement, and the queries that have no answer for each row. Empty if rows
     are independent."""
     links = _Links(needs, rows)
-    found: dict[tuple[str, int], Diagnostic] = {}
+    diagnostics: dict[tuple[str, int], Diagnostic] = {}
     for finding in (*links.of_queries(), *links.of_statements()):
         span = finding.span
-        found.setdefault((span.source.path, span.start) if span else ("", 0), finding)
-    return list(found.values())
+        diagnostics.setdefault((span.source.path, span.start) if span else ("", 0), finding)
+    return list(diagnostics.values())
 
 
 class _Links:
@@ -90,15 +90,15 @@ class _Links:
     def of_queries(self) -> Iterator[Diagnostic]:
         for root in positive_queries(self.needs.lifted):
             query = root.origin
-            own = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
+            names = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
             yield from self._of_root(root, unfold(self.needs.lifted, root))
-            if len(own) == len(root.variables) == 1:
+            if len(names) == len(root.variables) == 1:
                 continue
-            if len(own) == 1:
-                others = " and ".join(f"`{name}`" for name in root.variables if name not in own)
+            if len(names) == 1:
+                others = " and ".join(f"`{name}`" for name in root.variables if name not in names)
                 message = f"this query has an answer for each {others}, not one for each {self.rows.name}"
                 hint = f"bind {others} by a quantifier, or name an entity in its place"
-            elif not own:
+            elif not names:
                 message = f"this query asks nothing about each {self.rows.name}"
                 hint = f"ask for a formula with one variable, which stands for a {self.rows.name}"
             else:
@@ -117,8 +117,8 @@ class _Links:
                 else:
                     yield from self._of_quantifiers(self._holder(formula), formula)
             yield from self._moved(reading)
-        for _, own in self.needs.strata:
-            for formula in own:
+        for _, formulas in self.needs.strata:
+            for formula in formulas:
                 if formula.root is not None:
                     yield from self._of_root(formula.root, formula)
         yield from self._over_nothing()
@@ -136,10 +136,10 @@ class _Links:
         ]
         asked = [unfold(needs.lifted, root) for root in positive_queries(needs.lifted)]
         reached = {formula.neurons[leaf].source for formula in asked for leaf in formula.leaves}
-        while more := [own for own in tables if own & reached and not own <= reached]:
+        while more := [read for read in tables if read & reached and not read <= reached]:
             reached = reached.union(*more)
-        for formula, own in zip(every, tables, strict=True):
-            if not own & reached:
+        for formula, read in zip(every, tables, strict=True):
+            if not read & reached:
                 continue
             for block in formula.blocks[1:]:
                 for variable in block.bound:
@@ -153,16 +153,16 @@ class _Links:
 
     def _of_any_entity(self) -> Iterator[Diagnostic]:
         """Predicates of any entity, with facts: these are not among those that a stream supplies."""
-        pairs = [(each, self._holder(each)) for each in self.needs.formulas if each.root is not None]
+        pairs = [(formula, self._holder(formula)) for formula in self.needs.formulas if formula.root is not None]
         pairs += [
             (unfold(self.needs.lifted, root), self._statement(root)) for root in positive_queries(self.needs.lifted)
         ]
         for formula, statement in pairs:
             for leaf in formula.leaves:
                 neuron = formula.neurons[leaf]
-                if neuron.source not in self.rows.told or ENTITY not in self._place_sorts(neuron.source):
+                if neuron.source not in self.rows.supplied or ENTITY not in self._place_sorts(neuron.source):
                     continue
-                if any(isinstance(each, int) and formula.sorts[each] == self.rows.name for each in neuron.arguments):
+                if any(isinstance(term, int) and formula.sorts[term] == self.rows.name for term in neuron.arguments):
                     span, shown = _atom(statement, neuron.source)
                     sort = self.rows.name
                     message = f"{shown} in {_words(statement)} is about any entity, not about each {sort} alone"
@@ -176,9 +176,9 @@ class _Links:
         if ranging:
             yield from ranging
             return
-        own = self._rows_of(formula)
-        if len(own) > 1:
-            yield self._two(statement, own)
+        rows = self._rows_of(formula)
+        if len(rows) > 1:
+            yield self._two(statement, rows)
 
     def _of_quantifiers(self, statement: RowStatement, formula: Formula) -> Iterator[Diagnostic]:
         """The first quantifier of a formula over all rows, or over what rows name."""

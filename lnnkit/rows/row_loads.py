@@ -49,23 +49,23 @@ def row_loads(
 ) -> tuple[list[RowLoad], dict[str, Span]]:
     """The loads, in a program and its imports, of predicates with one argument of the sort; and the predicates with
     several such arguments, each with the position of a load of it."""
-    found: list[RowLoad] = []
+    loads: list[RowLoad] = []
     pairs: dict[str, Span] = {}
     for entry in merge(program, base).entries:
         statement = entry.statement
         if not isinstance(statement, ast.LoadStatement) or statement.name not in predicates:
             continue
-        own = predicates[statement.name]
-        places = [place for place, each in enumerate(own.sorts) if each == sort]
+        predicate = predicates[statement.name]
+        places = [place for place, other in enumerate(predicate.sorts) if other == sort]
         if len(places) > 1:
-            pairs.setdefault(own.name, statement.span)
+            pairs.setdefault(predicate.name, statement.span)
         if len(places) == 1:
-            found.append(
+            loads.append(
                 RowLoad(
-                    own.name,
-                    own.arity,
-                    own.numeric,
-                    "refused" if own.closed else "unknown",
+                    predicate.name,
+                    predicate.arity,
+                    predicate.numeric,
+                    "refused" if predicate.closed else "unknown",
                     places[0],
                     statement.table,
                     statement.negated,
@@ -73,7 +73,7 @@ def row_loads(
                     entry.base,
                 )
             )
-    return found, pairs
+    return loads, pairs
 
 
 def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) -> tuple[list[RowLoad], list[RowLoad]]:
@@ -82,16 +82,16 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
     paths = list(dict.fromkeys(load.path.resolve() for load in loads))
     if len(paths) < 2:
         return list(loads), []
-    own = [path for path in paths if stream is not None and path == stream.resolve()]
-    own = own or [path for path in paths if stream is not None and path.name == stream.name]
-    if len(own) != 1:
+    chosen = [path for path in paths if stream is not None and path == stream.resolve()]
+    chosen = chosen or [path for path in paths if stream is not None and path.name == stream.name]
+    if len(chosen) != 1:
         listed = " and ".join(dict.fromkeys(format_string(load.table.origin) for load in loads))
         message = f"the program loads facts about `{sort}` from {len(paths)} tables: {listed}"
         hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
         raise Unreadable("several-row-tables", message, hint)
     return (
-        [load for load in loads if load.path.resolve() == own[0]],
-        [load for load in loads if load.path.resolve() != own[0]],
+        [load for load in loads if load.path.resolve() == chosen[0]],
+        [load for load in loads if load.path.resolve() != chosen[0]],
     )
 
 

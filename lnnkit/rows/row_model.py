@@ -41,33 +41,33 @@ class RowModel:
 
     def __getstate__(self) -> dict[str, object]:
         """The fields alone: compiled parts are made again where they are needed."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     @cached_property
     def supplied(self) -> frozenset[str]:
         """The predicates and numbers that facts may bound."""
-        found = {table.predicate for table in (*self.program.tables, *self.sides)}
-        found |= {fact.predicate for fact in self.program.facts}
-        return frozenset(found | {load.predicate for load in self.loads} | self.pairs.keys())
+        names = {table.predicate for table in (*self.program.tables, *self.sides)}
+        names |= {fact.predicate for fact in self.program.facts}
+        return frozenset(names | {load.predicate for load in self.loads} | self.pairs.keys())
 
     @cached_property
     def rows(self) -> RowSort:
         """The sort, with the guarantees of its stream and the other tables."""
         predicates = self.program.predicates
-        own = {name for name, each in predicates.items() if self.sort in each.sorts}
-        brings = {sort for name in own & self.supplied for sort in predicates[name].sorts if sort != self.sort}
+        of_rows = {name for name, predicate in predicates.items() if self.sort in predicate.sorts}
+        brings = {sort for name in of_rows & self.supplied for sort in predicates[name].sorts if sort != self.sort}
         others = {fact.predicate for fact in self.program.facts}
         others |= {table.predicate for table in self.program.tables if len(table)}
-        named = {sort for name in others - own for sort in predicates[name].sorts}
-        exact = frozenset(self._exact()) - own
+        named = {sort for name in others - of_rows for sort in predicates[name].sorts}
+        exact = frozenset(self._exact()) - of_rows
         return RowSort(self.sort, predicates, exact, frozenset(brings), frozenset(named), self.supplied)
 
     def _exact(self) -> set[str]:
         """The closed, underived predicates each of whose atoms has a single truth."""
         derived = {name for stratum in self.program.strata for name in stratum}
-        found = {name for name, each in self.program.predicates.items() if each.closed and name not in derived}
-        found -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
-        return found - {
+        exact = {name for name, predicate in self.program.predicates.items() if predicate.closed} - derived
+        exact -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
+        return exact - {
             table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())
         }
 
@@ -77,13 +77,13 @@ class RowModel:
 
     def links(self) -> list[Diagnostic]:
         """The links between rows; empty if rows are independent."""
-        found = row_links(self.needs, self.rows)
+        links = row_links(self.needs, self.rows)
         read = {neuron.source for formula in self.needs.formulas for neuron in formula.neurons}
-        for name in sorted(read & self.pairs.keys()) if not found else ():
+        for name in sorted(read & self.pairs.keys()) if not links else ():
             message = f"each row of this table is about two entities of the sort `{self.sort}`"
             hint = "rows are decided one by one: leave out what the queries need of it, or run the program whole"
-            found.append(Diagnostic("linked-rows", message, hint, self.pairs[name]))
-        return found
+            links.append(Diagnostic("linked-rows", message, hint, self.pairs[name]))
+        return links
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -98,13 +98,13 @@ class Compiled:
         self.lookups = _lookups(model)
         self.dense: DenseProgram | None = dense_program(model.needs, model.program, self.lookups)
         self.setters = StatementNames(model.needs.lifted)
-        own = {name for name, each in model.program.predicates.items() if model.sort in each.sorts}
+        of_rows = {name for name, predicate in model.program.predicates.items() if model.sort in predicate.sorts}
         self.sides: tuple[SideFacts, ...] = ()
         self._columns: tuple[StripGrid, dict[str, Column], list[Diagnostic]] | None = None  # cached from the last strip
         if self.dense is not None:
-            facts = [fact for fact in model.program.facts if fact.predicate in own]
+            facts = [fact for fact in model.program.facts if fact.predicate in of_rows]
             self.sides = tuple(side_facts(facts, model.sides, self.dense.tables))
-            derived = {each.table for each in self.dense.lookups.values() if not each.own}
+            derived = {atoms.table for atoms in self.dense.lookups.values() if not atoms.of_row}
             derived = {name for name in derived - self.lookups.exact if is_derived(model.needs, name)}
             self._references = ReferenceTables(model.program, self.dense.tables, frozenset(derived), self._inferred)
             if any(len(model.program.predicates[name].sorts) != 1 for name in derived):
@@ -139,7 +139,7 @@ class Compiled:
         columns = last[1] if last is not None and last[0] is strip else self._facts(strip)[0]
         starts = range(0, max(strip.length, 1), LENGTH)
         parts = [self._part(self.dense, strip, columns, start, why=why) for start in starts]
-        return [RowBounds.joined(own) for own in zip(*parts, strict=True)]
+        return [RowBounds.joined(bounds) for bounds in zip(*parts, strict=True)]
 
     def _part(
         self, dense: DenseProgram, strip: StripGrid, columns: Mapping[str, Column], start: int, *, why: bool
@@ -147,20 +147,20 @@ class Compiled:
         stop = min(start + LENGTH, strip.length)
         rows = Strip(stop - start, {name: column.part(start, stop) for name, column in columns.items()})
         try:
-            found = settled(dense, rows, why=why)
+            fixpoint = settled(dense, rows, why=why)
         except Unsettled:
             return self.engine.answers(some_rows(strip, np.arange(start, stop)), self.setters if why else None)
-        clashes = found.run.contradicted
+        clashes = fixpoint.run.contradicted
         marked = None
         if why:
-            marked = np.zeros(rows.length, dtype=bool) if clashes is None else found.spread(clashes)
+            marked = np.zeros(rows.length, dtype=bool) if clashes is None else fixpoint.spread(clashes)
         words = np.array([*map(self.setters.number, dense.statements), -1], np.int32) if why else None
         answers: list[RowBounds] = []
         for query in dense.queries:
-            lower, upper = found.answers(query)
+            lower, upper = fixpoint.answers(query)
             setters = None
             if words is not None and query.atom is not None:
-                low, high = (words[found.spread(each)] for each in found.run.setters_of(query.atom))
+                low, high = (words[fixpoint.spread(end)] for end in fixpoint.run.setters_of(query.atom))
                 setters = (high, low) if query.negated else (low, high)
             answers.append(RowBounds(lower, upper, setters, marked))
         return answers
@@ -179,7 +179,7 @@ def _lookups(model: RowModel) -> Lookups:
         if loads[load.predicate] == 1 and load.predicate not in elsewhere and not load.numeric and not load.negated
     }
     exact = {*model.rows.exact, *(load.predicate for load in model.loads if _is_exact(model, load))}
-    sorts = {name: each.sorts for name, each in program.predicates.items()}
+    sorts = {name: predicate.sorts for name, predicate in program.predicates.items()}
     return lookups(model.needs, model.sort, sorts, once, exact)
 
 

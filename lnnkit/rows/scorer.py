@@ -58,31 +58,31 @@ class RowScorer:
             sheet = arrow_sheet(batch if whole else pa.Table.from_batches([batch]), SOURCE)
         except Unreadable as problem:
             raise _unread(problem, SOURCE) from None
-        found, _ = self.scored(sheet, SOURCE)
-        found = found.cast(pa.schema([pa.field(each.name, _plain(each.type)) for each in found.schema]))
-        return pa.Table.from_batches([found]) if whole else found
+        answers, _ = self.scored(sheet, SOURCE)
+        answers = answers.cast(pa.schema([pa.field(field.name, _plain(field.type)) for field in answers.schema]))
+        return pa.Table.from_batches([answers]) if whole else answers
 
     @property
     def names(self) -> tuple[str, ...]:
         """The prefix of each query's columns: its predicate or number, or ``query2`` for a compound query."""
-        found: list[str] = []
+        names: list[str] = []
         for number, query in enumerate(self.model.program.queries, 1):
             name = query.formula.name if isinstance(query.formula, ast.Atom) else ""
-            found.append(name if name and name not in found else f"query{number}")
-        return tuple(found)
+            names.append(name if name and name not in names else f"query{number}")
+        return tuple(names)
 
     @property
     def columns(self) -> tuple[str, ...] | None:
         """The columns of the stream that are read; None if the program selects them by position."""
-        found: dict[str, None] = {}
+        columns: dict[str, None] = {}
         for load in self.model.loads:
             if load.table.read is None:
                 return None
             for column in (*load.table.read, *(column for where in load.table.where for column in where.columns)):
                 if not isinstance(column, str):
                     return None
-                found[column] = None
-        return tuple(found)
+                columns[column] = None
+        return tuple(columns)
 
     def scored(
         self, sheet: Sheet, name: str, *, lenient: bool = False, once: bool = False, after: int | str | None = None
@@ -127,14 +127,14 @@ class RowScorer:
 
         names = [strip.source.sheet.names[strip.source.key]]
         columns: list[pa.Array] = [_as_written(one(strip.key))]
-        for name, query, own in zip(self.names, self.model.program.queries, answers, strict=True):
+        for name, query, bounds in zip(self.names, self.model.program.queries, answers, strict=True):
             names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
-            states = Answers("", (), (), own.lower, own.upper, _NONE, self.alpha, numeric=query.numeric).states
+            states = Answers("", (), (), bounds.lower, bounds.upper, _NONE, self.alpha, numeric=query.numeric).states
             coded = pa.DictionaryArray.from_arrays(numbers(states, np.int32), strings(STATES))
-            columns += [numbers(own.lower, np.float64), numbers(own.upper, np.float64), coded]
+            columns += [numbers(bounds.lower, np.float64), numbers(bounds.upper, np.float64), coded]
             if self.why:
                 names += [f"{name}_lower_by", f"{name}_upper_by"]
-                columns += self._setters(own)
+                columns += self._setters(bounds)
         if self.why:
             names.append("contradicted")
             marked = answers[0].contradicted
@@ -195,14 +195,14 @@ def _repetitions(strip: StripGrid, after: int | str | None, shown: int) -> list[
         again.append((known.index(after), "the row before it"))
     again += [(row, f"row {int(rows[first])}") for row, first in repeated(keys)]
     title = source.sheet.title(source.key)
-    found: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     for row, first in again[:shown]:
         message = f"{title} is {keys[row].as_py()}, as in {first}"
-        hint = "" if found else "a key names one row: leave the others out, or let the key be another column"
-        found.append(Diagnostic("bad-row", message, hint, file=source.name, row=int(rows[row])))
+        hint = "" if errors else "a key names one row: leave the others out, or let the key be another column"
+        errors.append(Diagnostic("bad-row", message, hint, file=source.name, row=int(rows[row])))
     if len(again) > shown:
-        found.append(Diagnostic("bad-row", f"{len(again):,} rows have the key of an earlier one", file=source.name))
-    return found
+        errors.append(Diagnostic("bad-row", f"{len(again):,} rows have the key of an earlier one", file=source.name))
+    return errors
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -46,13 +46,13 @@ class StripEngine:
     whole; tables of other entities are the program's own."""
 
     def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], needs: Needed) -> None:
-        own = {name for name, each in program.predicates.items() if sort in each.sorts}
-        self._about_rows = [fact for fact in program.facts if fact.predicate in own]
-        self.program = replace(program, facts=tuple(fact for fact in program.facts if fact.predicate not in own))
+        of_rows = {name for name, predicate in program.predicates.items() if sort in predicate.sorts}
+        self._about_rows = [fact for fact in program.facts if fact.predicate in of_rows]
+        self.program = replace(program, facts=tuple(fact for fact in program.facts if fact.predicate not in of_rows))
         self.sort = sort
         self.sides = sides
         self.needs = needs
-        self._places = {name: program.predicates[name].sorts.index(sort) for name in own}
+        self._places = {name: program.predicates[name].sorts.index(sort) for name in of_rows}
         self._read = needs.read()
         self._known = Known()
 
@@ -67,53 +67,53 @@ class StripEngine:
         rows = [np.flatnonzero(turns == turn) for turn in range(int(turns.max(initial=0)) + 1)]
         if len(rows) == 1:
             return self._together(strip, setters)
-        parts = [self._together(some_rows(strip, own), setters) for own in rows]
+        parts = [self._together(some_rows(strip, places), setters) for places in rows]
         back = np.argsort(np.concatenate(rows))
-        return [RowBounds.joined(own).take(back) for own in zip(*parts, strict=True)]
+        return [RowBounds.joined(bounds).take(back) for bounds in zip(*parts, strict=True)]
 
     def _together(self, strip: StripGrid, setters: StatementNames | None) -> list[RowBounds]:
         if not strip.length:
             nothing = np.empty(0, dtype=np.float64)
             return [RowBounds(nothing, nothing) for _ in self.program.queries]
         texts = strip.texts
-        told, _ = fact_tables(strip)
+        tables, _ = fact_tables(strip)
         sides = [_among(table, self._places[table.predicate], texts.names) for table in self.sides]
         about = [fact for fact in self._about_rows if fact.arguments[self._places[fact.predicate]] in texts.names]
         program = replace(
-            self.program, facts=(*self.program.facts, *about), tables=(*self.program.tables, *told, *sides)
+            self.program, facts=(*self.program.facts, *about), tables=(*self.program.tables, *tables, *sides)
         )
         run = _run(program, self._lifted, self.sort, EntityColumn(texts.codes, texts.names), self._known)
         doubtful = None if setters is None else self._contradicted(run)
-        found: list[RowBounds] = []
+        answers: list[RowBounds] = []
         try:
             for place, root in enumerate(self._lifted.queries):
                 lower, upper = self._bounds(run, place)
-                own = None if setters is None else _setters(run, self._lifted.graph, root, setters)
-                found.append(RowBounds(lower, upper, own, doubtful))
+                numbers = None if setters is None else _setters(run, self._lifted.graph, root, setters)
+                answers.append(RowBounds(lower, upper, numbers, doubtful))
         except TooLarge as problem:
             raise too_large(problem, self._lifted) from None
-        return found
+        return answers
 
     def _contradicted(self, run: _Run) -> Array:
         """The rows of whose atoms contradictions speak, as far as queries read the predicate."""
         fixpoint = run.fixpoint
         marks = marked(fixpoint)
-        found = np.zeros(len(run.entities) + 2, bool)
+        doubtful = np.zeros(len(run.entities) + 2, bool)
         if marks is not None:
             for table in fixpoint.prepared.state.crossed:
                 columns = [column.take(table.crossed.rows.values) for column in table.tuples.columns]
-                found[self._rows_in(table.name, columns)] = True
-            for each in marks.named:
-                found[self._rows_in(each.source, each.columns)] = True
-        return found.take(run.ids)
+                doubtful[self._rows_in(table.name, columns)] = True
+            for group in marks.named:
+                doubtful[self._rows_in(group.source, group.columns)] = True
+        return doubtful.take(run.ids)
 
     def _rows_in(self, table: str, columns: Sequence[np.ndarray | None]) -> np.ndarray | slice:
         """The ids of rows among the arguments of atoms; None stands for every entity."""
         place = self._places.get(table)
         if place is None or table not in self._read:
             return slice(0)
-        found = columns[place]
-        return slice(None) if found is None else found
+        column = columns[place]
+        return slice(None) if column is None else column
 
     def inferred(self, predicate: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The inferred bounds of a predicate of reference tables for some entities, (n,) each; no row moves them. A
@@ -123,7 +123,7 @@ class StripEngine:
         query = Query(atom, predicate, self.program.logic, span)
         program = replace(self.program, queries=(query,))
         known = Names.of(names)
-        labels = EntityColumn(np.array([known.find(each) for each in names], np.int32), known)
+        labels = EntityColumn(np.array([known.find(name) for name in names], np.int32), known)
         run = _run(program, _graph(program), program.predicates[predicate].sorts[0], labels, Known())
         table = run.fixpoint.space.grounding.atoms.tables[predicate]
         lower, upper = table.read(table.tuples.find([run.ids], len(run.ids)))
@@ -131,15 +131,15 @@ class StripEngine:
 
     def _bounds(self, run: _Run, number: int) -> tuple[Array, Array]:
         """The answers in the order of the rows; rows without an answer have the query's default."""
-        found = answer(run.fixpoint, self._lifted, self._lifted.queries[number], budget=allowed(None))
+        rows = answer(run.fixpoint, self._lifted, self._lifted.queries[number], budget=allowed(None))
         place = np.full(len(run.entities) + 2, -1, dtype=np.int64)
-        place[found.columns[0]] = np.arange(len(found.lower))
+        place[rows.columns[0]] = np.arange(len(rows.lower))
         mine = place.take(run.ids)
         absent = mine < 0
         if not absent.any():
-            return found.lower.take(mine), found.upper.take(mine)
+            return rows.lower.take(mine), rows.upper.take(mine)
         low, high = self._default(run, number, run.entities.names[int(run.ids[absent.argmax()])])
-        return np.append(found.lower, low).take(mine), np.append(found.upper, high).take(mine)  # -1 is the last
+        return np.append(rows.lower, low).take(mine), np.append(rows.upper, high).take(mine)  # -1 is the last
 
     def _default(self, run: _Run, number: int, name: str) -> tuple[float, float]:
         """The value of a query with every atom at its default; a query with quantifiers has this value where it has no
@@ -148,10 +148,10 @@ class StripEngine:
         if plain is not None:
             return plain
         root = self._lifted.queries[number]
-        arguments = tuple(name if isinstance(each, int) else each for each in root.reference.arguments)
+        arguments = tuple(name if isinstance(term, int) else term for term in root.reference.arguments)
         ground = replace(root, reference=Reference(root.reference.node, arguments), variables=(), sorts=())
-        found = answer(run.fixpoint, self._lifted, ground, budget=allowed(None))
-        return float(found.lower[0]), float(found.upper[0])
+        rows = answer(run.fixpoint, self._lifted, ground, budget=allowed(None))
+        return float(rows.lower[0]), float(rows.upper[0])
 
 
 class _Run(NamedTuple):
@@ -172,7 +172,7 @@ def _run(program: CheckedProgram, lifted: LiftedGraph, sort: str, named: EntityC
     labels = FactTable(_ROW, (named,), ones, ones, np.arange(len(named.codes)), "")
     predicates = {**program.predicates, _ROW: Predicate(_ROW, (sort,))}
     program = replace(program, predicates=predicates, label_tables=(*program.label_tables, labels))
-    mentioned = {text for found in constants(lifted).values() for text in found}
+    mentioned = {text for texts in constants(lifted).values() for text in texts}
     asked = asked_constants(lifted, lifted.queries) - mentioned
     entities, given, labelled = given_facts(program, mentioned | asked)
     try:
@@ -200,23 +200,23 @@ def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames)
     grounding, trail = run.fixpoint.space.grounding, run.fixpoint.space.state.trail
     table = grounding.atoms.tables[reference.node]
     numbers = RowNumbers(grounding.atoms)
-    own = table.tuples.find([run.ids], len(run.ids))
-    rows = numbers.of(table, own)
-    found: list[Array] = []
+    local = table.tuples.find([run.ids], len(run.ids))
+    rows = numbers.of(table, local)
+    by_side: list[Array] = []
     for side in (0, 1):
         statements = np.full(len(rows), -1, np.int32)
-        batches, leaves, instances = (column.take(rows) for column in trail.setters(side, numbers))
-        batches = np.where(own < 0, -1, batches)
-        for number, leaf in np.unique(np.stack([batches, leaves])[:, batches >= 0], axis=1).T.tolist():
-            batch = grounding.shapes[number]
-            mine = np.flatnonzero((batches == number) & (leaves == leaf))
-            block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
-            members = batch.blocks[block].member.take(instances[mine])
+        shapes, leaves, instances = (column.take(rows) for column in trail.setters(side, numbers))
+        shapes = np.where(local < 0, -1, shapes)
+        for number, leaf in np.unique(np.stack([shapes, leaves])[:, shapes >= 0], axis=1).T.tolist():
+            shape = grounding.shapes[number]
+            mine = np.flatnonzero((shapes == number) & (leaves == leaf))
+            block = 0 if leaf == AUXILIARY else shape.formula.neurons[leaf].block
+            members = shape.blocks[block].member.take(instances[mine])
             for one in np.unique(members).tolist():
-                formula = grounding.members[batch.members[one]].formula
+                formula = grounding.members[shape.members[one]].formula
                 statements[mine[members == one]] = setters.number(formula)
-        found.append(statements)
-    return (found[1], found[0]) if negated else (found[0], found[1])
+        by_side.append(statements)
+    return (by_side[1], by_side[0]) if negated else (by_side[0], by_side[1])
 
 
 def _turns(codes: np.ndarray) -> np.ndarray:
@@ -224,9 +224,9 @@ def _turns(codes: np.ndarray) -> np.ndarray:
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     new = np.append(True, ordered[1:] != ordered[:-1])[: len(codes)]
-    found = np.empty(len(codes), np.int64)
-    found[order] = np.arange(len(codes)) - np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
-    return found
+    turns = np.empty(len(codes), np.int64)
+    turns[order] = np.arange(len(codes)) - np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
+    return turns
 
 
 def _among(table: FactTable, place: int, names: Names) -> FactTable:
@@ -236,15 +236,15 @@ def _among(table: FactTable, place: int, names: Names) -> FactTable:
     column = table.columns[place]
     known = np.asarray(pc.is_in(column.names.arrow, value_set=names.arrow))  # pyright: ignore[reportAttributeAccessIssue]
     keep = known[column.codes]
-    codes = [each.codes[keep] for each in table.columns]
+    codes = [column.codes[keep] for column in table.columns]
     used = np.zeros(len(column.names), bool)
-    for each in codes:
-        used[each] = True
+    for array in codes:
+        used[array] = True
     renamed = np.cumsum(used, dtype=np.int32) - np.int32(1)
     kept = column.names.some(used)
     return replace(
         table,
-        columns=tuple(EntityColumn(renamed.take(each), kept) for each in codes),
+        columns=tuple(EntityColumn(renamed.take(array), kept) for array in codes),
         lower=table.lower[keep],
         upper=table.upper[keep],
         rows=table.rows[keep],

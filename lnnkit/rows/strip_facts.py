@@ -87,7 +87,7 @@ def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
 
 def bad_rows(strip: StripGrid, shown: int) -> list[Diagnostic]:
     """The errors in the rows of a strip: the first ``shown`` of each kind, then a count."""
-    found: dict[Diagnostic, Diagnostic] = {}
+    findings: dict[Diagnostic, Diagnostic] = {}
     source = strip.source
     if not source.loads:
         return []
@@ -96,8 +96,8 @@ def bad_rows(strip: StripGrid, shown: int) -> list[Diagnostic]:
     for load, choice in looked:
         for finding in _facts(strip, load, choice, shown)[1]:
             if finding.severity == "error":
-                found.setdefault(replace(finding, span=None), finding)
-    return list(found.values())
+                findings.setdefault(replace(finding, span=None), finding)
+    return list(findings.values())
 
 
 def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
@@ -125,12 +125,12 @@ def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
 def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
     """The facts of each load from the strip, and the errors in its rows."""
     tables: list[FactTable] = []
-    found: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
         table, findings = _facts(strip, load, choice)
         tables.append(table)
-        found += findings
-    return tables, found
+        errors += findings
+    return tables, errors
 
 
 def _facts(
@@ -177,7 +177,7 @@ def fact_columns(
     """The columns of each table from the facts of a strip and of other tables about its rows, at the default where
     there is no fact, and the columns that rows look up in ``references``; with the errors in rows."""
     columns: dict[str, Column] = {}
-    found: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     links: dict[str, Referents] = {}
 
     def enter(column: Column | None) -> None:
@@ -196,12 +196,12 @@ def fact_columns(
             enter(plain)
             continue
         keys = (choice.keys[1 - load.place],) if linking else ()
-        told, findings = _facts(strip, load, replace(choice, keys=keys))
-        found += findings
+        loaded, findings = _facts(strip, load, replace(choice, keys=keys))
+        errors += findings
         if linking:
-            links[load.predicate] = _link(strip, told)
+            links[load.predicate] = _link(strip, loaded)
         if table is not None:
-            enter(_scattered(strip, told, table))
+            enter(_scattered(strip, loaded, table))
     for side in sides:
         enter(_looked_up(strip, side, tables[side.predicate]))
     for name, table in tables.items():
@@ -209,22 +209,22 @@ def fact_columns(
             columns[name] = at_default(table, strip.length)
     for name, atoms in lookups.items():
         columns[name] = references.column(name, atoms, links, columns, strip.length)
-    return columns, found
+    return columns, errors
 
 
 def _named(lookups: Mapping[str, AtomColumn]) -> set[str]:
     """The predicates whose facts name the entities that rows look up."""
-    found = {atoms.table for atoms in lookups.values() if atoms.own}
-    return found | {place.predicate for atoms in lookups.values() for place in atoms.places if isinstance(place, Named)}
+    names = {atoms.table for atoms in lookups.values() if atoms.of_row}
+    return names | {place.predicate for atoms in lookups.values() for place in atoms.places if isinstance(place, Named)}
 
 
-def _link(strip: StripGrid, told: FactTable) -> Referents:
+def _link(strip: StripGrid, loaded: FactTable) -> Referents:
     """The entity that each row's fact names."""
-    codes, names = told.columns[0].codes, told.columns[0].names
-    if len(told) == strip.length:
+    codes, names = loaded.columns[0].codes, loaded.columns[0].names
+    if len(loaded) == strip.length:
         return Referents(codes, names)
     every = np.full(strip.length, -1, np.int32)
-    every[np.searchsorted(strip.grid.rows, told.rows)] = codes
+    every[np.searchsorted(strip.grid.rows, loaded.rows)] = codes
     return Referents(every, names)
 
 
@@ -281,19 +281,19 @@ def _index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
     """The index of each text among the keys, -1 if it is absent."""
     from pyarrow.compute import SetLookupOptions, call_function
 
-    found = call_function("index_in", [texts], SetLookupOptions(keys))
-    return np.where(nulls(found), -1, view(found, np.int32))
+    places = call_function("index_in", [texts], SetLookupOptions(keys))
+    return np.where(nulls(places), -1, view(places, np.int32))
 
 
-def _scattered(strip: StripGrid, told: FactTable, table: DenseTable) -> Column:
+def _scattered(strip: StripGrid, loaded: FactTable, table: DenseTable) -> Column:
     """The bounds of facts for their rows, and the default for all others."""
-    if len(told) == strip.length:
-        lower = np.ascontiguousarray(told.lower)
-        upper = lower if told.upper is told.lower else np.ascontiguousarray(told.upper)
+    if len(loaded) == strip.length:
+        lower = np.ascontiguousarray(loaded.lower)
+        upper = lower if loaded.upper is loaded.lower else np.ascontiguousarray(loaded.upper)
         return Column(table, lower, upper, np.ones(strip.length, dtype=bool))
-    places = np.searchsorted(strip.grid.rows, told.rows)
+    places = np.searchsorted(strip.grid.rows, loaded.rows)
     lower, upper = (np.full(strip.length, end) for end in table.default)
-    lower[places], upper[places] = told.lower, told.upper
+    lower[places], upper[places] = loaded.lower, loaded.upper
     return Column(table, lower, upper, set_at(strip.length, places))
 
 

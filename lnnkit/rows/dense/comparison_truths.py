@@ -20,7 +20,7 @@ def implied_truth(rule: DenseRule, strip: Strip) -> Coded | Bounds:
     assert comparison is not None
     columns = {leaf: strip.column(rule.tables[leaf]) for leaf in formula.neurons[formula.top].operands}
     singles = [column.single for column in columns.values()]
-    values = [own for own, _ in singles]
+    values = [value for value, _ in singles]
     gaps = [missing for _, missing in singles if missing is not None]
     unknown = np.logical_or.reduce(gaps) if gaps else None
     rows, some = np.empty(0, np.int64), Interval(np.empty(0), np.empty(0))
@@ -30,7 +30,7 @@ def implied_truth(rule: DenseRule, strip: Strip) -> Coded | Bounds:
         rows = where_set(np.logical_or.reduce([np.zeros_like(unknown), *enough]) & unknown)
         if len(rows):
             ends = [(column.lower.take(rows), column.upper.take(rows)) for column in columns.values()]
-            some = comparison.truth([Interval(*own) for own in ends])
+            some = comparison.truth([Interval(*pair) for pair in ends])
     flags = comparison.holds(values)
     if flags is not None:
         codes = np.ascontiguousarray(flags).view(np.uint8)
@@ -38,9 +38,9 @@ def implied_truth(rule: DenseRule, strip: Strip) -> Coded | Bounds:
             codes = np.where(unknown, np.uint8(_UNKNOWN), codes)
             codes[rows] = np.where(some.lower < some.upper, float(_UNKNOWN), some.lower).astype(np.uint8)
         return Coded(codes, np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0]))
-    found = comparison.truth([point(own) for own in values])
+    truth = comparison.truth([point(value) for value in values])
     if unknown is None:
-        return Bounds(*found)
-    lower, upper = np.where(unknown, 0.0, found.lower), np.where(unknown, 1.0, found.upper)
+        return Bounds(*truth)
+    lower, upper = np.where(unknown, 0.0, truth.lower), np.where(unknown, 1.0, truth.upper)
     lower[rows], upper[rows] = some
     return Bounds(lower, upper)

@@ -57,6 +57,5 @@ def _value(query: DenseQuery, strip: Strip) -> Bounds:
     for name in query.subsuming:
         known = strip.column(name).shown
         value = Bounds(np.maximum(value.lower, known.lower), np.minimum(value.upper, known.upper))
-    if not query.related.comparisons:
-        return value
-    return met(value, query.related, [strip.column(each.reference.node).bounds for each in query.related.comparisons])
+    known = [strip.column(comparison.reference.node).bounds for comparison in query.related.comparisons]
+    return met(value, query.related, known) if known else value

@@ -59,8 +59,8 @@ class DenseRule:
     @property
     def comparison(self) -> Comparison | None:
         """The comparison that it defines."""
-        found = self.formula.neurons[self.formula.top].arithmetic if self.formula.compares else None
-        return found if isinstance(found, Comparison) else None
+        arithmetic = self.formula.neurons[self.formula.top].arithmetic if self.formula.compares else None
+        return arithmetic if isinstance(arithmetic, Comparison) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +104,16 @@ class DenseProgram:
     @property
     def statements(self) -> tuple[Formula, ...]:
         """The formulas that may set a bound: of rules, and of completions."""
-        return tuple(rule.formula for rule in (*self.rules, *(each for _, own in self.strata for each in own)))
+        return tuple(rule.formula for rule in (*self.rules, *(rule for _, stratum in self.strata for rule in stratum)))
 
     @cached_property
     def moved(self) -> frozenset[str]:
         """The tables for which statements may propose bounds."""
         rules = (*self.comparisons, *self.shared, *self.rules)
-        found = {
+        moved = {
             rule.tables[leaf] for rule in rules for leaf in (*rule.shape.targets, AUXILIARY) if leaf in rule.tables
         }
-        return frozenset(found.union(*(names for names, _ in self.strata)))
+        return frozenset(moved.union(*(names for names, _ in self.strata)))
 
     def is_untouched(self, query: DenseQuery) -> bool:
         """Whether a query asks for facts alone."""
@@ -122,14 +122,14 @@ class DenseProgram:
     @cached_property
     def read_later(self) -> tuple[str, ...]:
         """The tables that are read after comparisons have their first truth, except by untouched queries."""
-        rules = (*self.shared, *self.rules, *(each for _, own in self.strata for each in own))
-        found = {name for rule in rules for name in rule.tables.values()}
-        found |= {name for names, _ in self.strata for name in names}
+        rules = (*self.shared, *self.rules, *(rule for _, stratum in self.strata for rule in stratum))
+        read = {name for rule in rules for name in rule.tables.values()}
+        read |= {name for names, _ in self.strata for name in names}
         for query in self.queries:
             if self.is_untouched(query):
                 continue
-            found |= {*query.columns.values(), *_bounding(query)}
-        return tuple(sorted(found))
+            read |= {*query.columns.values(), *_bounding(query)}
+        return tuple(sorted(read))
 
 
 class _LinksRows(Exception):
@@ -150,31 +150,31 @@ def dense_program(needs: Needed, program: CheckedProgram, lookups: Lookups) -> D
 
 def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> DenseProgram:
     def placed(formula: Formula, variables: Mapping[int, NamedEntity] | None = None) -> PlacedFormula:
-        found = lookups.columns(needs, formula, variables)
-        if found is None:
+        columns = lookups.columns(needs, formula, variables)
+        if columns is None:
             raise _LinksRows
-        return formula, found
+        return formula, columns
 
     def is_about_rows(formula: Formula) -> bool:
         return lookups.is_about_rows(needs, formula)
 
     asked = [_positive(needs, root) for root in needs.lifted.queries]
     asking = [placed(unfold(needs.lifted, root, world=needs.world), {}) for root, _ in asked]
-    readings = [each.formula for each in needs.readings if is_about_rows(each.formula)]
+    readings = [reading.formula for reading in needs.readings if is_about_rows(reading.formula)]
     statements = {id(formula): [placed(formula)] for formula in readings if formula.auxiliary is None}
     strata = [
-        (names, [placed(formula) for formula in own]) for names, own in needs.strata if any(map(is_about_rows, own))
+        (names, list(map(placed, formulas))) for names, formulas in needs.strata if any(map(is_about_rows, formulas))
     ]
-    every = [*asking, *(pair for own in (*statements.values(), *(own for _, own in strata)) for pair in own)]
+    every = [*asking, *(pair for pairs in (*statements.values(), *(pairs for _, pairs in strata)) for pair in pairs)]
     alone = {str(formula.auxiliary) for formula in readings if len(formula.sorts) == 1} | needs.bounding
     statements |= _definitions(needs, placed, [*map(AtomColumn, sorted(alone)), *_atoms(every)])
     if not {id(formula) for formula in readings} <= statements.keys():
         raise _LinksRows
-    defined = [pair for each in needs.shared.formulas for pair in statements.get(id(each), ())]
+    defined = [pair for formula in needs.shared.formulas for pair in statements.get(id(formula), ())]
     every += defined
-    told = [pair for formula in readings for pair in statements[id(formula)]]
+    in_rounds = [pair for formula in readings for pair in statements[id(formula)]]
     # Bounds that a row proposes for others would have to be kept
-    if any(_tells_others(needs, *pair, lookups.exact) for pair in told):
+    if any(_bounds_others(needs, *pair, lookups.exact) for pair in in_rounds):
         raise _LinksRows
     if any(formula.neurons[leaf].source in needs.shared.impossible for formula, _ in every for leaf in formula.leaves):
         raise _LinksRows
@@ -182,22 +182,22 @@ def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> Dense
         _query(needs, root, *pair, negated=negated, numeric=query.numeric)
         for (root, negated), pair, query in zip(asked, asking, program.queries, strict=True)
     )
-    if any(_listens_elsewhere(query, columns) for query, (_, columns) in zip(queries, asking, strict=True)):
+    if any(_reads_elsewhere(query, columns) for query, (_, columns) in zip(queries, asking, strict=True)):
         raise _LinksRows
     defining = [_rule(needs, *pair) for pair in defined]
-    rules = [_rule(needs, *pair) for pair in told]
+    rules = [_rule(needs, *pair) for pair in in_rounds]
     held = {atoms.name: atoms for atoms in _atoms(every)}
     behind = {name: atoms.table for name, atoms in held.items()}
-    behind |= {atoms.table: atoms.table for atoms in held.values() if atoms.own}
+    behind |= {atoms.table: atoms.table for atoms in held.values() if atoms.of_row}
     behind |= {name: name for query in queries for name in _bounding(query)}
     behind |= {name: name for names, _ in strata for name in names}
     tables = {name: _table(needs, name, behind[name]) for name in sorted(behind)}
     return DenseProgram(
         tables,
-        tuple(each for each in defining if each.formula.compares),
-        tuple(each for each in defining if not each.formula.compares),
+        tuple(rule for rule in defining if rule.formula.compares),
+        tuple(rule for rule in defining if not rule.formula.compares),
         _once(rules, tables, needs),
-        tuple((names, tuple(_completing(needs, *pair) for pair in own)) for names, own in strata),
+        tuple((names, tuple(_completing(needs, *pair) for pair in pairs)) for names, pairs in strata),
         queries,
         {name: atoms for name, atoms in held.items() if atoms.is_looked_up(needs.shared.untold)},
     )
@@ -214,16 +214,16 @@ def _definitions(
     """The definitions of the shared neurons that are wanted, and of those that they read, by the formula's id: one for
     each of their columns."""
     shared = {str(formula.auxiliary): formula for formula in needs.shared.formulas}
-    found: dict[int, dict[str, PlacedFormula]] = {}
+    by_formula: dict[int, dict[str, PlacedFormula]] = {}
     while wanted:
         atoms = wanted.pop()
         if atoms.table not in shared:
             continue
-        own = found.setdefault(id(shared[atoms.table]), {})
-        if str(atoms.places) not in own:
-            pair = own[str(atoms.places)] = placed(shared[atoms.table], dict(enumerate(atoms.places, 1)))
+        by_places = by_formula.setdefault(id(shared[atoms.table]), {})
+        if str(atoms.places) not in by_places:
+            pair = by_places[str(atoms.places)] = placed(shared[atoms.table], dict(enumerate(atoms.places, 1)))
             wanted += _atoms([pair])
-    return {formula: [own[places] for places in sorted(own)] for formula, own in found.items()}
+    return {formula: [by_places[places] for places in sorted(by_places)] for formula, by_places in by_formula.items()}
 
 
 def _table(needs: Needed, name: str, behind: str) -> DenseTable:
@@ -231,10 +231,10 @@ def _table(needs: Needed, name: str, behind: str) -> DenseTable:
     return DenseTable(name, (float(table.default[0]), float(table.default[1])), table.numeric)
 
 
-def _tells_others(needs: Needed, formula: Formula, columns: LeafColumns, exact: Set[str]) -> bool:
+def _bounds_others(needs: Needed, formula: Formula, columns: LeafColumns, exact: Set[str]) -> bool:
     """Whether an instance may propose bounds for something that rows look up. For an instance of a neuron that the row
     shares with such entities: whether it may propose bounds for the row."""
-    reading = next(each for each in needs.readings if each.formula is formula)
+    reading = next(reading for reading in needs.readings if reading.formula is formula)
     of_pair = formula.auxiliary is not None and columns.atoms[AUXILIARY].places
     return any(
         leaf != AUXILIARY
@@ -263,9 +263,9 @@ def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: N
     everything it reads is fixed."""
     moved = {rule.tables[leaf] for rule in rules for leaf in rule.shape.targets}
     moved |= {name for names, _ in needs.strata for name in names}
-    found: list[DenseRule] = []
+    kept: list[DenseRule] = []
     for rule in rules:
-        if _told_at_once(rule, moved, tables):
+        if _proposes_at_once(rule, moved, tables):
             continue
         polarity = rule.shape.analysis.polarity
         read = {
@@ -277,11 +277,11 @@ def _once(rules: Sequence[DenseRule], tables: Mapping[str, DenseTable], needs: N
             if element.leaf in rule.tables
         }
         still = rule.formula.auxiliary is None and not rule.formula.heads and not read & moved
-        found.append(replace(rule, reads=()) if still else rule)
-    return tuple(found)
+        kept.append(replace(rule, reads=()) if still else rule)
+    return tuple(kept)
 
 
-def _told_at_once(rule: DenseRule, moved: Set[str], tables: Mapping[str, DenseTable]) -> bool:
+def _proposes_at_once(rule: DenseRule, moved: Set[str], tables: Mapping[str, DenseTable]) -> bool:
     """Whether a comparison has made all its proposals before the first round, because no rule, itself included, moves
     its numbers."""
     if not rule.formula.compares or {*rule.shape.targets} - {AUXILIARY}:
@@ -298,13 +298,13 @@ def _completing(needs: Needed, formula: Formula, columns: LeafColumns) -> DenseR
 
 def _reads(shape: RuleShape, columns: LeafColumns) -> tuple[tuple[str, int], ...]:
     sources = columns.names
-    found = {
+    reads = {
         (sources[leaf], side)
         for leaf, sides in shape.reads.items()
         for side, matters in enumerate(sides)
         if matters and leaf in sources
     }
-    return tuple(sorted(found))
+    return tuple(sorted(reads))
 
 
 def _informing(formula: Formula) -> tuple[frozenset[int], ...]:
@@ -313,13 +313,13 @@ def _informing(formula: Formula) -> tuple[frozenset[int], ...]:
     top = formula.neurons[formula.top]
     assert isinstance(top.arithmetic, Comparison)
     sets = informing(top.arithmetic, len(top.operands))
-    return tuple(frozenset(top.operands[place] for place in each) for each in sets)
+    return tuple(frozenset(top.operands[place] for place in places) for places in sets)
 
 
-def _listens_elsewhere(query: DenseQuery, columns: LeafColumns) -> bool:
+def _reads_elsewhere(query: DenseQuery, columns: LeafColumns) -> bool:
     """Whether a query about what a row names is an instance of shared neurons, or has comparisons beside it: their
     columns are those of the row alone."""
-    return any(each.places for each in columns.atoms.values()) and any(_bounding(query))
+    return any(atoms.places for atoms in columns.atoms.values()) and any(_bounding(query))
 
 
 def _query(
@@ -358,11 +358,11 @@ def _default(needs: Needed, shape: RuleShape, *, negated: bool) -> Pair:
         low, high = needs.shared.untold.get(neuron.source, needs.atoms.tables[neuron.source].default)
         return Bounds(np.full((1,), low, dtype=np.float64), np.full((1,), high, dtype=np.float64))
 
-    found = upward(formula, read, (None,))[formula.top]
-    found = complement(found) if negated else found
-    return found.lower.item(), found.upper.item()
+    value = upward(formula, read, (None,))[formula.top]
+    value = complement(value) if negated else value
+    return value.lower.item(), value.upper.item()
 
 
 def _bounding(query: DenseQuery) -> Iterator[str]:
     yield from query.subsuming
-    yield from (each.reference.node for each in query.related.comparisons)
+    yield from (comparison.reference.node for comparison in query.related.comparisons)

@@ -48,12 +48,12 @@ class _Moves:
 
     def of(self, rule: DenseRule) -> Array | None:
         """The rows that a rule must evaluate again; None if there are none."""
-        found: Array | None = None
+        moved: Array | None = None
         for where in rule.reads:
             rows = self.rows.get(where)
             if rows is not None:
-                found = rows if found is None else found | rows
-        return found
+                moved = rows if moved is None else moved | rows
+        return moved
 
     def __bool__(self) -> bool:
         return bool(self.rows)
@@ -64,36 +64,36 @@ class _BestProposals:
 
     def __init__(self, strip: Strip, setters: dict[TableEnd, Array] | None, *, rising: bool) -> None:
         self.strip = strip
-        self.found: dict[TableEnd, tuple[Array, Array]] = {}
+        self.best: dict[TableEnd, tuple[Array, Array]] = {}
         self._setters = setters
         self._rising = rising
 
-    def add(self, where: TableEnd, heard: Array, value: Array, setter: int) -> None:
+    def add(self, where: TableEnd, moving: Array, value: Array, setter: int) -> None:
         """Add bounds for one end of a table, (n,), in the rows that they move. Of equal ones the first sets the end."""
-        known = self.found.get(where)
+        known = self.best.get(where)
         column = self.strip.column(where[0])
         falling = where[1] and not self._rising
         if known is None and column.blank and self._setters is None:
             nearer = value.clip(None, 1.0) if falling else value.clip(min=float(where[1]))
-            self.found[where] = heard, np.where(heard, nearer, float(where[1]))
+            self.best[where] = moving, np.where(moving, nearer, float(where[1]))
             return
         ends = column.end(where[1]) if known is None else known[1]
         better = np.minimum if falling else np.maximum
-        met = np.where(heard, better(ends, value), ends)
+        met = np.where(moving, better(ends, value), ends)
         if self._setters is not None:
             before = self._setters.get(where)
             if before is None:
                 before = np.full((self.strip.length,), -1, dtype=np.int32)
             self._setters[where] = np.where(met != ends, setter, before)
-        self.found[where] = (heard if known is None else known[0] | heard, met)
+        self.best[where] = (moving if known is None else known[0] | moving, met)
 
     def settle(self) -> _Moves:
         """Merge the proposals into the bounds, and arrest what crosses."""
         moves = _Moves()
-        for (name, side), (heard, ends) in self.found.items():
+        for (name, side), (moving, ends) in self.best.items():
             self.strip.column(name).put(side, ends)
-            moves.add((name, side), heard)
-        for name in {name for name, _ in self.found}:
+            moves.add((name, side), moving)
+        for name in {name for name, _ in self.best}:
             crossed = self.strip.column(name).arrest()
             if crossed is not None:
                 for side in (0, 1):
@@ -140,9 +140,9 @@ class DenseRun:
     def contradicted(self) -> Array | None:
         """(n,) The rows in which bounds of an atom have crossed, or an instance could not be satisfied; None without
         any."""
-        crossed = [each.arrested for each in self.strip.columns.values() if each.arrested is not None]
-        found = [*self._silent.values(), *crossed]
-        return np.logical_or.reduce(found) if found else None
+        crossed = [column.arrested for column in self.strip.columns.values() if column.arrested is not None]
+        flags = [*self._silent.values(), *crossed]
+        return np.logical_or.reduce(flags) if flags else None
 
     def setters_of(self, table: str) -> tuple[Array, Array]:
         """The statements that set the lower and the upper ends of a table, as `DenseProgram.statements` numbers them;
@@ -176,9 +176,9 @@ class DenseRun:
         if rule.comparison is not None and not rule.comparison.total:
             self._initialise(rule)
         column = self.strip.column(rule.tables[AUXILIARY])
-        found = respond(rule.shape, self._reader(rule, None), (None,))
-        clash = found.bad | (found.root.lower > found.root.upper + _NOISE)
-        for (leaf, side), (news, value) in found.proposed.items():
+        response = respond(rule.shape, self._reader(rule, None), (None,))
+        clash = response.bad | (response.root.lower > response.root.upper + _NOISE)
+        for (leaf, side), (news, value) in response.proposed.items():
             if leaf == AUXILIARY:
                 column.put(side, np.where(news & ~clash, value, column.end(side)))
 
@@ -226,29 +226,29 @@ class DenseRun:
             if moved is not None and not any_set(moved):
                 return
         if rule.comparison is not None:
-            moved = self._speaking(rule, moved)
+            moved = self._proposing(rule, moved)
             if moved is not None and not any_set(moved):
                 return
         rows = self._picked(moved)
-        found = respond(rule.shape, self._reader(rule, rows), (None,))
-        if any_set(found.bad):
-            bad = self._spread(rows, found.bad)
+        response = respond(rule.shape, self._reader(rule, rows), (None,))
+        if any_set(response.bad):
+            bad = self._spread(rows, response.bad)
             bad = bad if moved is None else bad & moved  # when most rows have moved, compute all of them
             self._silent[number] = bad if silent is None else silent | bad
-        own = self.strip.column(rule.tables[AUXILIARY]) if rule.comparison is not None else None
-        for (leaf, side), (news, value) in found.proposed.items():
-            heard = news & ~found.bad
-            if not any_set(heard):
+        auxiliary = self.strip.column(rule.tables[AUXILIARY]) if rule.comparison is not None else None
+        for (leaf, side), (news, value) in response.proposed.items():
+            moving = news & ~response.bad
+            if not any_set(moving):
                 continue
             column = self.strip.column(rule.tables[leaf])
-            heard = column.awake(self._spread(rows, heard))
+            moving = column.unarrested(self._spread(rows, moving))
             if rule.shape.modes[leaf][side] == LISTED:
-                heard = heard & column.given if column.given is not None else np.zeros_like(heard)
-            heard = heard if moved is None else heard & moved
-            if own is not None:
-                heard = own.awake(heard)
-            if any_set(heard):
-                inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
+                moving = moving & column.given if column.given is not None else np.zeros_like(moving)
+            moving = moving if moved is None else moving & moved
+            if auxiliary is not None:
+                moving = auxiliary.unarrested(moving)
+            if any_set(moving):
+                inbox.add((column.table.name, side), moving, self._placed(rows, value), number)
 
     def _forward(
         self, number: int, rule: DenseRule, clause: Clause, moved: Array | None, inbox: _BestProposals
@@ -266,21 +266,21 @@ class DenseRun:
                 return moved
         rows = self._picked(some)
         ends: dict[int, Array] = {}
-        for leaf, own in clause.sides.items():
-            end = self.strip.column(rule.tables[leaf]).entered(own)
+        for leaf, leaf_side in clause.sides.items():
+            end = self.strip.column(rule.tables[leaf]).entered(leaf_side)
             if end is None:
                 return moved
             ends[leaf] = end if rows is None else end.take(rows)
         news, value = clause.proposed(ends)
-        heard = column.awake(self._spread(rows, news))
-        heard = heard if some is None else heard & some
-        if any_set(heard):
-            inbox.add((column.table.name, side), heard, self._placed(rows, value), number)
+        moving = column.unarrested(self._spread(rows, news))
+        moving = moving if some is None else moving & some
+        if any_set(moving):
+            inbox.add((column.table.name, side), moving, self._placed(rows, value), number)
         if some is None:
             return np.zeros(self.strip.length, dtype=bool)
         return ~some if moved is None else moved & ~some
 
-    def _speaking(self, rule: DenseRule, moved: Array | None) -> Array | None:
+    def _proposing(self, rule: DenseRule, moved: Array | None) -> Array | None:
         """Drop the rows in which a comparison cannot propose more: its own truth is no tighter than its numbers imply,
         and these are single values."""
         comparison = rule.comparison
@@ -290,17 +290,17 @@ class DenseRun:
         # before the first round its numbers have not moved
         truth = self._truths.pop(rule.tables[AUXILIARY], None) or implied_truth(rule, self.strip)
         lower, upper = truth.ends() if isinstance(truth, Coded) else truth
-        own = self.strip.column(rule.tables[AUXILIARY])
+        auxiliary = self.strip.column(rule.tables[AUXILIARY])
         keeps = rule.shape.modes[AUXILIARY]
-        quiet = own.lower == lower if keeps[0] else own.lower <= lower
-        quiet &= own.upper == upper if keeps[1] else own.upper >= upper
+        quiet = auxiliary.lower == lower if keeps[0] else auxiliary.lower <= lower
+        quiet &= auxiliary.upper == upper if keeps[1] else auxiliary.upper >= upper
         if comparison.partial:  # a true or false comparison implies that its terms are defined, which may bound numbers
             single = np.ones(self.strip.length, dtype=bool)
             for leaf in rule.formula.leaves:
                 column = self.strip.column(rule.tables[leaf])
                 single &= column.lower == column.upper
-            least = tolerance(own.lower.dtype)
-            quiet &= single | ((own.lower <= least) & (own.upper >= 1 - least))
+            least = tolerance(auxiliary.lower.dtype)
+            quiet &= single | ((auxiliary.lower <= least) & (auxiliary.upper >= 1 - least))
         return ~quiet if moved is None else moved & ~quiet
 
     def _picked(self, moved: Array | None) -> Array | None:
@@ -372,16 +372,16 @@ class DenseRun:
     def _define(self, number: int, rule: DenseRule, moved: Array | None, inbox: _BestProposals) -> None:
         """Add what a defining statement requires of its heads in some rows to the inbox."""
         rows = self._picked(moved)
-        found = completing(rule.shape, self._reader(rule, rows), (None,))
-        for (head, side), (news, value) in found.proposed.items():
+        response = completing(rule.shape, self._reader(rule, rows), (None,))
+        for (head, side), (news, value) in response.proposed.items():
             column = self.strip.column(rule.tables[head])
             value = self._placed(rows, value)
-            heard = self._spread(rows, news) & _open(column) & (value > column.end(side) + _NOISE)
-            if any_set(heard):
-                inbox.add((column.table.name, side), heard, value, number)
+            moving = self._spread(rows, news) & _open(column) & (value > column.end(side) + _NOISE)
+            if any_set(moving):
+                inbox.add((column.table.name, side), moving, value, number)
 
 
 def _open(column: Column) -> Array:
     """The rows of a closed derived predicate that no fact lists and that are not arrested."""
-    found = np.ones(len(column.lower), dtype=bool) if column.given is None else ~column.given
-    return column.awake(found)
+    flags = np.ones(len(column.lower), dtype=bool) if column.given is None else ~column.given
+    return column.unarrested(flags)

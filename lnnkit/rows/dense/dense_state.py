@@ -76,11 +76,11 @@ class Column:
     @staticmethod
     def of(table: DenseTable, made_of: Coded | Numbers, given: Array | None = None) -> Column:
         """A column whose ends are computed on first use; none of them cross."""
-        found = Column.__new__(Column)
-        found.table, found.given, found.arrested, found.crossed, found.sound = table, given, None, None, True
-        found._lower = found._upper = None
-        found._made_of = made_of
-        return found
+        column = Column.__new__(Column)
+        column.table, column.given, column.arrested, column.crossed, column.sound = table, given, None, None, True
+        column._lower = column._upper = None
+        column._made_of = made_of
+        return column
 
     @property
     def lower(self) -> Array:
@@ -164,9 +164,9 @@ class Column:
         self._lower, self._upper = ends
         self._made_of, self.sound = None, False
 
-    def awake(self, heard: Array) -> Array:
+    def unarrested(self, flags: Array) -> Array:
         """The flagged rows that are not arrested."""
-        return heard if self.arrested is None else heard & ~self.arrested
+        return flags if self.arrested is None else flags & ~self.arrested
 
     def arrest(self) -> Array | None:
         """Arrest the rows whose bounds have crossed by more than the tolerance; returns them, or None."""
@@ -179,7 +179,7 @@ class Column:
             fresh = crossing & ~same(self.lower, self.upper)
         else:
             fresh = self.lower > self.upper + tolerance(self.lower.dtype)
-        fresh = self.awake(fresh)
+        fresh = self.unarrested(fresh)
         if not any_set(fresh):
             return None
         low, high = (float("-inf"), float("inf")) if self.table.numeric else (0.0, 1.0)

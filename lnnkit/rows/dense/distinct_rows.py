@@ -29,7 +29,7 @@ class Distinct:
 
 def distinct_rows(strip: Strip, names: Sequence[str]) -> Distinct | None:
     """The distinct combinations of the columns with these names; None if there are too many."""
-    found: dict[str, tuple[Coded, Array | None]] = {}
+    by_name: dict[str, tuple[Coded, Array | None]] = {}
     count = 1
     for name in names:
         column = strip.column(name)
@@ -40,7 +40,7 @@ def distinct_rows(strip: Strip, names: Sequence[str]) -> Distinct | None:
         count *= len(coded.lower) * (1 if given is None else 2)
         if count > min(_MOST, strip.length // _LEAST):
             return None
-        found[name] = coded, given
+        by_name[name] = coded, given
     key = np.zeros(strip.length, np.uint8 if count <= 256 else np.int32)
     every, weight = np.arange(count), 1
     columns: dict[str, Column] = {}
@@ -51,14 +51,14 @@ def distinct_rows(strip: Strip, names: Sequence[str]) -> Distinct | None:
         if size == 1:
             return np.zeros(count, np.int64)
         key += codes.astype(key.dtype, copy=False) * key.dtype.type(weight)
-        own = every // weight % size
+        values = every // weight % size
         weight *= size
-        return own
+        return values
 
-    for name, (coded, given) in found.items():
-        before, own = strip.column(name), digit(coded.codes, len(coded.lower))
-        lower = coded.lower.take(own)
-        upper = lower if coded.upper is coded.lower else coded.upper.take(own)
+    for name, (coded, given) in by_name.items():
+        before, places = strip.column(name), digit(coded.codes, len(coded.lower))
+        lower = coded.lower.take(places)
+        upper = lower if coded.upper is coded.lower else coded.upper.take(places)
         listed = None if before.given is None else np.ones(count, dtype=bool)
         if given is not None:
             listed = digit(given.view(np.uint8), 2) == 1

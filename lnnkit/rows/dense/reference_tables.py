@@ -83,14 +83,14 @@ class ReferenceTables:
     ) -> Column:
         """The column of some atoms; rows that have none have the default."""
         table = self.tables[name]
-        if atoms.own:
-            return self._own(table, atoms, links, columns[atoms.table])
+        if atoms.of_row:
+            return self._row_fact(table, atoms, links, columns[atoms.table])
         codes, keys = _keys(atoms.places, links, length)
         known = self._of(atoms.table, table)
         places = known.of(keys)
         return _gathered(table, np.where(codes < 0, len(keys), codes), known.lower[places], known.upper[places])
 
-    def _own(self, table: DenseTable, atoms: AtomColumn, links: Mapping[str, Referents], column: Column) -> Column:
+    def _row_fact(self, table: DenseTable, atoms: AtomColumn, links: Mapping[str, Referents], column: Column) -> Column:
         """The row's own fact, if it names the entity at the place."""
         mine, place = links[atoms.table], atoms.places[0]
         if isinstance(place, Named):
@@ -128,14 +128,14 @@ def _keys(
         distinct, codes = np.unique(every, axis=1, return_inverse=True)
         codes = np.where((every < 0).any(axis=0), -1, codes.reshape(-1))
         texts = [
-            tuple(link.names[code] if code >= 0 else "" for link, code in zip(named, own, strict=True))
-            for own in distinct.T.tolist()
+            tuple(link.names[code] if code >= 0 else "" for link, code in zip(named, codes, strict=True))
+            for codes in distinct.T.tolist()
         ]
-    found: list[tuple[str, ...]] = []
-    for own in texts:
-        rest = iter(own)
-        found.append(tuple(next(rest) if isinstance(place, Named) else place for place in places))
-    return codes, found
+    keys: list[tuple[str, ...]] = []
+    for entities in texts:
+        rest = iter(entities)
+        keys.append(tuple(next(rest) if isinstance(place, Named) else place for place in places))
+    return codes, keys
 
 
 def _gathered(table: DenseTable, codes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Column:
@@ -171,12 +171,12 @@ def facts_met(
 ) -> dict[tuple[str, ...], tuple[float, float]]:
     """The bounds that facts give to each atom of a predicate, by its arguments."""
     met: dict[tuple[str, ...], tuple[float, float]] = {}
-    told = [(fact.arguments, fact.lower, fact.upper) for fact in stated if fact.predicate == predicate]
+    facts = [(fact.arguments, fact.lower, fact.upper) for fact in stated if fact.predicate == predicate]
     for table in tables:
         if table.predicate == predicate:
             keys = zip(*table.columns, strict=True)
-            told += zip(keys, table.lower.tolist(), table.upper.tolist(), strict=True)
-    for key, lower, upper in told:
+            facts += zip(keys, table.lower.tolist(), table.upper.tolist(), strict=True)
+    for key, lower, upper in facts:
         low, high = met.get(key, (lower, upper))
         met[key] = max(low, lower), min(high, upper)
     return met

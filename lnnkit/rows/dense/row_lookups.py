@@ -35,19 +35,19 @@ NamedEntity = Named | str  # an entity that a row names, or that the program's t
 @dataclass(frozen=True, slots=True)
 class AtomColumn:
     """A column: the atoms of a ``table`` with these ``places`` as arguments; without any, the atom of the row alone.
-    With ``own``, the table is a predicate of the row and one other entity: the bounds of the row's fact if that names
+    With ``of_row``, it is a predicate of the row and one other entity: the bounds of the row's fact if that names
     the entity at the place, the default otherwise."""
 
     table: str
     places: tuple[NamedEntity, ...] = ()
-    own: bool = False
+    of_row: bool = False
 
     @property
     def name(self) -> str:
         """The column's name; it contains characters that no table name has, so names do not clash."""
         if not self.places:
             return self.table
-        shown = ["its " + each.predicate if isinstance(each, Named) else repr(each) for each in self.places]
+        shown = ["its " + place.predicate if isinstance(place, Named) else repr(place) for place in self.places]
         return f"{self.table}({', '.join(shown)})"
 
     def is_looked_up(self, shared: Collection[str]) -> bool:
@@ -89,17 +89,17 @@ class Lookups:
             variables = self._linked(needs, formula, rows[0])
         if variables is None or {*variables, rows[0]} != {*range(len(formula.sorts))}:
             return None
-        found: dict[int, AtomColumn] = {}
+        columns: dict[int, AtomColumn] = {}
         for leaf in formula.leaves:
             atoms = self._atoms(needs, formula, leaf, rows[0], variables)
             if atoms is None:
                 return None
-            found[leaf] = atoms
+            columns[leaf] = atoms
         if formula.auxiliary is not None:
             if rows[0] != 0:
                 return None
-            found[AUXILIARY] = AtomColumn(formula.auxiliary, tuple(variables[each] for each in sorted(variables)))
-        return LeafColumns(found, rows[0])
+            columns[AUXILIARY] = AtomColumn(formula.auxiliary, tuple(place for _, place in sorted(variables.items())))
+        return LeafColumns(columns, rows[0])
 
     def _atoms(
         self, needs: Needed, formula: Formula, leaf: int, row: int, variables: Mapping[int, NamedEntity]
@@ -109,15 +109,15 @@ class Lookups:
             argument if isinstance(argument, str) else None if argument == row else variables[argument]
             for argument in neuron.arguments
         ]
-        others = tuple(each for each in places if each is not None)
-        own = self.links.get(neuron.source)
-        if own is not None:
-            if len(others) != 1 or places[own] is not None:
+        others = tuple(place for place in places if place is not None)
+        row_place = self.links.get(neuron.source)
+        if row_place is not None:
+            if len(others) != 1 or places[row_place] is not None:
                 return None
             return (
                 AtomColumn(neuron.source)
                 if others[0] == Named(neuron.source)
-                else AtomColumn(neuron.source, others, own=True)
+                else AtomColumn(neuron.source, others, of_row=True)
             )
         if len(others) == len(places):
             return AtomColumn(neuron.source, others) if neuron.source in self.references and others else None
@@ -128,17 +128,17 @@ class Lookups:
     def _linked(self, needs: Needed, formula: Formula, row: int) -> dict[int, NamedEntity] | None:
         """The place of each variable other than the row; None if an instance may propose something for entities that
         the row does not name."""
-        found: dict[int, NamedEntity] = {}
+        linked: dict[int, NamedEntity] = {}
         for variable in range(len(formula.sorts)):
             if variable == row:
                 continue
             leaf = next(
-                (each for each in self._linking(formula, row, variable) if _decides(needs, formula, each)), None
+                (leaf for leaf in self._linking(formula, row, variable) if _decides(needs, formula, leaf)), None
             )
             if leaf is None:
                 return None
-            found[variable] = Named(formula.neurons[leaf].source)
-        return found
+            linked[variable] = Named(formula.neurons[leaf].source)
+        return linked
 
     def _linking(self, formula: Formula, row: int, variable: int) -> Iterator[int]:
         for leaf in formula.leaves:
@@ -159,7 +159,7 @@ class LeafColumns:
 
     @property
     def names(self) -> dict[int, str]:
-        return {leaf: each.name for leaf, each in self.atoms.items()}
+        return {leaf: atoms.name for leaf, atoms in self.atoms.items()}
 
 
 def _decides(needs: Needed, formula: Formula, leaf: int) -> bool:
@@ -167,7 +167,7 @@ def _decides(needs: Needed, formula: Formula, leaf: int) -> bool:
     if formula.heads and not _defines_nothing(needs, formula, leaf):
         return False
     analysis = needs.analyses.of(formula)
-    reading = next((each for each in needs.readings if each.formula is formula), None)
+    reading = next((reading for reading in needs.readings if reading.formula is formula), None)
     if reading is None:
         return bool(formula.heads)
 
@@ -217,15 +217,15 @@ def lookups(
         for name, place in once.items()
         if len(sorts[name]) == 2 and sorts[name][1 - place] not in (sort, ENTITY) and name not in moved
     }
-    others = [name for name, own in sorts.items() if not {sort, ENTITY} & {*own} and name in needs.atoms.tables]
+    others = [name for name, kinds in sorts.items() if not {sort, ENTITY} & {*kinds} and name in needs.atoms.tables]
     references = {name for name in others if name in exact or _is_still(needs, name)}
     return Lookups(sort, links, frozenset(references), frozenset(references & {*exact}))
 
 
 def _moved(needs: Needed) -> set[str]:
     """The tables that some statement moves on a side that matters."""
-    found = {name for (name, _), mode in needs.relevance.kept.items() if mode}
-    return found | {name for names, _ in needs.strata for name in names}
+    moved = {name for (name, _), mode in needs.relevance.kept.items() if mode}
+    return moved | {name for names, _ in needs.strata for name in names}
 
 
 def _is_still(needs: Needed, table: str) -> bool:
