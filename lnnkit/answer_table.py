@@ -174,8 +174,8 @@ class Answers:
             )
             names = [column.names.at(column.codes[block], len(self)) for column in self.columns]
             entities = zip(*names, strict=True) if names else repeat(())
-            for found, (lower, upper, contested) in zip(entities, bounds, strict=False):
-                bindings = dict(zip(self.variables, found, strict=True))
+            for row, (lower, upper, contested) in zip(entities, bounds, strict=False):
+                bindings = dict(zip(self.variables, row, strict=True))
                 yield Answer(bindings, lower, upper, contested, self.alpha, self.tolerance, self.numeric)
 
     @property

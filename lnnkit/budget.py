@@ -43,8 +43,8 @@ def free_memory() -> int:
     for line in _read("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):  # including what the page cache would release
             free = int(line.split()[1]) * 1024
-    own = _read("/proc/self/statm").split()
-    size, used = (int(number) * page for number in own[:2]) if own else (0, 0)
+    pages = _read("/proc/self/statm").split()
+    size, used = (int(number) * page for number in pages[:2]) if pages else (0, 0)
     return max(0, min([free, *_of_groups(used), *_of_process(size)]))
 
 

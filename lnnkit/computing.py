@@ -67,19 +67,19 @@ def _look_for(device: str) -> None:
     """Raise `Error` unless torch can compute on this CUDA device."""
     import torch
 
-    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     number = int(device.partition(":")[2] or 0)
-    if number < found:
+    if number < count:
         return
-    if not found:
+    if not count:
         built = torch.version.cuda is not None
         message = f"the device {device!r} is not available: " + (
             "torch finds no CUDA device" if built else f"torch {torch.__version__} is built without CUDA"
         )
         hint = "compute on the CPU" + ("" if built else ", or install a build of torch with CUDA")
     else:
-        message = f"the device {device!r} is not available: torch finds {found} CUDA device{'' if found == 1 else 's'}"
-        hint = f"name one from cuda:0 to cuda:{found - 1}"
+        message = f"the device {device!r} is not available: torch finds {count} CUDA device{'' if count == 1 else 's'}"
+        hint = f"name one from cuda:0 to cuda:{count - 1}"
     raise Error([Diagnostic("missing-device", message, hint)])
 
 

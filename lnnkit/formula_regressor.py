@@ -67,22 +67,22 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)
-        self._names = [f"x{place}" for place in range(X.shape[1])] if names is None else [str(each) for each in names]
+        self._names = [f"x{place}" for place in range(X.shape[1])] if names is None else list(map(str, names))
         self.target_ = _apart(name if isinstance(name, str) and name else "y", self._names)
         seed = 0 if self.random_state is None else int(self.random_state)
-        found = discover(X, y, FormulaSearch(float(self.seconds), float(self.held_out), seed))
-        if found.doubt:
-            warnings.warn(found.doubt, UserWarning, stacklevel=2)
-        self._formula = found.formula
-        self.chosen_ = found.chosen
-        self.far_ = np.array(found.far, dtype=np.int64)
-        shown = [format_predicate(each) for each in self._names]
+        discovered = discover(X, y, FormulaSearch(float(self.seconds), float(self.held_out), seed))
+        if discovered.doubt:
+            warnings.warn(discovered.doubt, UserWarning, stacklevel=2)
+        self._formula = discovered.formula
+        self.chosen_ = discovered.chosen
+        self.far_ = np.array(discovered.far, dtype=np.int64)
+        shown = [format_predicate(column) for column in self._names]
         self.pareto_ = [
-            ParetoFormula(each.size, each.error, formula_text(each.formula, shown)) for each in found.pareto
+            ParetoFormula(point.size, point.error, formula_text(point.formula, shown)) for point in discovered.pareto
         ]
         finite = np.isfinite(X)
         self._middle = np.array(
-            [np.median(X[own, place]) if (own := finite[:, place]).any() else 0.0 for place in range(X.shape[1])]
+            [np.median(X[rows, place]) if (rows := finite[:, place]).any() else 0.0 for place in range(X.shape[1])]
         )
         self._usual = float(np.median(y))
         return self
@@ -92,8 +92,8 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         formula is undefined (division by 0, root of a negative number) the median of y is predicted."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        found = evaluate(self._formula, np.where(np.isnan(X), self._middle, X))
-        return np.where(np.isfinite(found), found, self._usual)
+        values = evaluate(self._formula, np.where(np.isnan(X), self._middle, X))
+        return np.where(np.isfinite(values), values, self._usual)
 
     @property
     def formula(self) -> str:
@@ -133,7 +133,7 @@ def _require_numbers(X: Any) -> None:
         return
     wrong = [str(name) for name, kind in zip(X.columns, kinds, strict=True) if getattr(kind, "kind", "f") not in "iufb"]
     if wrong:
-        listed = ", ".join(repr(each) for each in wrong)
+        listed = ", ".join(repr(column) for column in wrong)
         raise ValueError(
             f"columns must be numeric; {listed} {'is' if len(wrong) == 1 else 'are'} not; leave out such columns, "
             "or encode them"

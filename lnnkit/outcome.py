@@ -110,7 +110,7 @@ class Contradictions(Sequence[Contradiction]):
         """What notebooks show."""
         from lnnkit.markup.fragments import Table
 
-        rows = ([each.atom, each.bounds, each.place] for each in self)
+        rows = ([contradiction.atom, contradiction.bounds, contradiction.place] for contradiction in self)
         return Table("contradictions", ["of", "bounds", "by"], rows, len(self))
 
     def _repr_html_(self) -> str:
@@ -174,18 +174,18 @@ class Outcome:
 
     def as_dict(self) -> dict[str, object]:
         """The fields that ``lnnkit run --format json`` prints after the queries."""
-        found: dict[str, object] = {
+        fields: dict[str, object] = {
             "contradictions": [contradiction.as_dict() for contradiction in self.contradictions],
             "status": self.status,
             "rounds": self.rounds,
         }
-        return found | {"creeping": [each.as_dict() for each in self.creeping]} if self.creeping else found
+        return fields | {"creeping": [statement.as_dict() for statement in self.creeping]} if self.creeping else fields
 
     def __repr__(self) -> str:
         lines = [self.summary]
         if self.contradictions:
             lines.append(repr(self.contradictions))
-        lines += [f"  {each}" for each in self.creeping[:_LISTED]]
+        lines += [f"  {statement}" for statement in self.creeping[:_LISTED]]
         if len(self.creeping) > _LISTED:
             lines.append(f"  … and {len(self.creeping) - _LISTED:,} more")
         return "\n".join(lines)
@@ -193,7 +193,7 @@ class Outcome:
     def _repr_html_(self) -> str:
         from lnnkit.markup.fragments import Table, tables
 
-        lost = [[str(each)] for each in self.creeping]
+        lost = [[str(statement)] for statement in self.creeping]
         shown = [self.contradictions.table()] if self.contradictions else []
         shown += [Table("creeping", [], lost, len(lost))] if lost else []
         return tables(*shown, text=self.summary)

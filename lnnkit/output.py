@@ -46,7 +46,7 @@ def require_apart(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
         place = Path(path).resolve()
     except ValueError:  # a null character in the path: nothing is there
         return
-    if place in {each.resolve() for each in files}:
+    if place in {file.resolve() for file in files}:
         message = f'"{os.fspath(path)}" is read by the program, and would be lost'
         raise Error([Diagnostic("overwritten-source", message, "nothing was changed; name another file")])
 

@@ -64,7 +64,7 @@ class StatementPlan:
                 out = "not reached" if step.out is None else f"-> {step.out:,}"
                 shown = out if position or step.out != step.rows else ""
                 yield f"    {step.reads:<{width}}  {step.rows:>{digits},}  {shown}".rstrip()
-        yield from (f"  {each}" for each in self._idle())
+        yield from (f"  {line}" for line in self._idle())
 
     def _idle(self) -> Iterator[str]:
         """The joins that were not executed, and why."""
@@ -76,12 +76,12 @@ class StatementPlan:
         """The steps as rows of a table; the first one has what all of them share."""
         head: tuple[str | int, ...] = (f"{self.title}\n{self.text}", self.instances, self.purpose)
         for number, join in enumerate((join for join in self.joins if join.times), 1):
-            own: tuple[str | int, ...] = (number, join.times)
+            cells: tuple[str | int, ...] = (number, join.times)
             for step in join.steps:
-                yield (*head, *own, step.reads, step.rows, "not reached" if step.out is None else step.out)
-                head, own = ("", "", ""), ("", "")
-        for each in self._idle():
-            yield (*head, "", "", each, "", "")
+                yield (*head, *cells, step.reads, step.rows, "not reached" if step.out is None else step.out)
+                head, cells = ("", "", ""), ("", "")
+        for line in self._idle():
+            yield (*head, "", "", line, "", "")
             head = ("", "", "")
 
 

@@ -78,18 +78,18 @@ class Scores:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit eval --format json`` prints."""
-        found: dict[str, object] = {
+        scores: dict[str, object] = {
             "predicates": {name: score.as_dict() for name, score in self.predicates.items()},
             "contradictions": self.contradictions,
         }
         if self.numbers:
-            found["numbers"] = {name: score.as_dict() for name, score in self.numbers.items()}
-        return found
+            scores["numbers"] = {name: score.as_dict() for name, score in self.numbers.items()}
+        return scores
 
     def tables(self) -> Iterator[tuple[list[str], list[list[str | float | None]]]]:
         """The heads and the rows of what a person is shown: predicates, then numbers, where there are any."""
         for kind, columns, scores in (("predicate", _COLUMNS, self.predicates), ("number", _OF_NUMBERS, self.numbers)):
-            rows = [[name, *(getattr(each, column) for column in columns)] for name, each in scores.items()]
+            rows = [[name, *(getattr(score, column) for column in columns)] for name, score in scores.items()]
             if rows or (kind == "predicate" and not self.numbers):
                 yield [kind, *(column.replace("_", " ") for column in columns)], rows
 
@@ -239,15 +239,15 @@ class Fitted:
 
     def __str__(self) -> str:
         """One line for each scored predicate, and one for the learned values; the rest is in the attributes."""
-        told = self.validation or self.train
+        scores = self.validation or self.train
         scored = ", ".join(
-            f"{name} accuracy {each.accuracy:.4g} (n={each.n})" for name, each in told.predicates.items()
+            f"{name} accuracy {score.accuracy:.4g} (n={score.n})" for name, score in scores.predicates.items()
         )
         by = "labels held back" if self.validation else "the labels learned from"
         values = ", ".join(f"{name} = {value:.6g}" for name, value in self.values.items())
         head = f"fitted until {self.stopped}, loss {self.loss:.4g}"
         lines = [head, f"{by}: {scored}" if scored else "", f"learned: {values}" if values else "nothing was learned"]
-        return "\n".join(filter(None, [*lines, *(each.render() for each in self.warnings)]))
+        return "\n".join(filter(None, [*lines, *(warning.render() for warning in self.warnings)]))
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit train --format json`` prints."""
@@ -257,10 +257,10 @@ class Fitted:
             "loss": self.loss,
             "terms": dict(self.terms),
             "parameters": dict(self.values),
-            "functions": [each.as_dict() for each in self.functions],
+            "functions": [function.as_dict() for function in self.functions],
             "epochs": self.history[-1].epoch if self.history else 0,
             "stopped": self.stopped,
-            "warnings": [each.as_dict() for each in self.warnings],
+            "warnings": [warning.as_dict() for warning in self.warnings],
         }
 
 

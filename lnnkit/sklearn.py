@@ -115,7 +115,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._positive = self._place_of_positive()
         self.positive_ = None if self._positive is None else self.classes_[self._positive]
-        self._columns = [without_rows(each) for each in columns]
+        self._columns = [without_rows(column) for column in columns]
         if self.rules is not None:
             self._fit_rules(columns, codes)
         else:
@@ -151,12 +151,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         columns = self._read(X)
         if self.rules is not None:
-            found = self._truths(columns) - 0.5
+            decision = self._truths(columns) - 0.5
         else:
             likely = np.stack([rule.expected(columns, self.donors_) for rule in self.rules_], axis=1)
             odds = np.log(likely / np.maximum(1 - likely, 1e-300))
-            found = odds if self._positive is None else odds[:, 0]
-        return -found if self._positive == 0 else found
+            decision = odds if self._positive is None else odds[:, 0]
+        return -decision if self._positive == 0 else decision
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the class with the greatest truth for each row."""
@@ -168,9 +168,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self.rules is not None:
             program, _ = parse(self.program_)
-            found = [each for each in program.statements if isinstance(each, ast.RuleOrAxiom)]
-            return "".join(f"{format_statement(each, as_written=True)}\n" for each in found)
-        names = [str(each) for each in self.classes_]
+            rules = [statement for statement in program.statements if isinstance(statement, ast.RuleOrAxiom)]
+            return "".join(f"{format_statement(rule, as_written=True)}\n" for rule in rules)
+        names = [str(name) for name in self.classes_]
         if self._positive is not None:
             pairs = [(names[self._positive], names[1 - self._positive])]
         else:
@@ -184,7 +184,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def knowledge_base(self, X: Any) -> KnowledgeBase:
         """The program with the rows of X as facts about ``row0``, ``row1``, ...: for queries and explanations."""
         check_is_fitted(self)
-        return self._told(self.program_, self._read(X))
+        return self._with_facts(self.program_, self._read(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -216,7 +216,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def _place_of_positive(self) -> int | None:
         """The place of the positive class among two; None for more."""
-        listed = ", ".join(repr(each) for each in self.classes_.tolist())
+        listed = ", ".join(repr(label) for label in self.classes_.tolist())
         if len(self.classes_) > 2:
             if self.rules is not None:
                 raise ValueError(f"rules tell two classes apart; y has {len(self.classes_)}: {listed}")
@@ -251,7 +251,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> list[TableColumn]:
         """The columns of rows to be predicted, of the kinds that they had in training."""
         columns = self._columns_of(X, reset=False)
-        return [as_fitted(each, own) for each, own in zip(columns, self._columns, strict=True)]
+        return [as_fitted(column, trained) for column, trained in zip(columns, self._columns, strict=True)]
 
     def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
         columns, codes, weight = in_order(columns, codes, weight)
@@ -266,7 +266,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             for kind in kinds:
                 clock = Clock(seconds, shown.update)
                 self.rules_.append(induce(LabelledTable(columns, codes == kind, weight), seed, limits, clock))
-        self.targets_ = _heads([self.classes_[kind] for kind in kinds], [each.name for each in columns])
+        self.targets_ = _heads([self.classes_[kind] for kind in kinds], [column.name for column in columns])
         lines: list[str] = []
         for name, rule in zip(self.targets_, self.rules_, strict=True):
             lines += [line for line in statements(rule, columns, name) if line not in lines]
@@ -300,16 +300,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _warn_of_other_class(self, true: np.ndarray, codes: np.ndarray) -> None:
         """Warn if the target has the name of the other class, or is more often true of that one."""
         assert self.target is not None and self._positive is not None
-        own, other = (_plain_value(self.classes_[place]) for place in (self._positive, 1 - self._positive))
-        named = _folded(self.target) == _folded(other) != _folded(own)
+        positive, other = (_plain_value(self.classes_[place]) for place in (self._positive, 1 - self._positive))
+        named = _folded(self.target) == _folded(other) != _folded(positive)
         wanted = codes == self._positive
         inverted = bool(true[wanted].mean() < true[~wanted].mean())
         if named or (inverted and self.positive is None):
             why = "is named like" if named else "is true more often of"
             default = "" if self.positive is not None else ", as it sorts last"
             warnings.warn(
-                f"`{self.target}` {why} the class {other!r}, but is trained as the truth of {own!r}{default}; if the "
-                f"rules conclude {other!r}, give positive={other!r}",
+                f"`{self.target}` {why} the class {other!r}, but is trained as the truth of {positive!r}{default}; if "
+                f"the rules conclude {other!r}, give positive={other!r}",
                 UserWarning,
                 stacklevel=4,
             )
@@ -318,56 +318,55 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         assert self.target is not None
         self.targets_ = [self.target]
         rules = self.rules or ""
-        used = [each for each in columns if each.name in rules or format_string(each.name) in rules]
-        text = "".join(f"{format_statement(declaration(each))}\n" for each in used) + rules + "\n"
+        used = [column for column in columns if column.name in rules or format_string(column.name) in rules]
+        text = "".join(f"{format_statement(declaration(column))}\n" for column in used) + rules + "\n"
         text = with_values_quoted(text, used)
-        kb = self._told(text, columns)
+        kb = self._with_facts(text, columns)
         truth = (codes == self._positive).astype(float)
         kb.label(self.target, {"row": _ids(len(codes)), "truth": truth})
         kb.fit(epochs=self.epochs, rate=self.rate, seed=self._seed)
         self.program_ = kb.text
 
-    def _told(self, text: str, columns: Sequence[TableColumn]) -> KnowledgeBase:
+    def _with_facts(self, text: str, columns: Sequence[TableColumn]) -> KnowledgeBase:
         """The program with facts for those columns that it declares."""
         kb = loads(text)
         program, _ = parse(text)
-        declared = {
-            each.name for each in program.statements if isinstance(each, ast.NumberStatement | ast.PredicateStatement)
-        }
-        for column, own in zip(columns, self._columns, strict=True):
+        kinds = (ast.NumberStatement, ast.PredicateStatement)
+        declared = {statement.name for statement in program.statements if isinstance(statement, kinds)}
+        for column, trained in zip(columns, self._columns, strict=True):
             if column.name in declared:
-                _tell(kb, column, own)
+                _tell(kb, column, trained)
         return kb
 
     def _truths(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) the midpoint of the target's bounds."""
         assert self.target is not None
-        kb = self._told(self.program_, columns)
+        kb = self._with_facts(self.program_, columns)
         answers = kb.ask(f"{format_predicate(self.target)}(X)")
-        found = np.full(len(columns[0].values) if columns else 0, 0.0 if self._is_closed(self.target) else 0.5)
+        truths = np.full(len(columns[0].values) if columns else 0, 0.0 if self._is_closed(self.target) else 0.5)
         rows = np.array([int(text[3:]) for text in answers.columns[0]], dtype=int) if len(answers) else np.zeros(0, int)
-        found[rows] = (np.asarray(answers.lower) + np.asarray(answers.upper)) / 2
-        return found
+        truths[rows] = (np.asarray(answers.lower) + np.asarray(answers.upper)) / 2
+        return truths
 
     def _is_closed(self, name: str) -> bool:
         program, _ = parse(self.program_)
         return any(
-            isinstance(each, ast.PredicateStatement) and each.name == name and each.closed
-            for each in program.statements
+            isinstance(statement, ast.PredicateStatement) and statement.name == name and statement.closed
+            for statement in program.statements
         )
 
 
 def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
     """A predicate for each class, named after it (with ``Class`` in front of a number), unlike any column."""
-    found: list[str] = []
-    for each in classes:
-        plain = _plain_value(each)
+    heads: list[str] = []
+    for label in classes:
+        plain = _plain_value(label)
         whole = isinstance(plain, float) and plain.is_integer()
         name = plain if isinstance(plain, str) and plain else f"Class{int(plain) if whole else plain}"
-        while name in taken or name in found:
+        while name in taken or name in heads:
             name += "_"
-        found.append(name)
-    return found
+        heads.append(name)
+    return heads
 
 
 def _plain_value(value: Any) -> Any:
@@ -376,10 +375,10 @@ def _plain_value(value: Any) -> Any:
 
 
 def _folded(value: Any) -> str:
-    return "".join(each for each in str(value).casefold() if each.isalnum())
+    return "".join(character for character in str(value).casefold() if character.isalnum())
 
 
-def _tell(kb: KnowledgeBase, column: TableColumn, own: TableColumn) -> None:
+def _tell(kb: KnowledgeBase, column: TableColumn, trained: TableColumn) -> None:
     """The cells of a column as facts; a truth value or a category that is missing may be any that training had."""
     rows, unknown = np.array(_ids(len(column.values)), object), missing(column)
     if not unknown.all():
@@ -390,7 +389,7 @@ def _tell(kb: KnowledgeBase, column: TableColumn, own: TableColumn) -> None:
     elif column.numeric:
         gaps = []
     else:
-        levels = sorted({*own.values.tolist(), *column.values[~unknown].tolist()})
+        levels = sorted({*trained.values.tolist(), *column.values[~unknown].tolist()})
         gaps = [(row, value, 0.0, 1.0) for row in rows[unknown].tolist() for value in levels]
     if gaps:
         kb.tell(column.name, gaps)

@@ -101,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
         def told(found: Scored) -> None:
             line.say(_progress(found, total, time.monotonic() - began))
 
-        found = score(scorer, stream, output, workers=arguments.workers, bad_rows=bad, told=told)
+        found = score(scorer, stream, output, workers=arguments.workers, bad_rows=bad, listen=told)
     for text in _summary(found, time.monotonic() - began):
         streams.note(text)
     return 0

@@ -88,8 +88,8 @@ def _end(text: bytes, layout: TextLayout) -> int:
     import numpy as np
 
     if not layout.quoting or b'"' not in text:
-        found = text.rfind(b"\n") + 1
-        return found or text.rfind(b"\r", 0, max(len(text) - 1, 0)) + 1  # a last one may be half of a line break
+        stop = text.rfind(b"\n") + 1
+        return stop or text.rfind(b"\r", 0, max(len(text) - 1, 0)) + 1  # a last one may be half of a line break
     codes = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(codes == ord("\n"))
     within = np.searchsorted(np.flatnonzero(codes == ord('"')), ends) % 2 == 1

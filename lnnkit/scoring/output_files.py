@@ -101,7 +101,7 @@ class PartWriter:
             from pyarrow.csv import CSVWriter, WriteOptions
 
             self._schema = pa.schema(
-                [pa.field(each.name, pa.string()) if pa.types.is_dictionary(each.type) else each for each in schema]
+                [pa.field(field.name, pa.string()) if pa.types.is_dictionary(field.type) else field for field in schema]
             )
             names = pa.BufferOutputStream()
             CSVWriter(names, self._schema).close()
@@ -111,7 +111,7 @@ class PartWriter:
         elif self._kind == "parquet":
             import pyarrow.parquet as pq
 
-            coded = [each.name for each in schema if pa.types.is_dictionary(each.type)]
+            coded = [field.name for field in schema if pa.types.is_dictionary(field.type)]
             codes: Any = coded  # pyarrow's stubs know a flag for all columns alone
             self._writer = pq.ParquetWriter(sink, schema, use_dictionary=codes, write_statistics=False)
         else:

@@ -76,8 +76,8 @@ def _moved_group(group: Fields, by: int) -> bytes:
 
 def _moved_chunk(chunk: Fields, by: int) -> bytes:
     pages, _ = _fields(chunk[_CHUNK][1], 0)
-    own = _struct(pages, _moved(pages, _PAGE_OFFSETS, by))
-    return _struct(chunk, {_CHUNK: own, **_moved(chunk, _CHUNK_OFFSETS, by)})
+    metadata = _struct(pages, _moved(pages, _PAGE_OFFSETS, by))
+    return _struct(chunk, {_CHUNK: metadata, **_moved(chunk, _CHUNK_OFFSETS, by)})
 
 
 def _moved(fields: Fields, numbers: tuple[int, ...], by: int) -> dict[int, bytes]:
@@ -91,7 +91,7 @@ def _moved(fields: Fields, numbers: tuple[int, ...], by: int) -> dict[int, bytes
 
 def _fields(data: bytes, at: int) -> tuple[Fields, int]:
     """The fields of a struct, and where it ends."""
-    found: Fields = {}
+    fields: Fields = {}
     number = 0
     while head := data[at]:
         kind, step, start = head & 15, head >> 4, at + 1
@@ -100,8 +100,8 @@ def _fields(data: bytes, at: int) -> tuple[Fields, int]:
             number = _signed(data[at + 1 : start])
         number += step
         at = start if kind <= _FALSE else _end(data, start, kind)
-        found[number] = kind, data[start:at]
-    return found, at + 1
+        fields[number] = kind, data[start:at]
+    return fields, at + 1
 
 
 def _end(data: bytes, at: int, kind: int) -> int:
@@ -116,9 +116,9 @@ def _end(data: bytes, at: int, kind: int) -> int:
         length, start = _varint(data, at)
         return start + length
     if kind == _LIST:
-        count, own, at = _items(data, at)
+        count, inner, at = _items(data, at)
         for _ in range(count):
-            at = _end(data, at, own)
+            at = _end(data, at, inner)
         return at
     if kind == _STRUCT:
         return _fields(data, at)[1]
@@ -136,33 +136,33 @@ def _structs(data: bytes) -> Iterator[Fields]:
     """The structs of a list."""
     count, _, at = _items(data, 0)
     for _ in range(count):
-        found, at = _fields(data, at)
-        yield found
+        fields, at = _fields(data, at)
+        yield fields
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     """A number without sign, and where it ends."""
-    found = shift = 0
+    number = shift = 0
     while (byte := data[at]) > 127:
-        found |= (byte & 127) << shift
+        number |= (byte & 127) << shift
         at, shift = at + 1, shift + 7
-    return found | byte << shift, at + 1
+    return number | byte << shift, at + 1
 
 
 def _signed(data: bytes) -> int:
-    found, _ = _varint(data, 0)
-    return (found >> 1) ^ -(found & 1)
+    number, _ = _varint(data, 0)
+    return (number >> 1) ^ -(number & 1)
 
 
 def _struct(fields: Fields, changed: Mapping[int, bytes]) -> bytes:
     """A struct of these fields, some with other values."""
-    found, before = bytearray(), 0
+    encoded, before = bytearray(), 0
     for number, (kind, value) in fields.items():
         step = number - before
-        found += bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + _zigzag(number)
-        found += changed.get(number, value)
+        encoded += bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + _zigzag(number)
+        encoded += changed.get(number, value)
         before = number
-    return bytes(found) + b"\0"
+    return bytes(encoded) + b"\0"
 
 
 def _list(structs: list[bytes]) -> bytes:
@@ -177,9 +177,9 @@ def _zigzag(value: int) -> bytes:
 
 
 def _unsigned(value: int) -> bytes:
-    found = bytearray()
+    encoded = bytearray()
     while value > 127:
-        found.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)

@@ -94,12 +94,12 @@ class RowStream:
             return []
         if self.path.is_dir():
             try:
-                found = sorted(each for each in self.path.iterdir() if each.is_file() and is_table(each))
+                tables = sorted(path for path in self.path.iterdir() if path.is_file() and is_table(path))
             except OSError as error:
                 raise _unreadable(self.path, error) from None
-            if not found:
+            if not tables:
                 raise Unreadable("missing-file", f'the folder "{self.path}" holds no table')
-            return found
+            return tables
         if not self.path.exists():
             raise missing(self.path)
         return [self.path]
@@ -109,9 +109,9 @@ class RowStream:
         """A digest by which a later run recognises the stream; None if it cannot be recognised. Raises `Unreadable`."""
         if self.standard_input is not None:
             return None
-        told = [(str(path.resolve()), *_state(path)) for path in self.files]
+        states = [(str(path.resolve()), *_state(path)) for path in self.files]
         return hashlib.sha256(
-            json.dumps([told, self.header, self.delimiter, self.encoding, self.batch, self.block]).encode()
+            json.dumps([states, self.header, self.delimiter, self.encoding, self.batch, self.block]).encode()
         ).hexdigest()
 
     @property
@@ -146,12 +146,12 @@ class RowStream:
 def _state(path: Path) -> tuple[int, int, int]:
     """The size of a file, when it was changed, and its number on the disk."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         raise missing(path) from None
     except OSError as error:
         raise _unreadable(path, error) from None
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _unreadable(path: Path, error: OSError) -> Unreadable:
@@ -208,9 +208,9 @@ def _batches(stream: BufferedReader, size: int) -> Iterator[Batches]:
             for whole in reader:
                 for start in range(0, whole.num_rows, size):  # one batch may be a table of any size
                     held.append(whole.slice(start, size))
-                    if sum(each.num_rows for each in held) >= size:
+                    if sum(batch.num_rows for batch in held) >= size:
                         yield Batches(tuple(held), first, name)
-                        first += sum(each.num_rows for each in held)
+                        first += sum(batch.num_rows for batch in held)
                         held = []
             if held:
                 yield Batches(tuple(held), first, name)

@@ -21,16 +21,16 @@ def plan_of(scorer: RowScorer, identity: str, *, lenient: bool) -> str:
     """A digest of all that the parts of a run depend on: the program, all its facts, the options, the version, and the
     stream of this ``identity``."""
     model = scorer.model
-    found = hashlib.sha256()
-    told = [each.span.source.text for each in (*model.program.assertions, *model.program.queries)]
-    told += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient)]
-    told += [PARTS, version("lnnkit")]
-    for text in told:
-        found.update(hashlib.sha256(text.encode()).digest())
+    digest = hashlib.sha256()
+    texts = [statement.span.source.text for statement in (*model.program.assertions, *model.program.queries)]
+    texts += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient)]
+    texts += [PARTS, version("lnnkit")]
+    for text in texts:
+        digest.update(hashlib.sha256(text.encode()).digest())
     for table in (*model.program.tables, *model.sides):
-        for each in _contents(table):
-            found.update(hashlib.sha256(each).digest())
-    return found.hexdigest()
+        for content in _contents(table):
+            digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
 
 
 def _contents(table: FactTable) -> Iterator[bytes | pa.Buffer]:
@@ -42,6 +42,6 @@ def _contents(table: FactTable) -> Iterator[bytes | pa.Buffer]:
     with pa.ipc.new_stream(sink, names.schema) as writer:
         writer.write_batch(names)
     yield sink.getvalue()
-    yield from (each.codes.tobytes() for each in table.columns)
+    yield from (column.codes.tobytes() for column in table.columns)
     yield table.lower.tobytes()
     yield table.upper.tobytes()

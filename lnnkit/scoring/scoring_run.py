@@ -52,8 +52,8 @@ class Scored:
         self.rows += summary.rows
         self.batches += summary.batches
         for name, counted in summary.states.items():
-            own = self.states.setdefault(name, Counter())
-            own.update({state: count for state, count in zip(STATES, counted, strict=True) if count})
+            counts = self.states.setdefault(name, Counter())
+            counts.update({state: count for state, count in zip(STATES, counted, strict=True) if count})
 
 
 def score(
@@ -63,10 +63,10 @@ def score(
     *,
     workers: int = 1,
     bad_rows: Path | None = None,
-    told: Callable[[Scored], None] = lambda _: None,
+    listen: Callable[[Scored], None] = lambda _: None,
 ) -> Scored:
     """Decide the rows of a stream, in their order, into a file. Parts are kept beside it until it is complete; a later
-    run of the same program and rows continues from them. ``told`` is called after each unit.
+    run of the same program and rows continues from them. ``listen`` is called after each unit.
 
     Raises `DataError` for a bad row, unless ``bad_rows`` takes them, and for a stream that cannot be read; `Error`
     where nothing more can be written, another run is writing the output, or a worker dies.
@@ -76,7 +76,7 @@ def score(
         require_known(output)
         output = Path(os.path.realpath(output)) if output.is_symlink() else output  # a link stays
         identity = stream.identity
-        return _scored(scorer, stream, identity, output, workers, bad_rows, told)
+        return _scored(scorer, stream, identity, output, workers, bad_rows, listen)
     except (Unreadable, DataError) as problem:
         raise _explained(problem, stream, identity) from None
     except BrokenProcessPool:
@@ -102,7 +102,7 @@ def _scored(
     output: Path,
     workers: int,
     bad_rows: Path | None,
-    told: Callable[[Scored], None],
+    listen: Callable[[Scored], None],
 ) -> Scored:
     """Score a stream of this ``identity``, alone."""
     parts, plan, lenient = OutputParts(output), None, bad_rows is not None
@@ -111,7 +111,7 @@ def _scored(
             if identity is not None:
                 plan = plan_of(scorer, identity, lenient=lenient)
             parts, resumed = parts.prepared(plan)
-            found = Scored(resumed=resumed)
+            scored = Scored(resumed=resumed)
             job = _Job(scorer, parts, lenient=lenient)
             with ExitStack() as stack:
                 whole = stack.enter_context(OutputFile(output, parts.folder))
@@ -126,12 +126,12 @@ def _scored(
                     whole.append(parts.path(number), summary.header)
                     if left is not None:
                         left.write(summary.bad)
-                        found.left_out = left.count
-                    found.add(summary)
-                    told(found)
+                        scored.left_out = left.count
+                    scored.add(summary)
+                    listen(scored)
                 _require_unchanged(stream, identity)
-                found.scattered = not keys.rising and found.batches > 1
-                if not found.rows and not found.left_out:
+                scored.scattered = not keys.rising and scored.batches > 1
+                if not scored.rows and not scored.left_out:
                     raise Unreadable("no-rows", "the stream has no rows")
         except BaseException:
             if plan is None:  # no later run continues from them
@@ -140,7 +140,7 @@ def _scored(
                 parts.remove_empty()
             raise
         parts.remove()
-    return found
+    return scored
 
 
 def _require_unchanged(stream: RowStream, identity: str | None) -> None:
@@ -173,17 +173,17 @@ class _Job:
 
     def do(self, number: int, unit: Unit, before: KeyRange | None = None) -> None:
         """Write a part; a first row whose key is the last one ``before`` is a bad row."""
-        self.parts.write(number, self._found(unit, before or KeyRange()))
+        self.parts.write(number, self._batches(unit, before or KeyRange()))
 
-    def _found(self, unit: Unit, keys: KeyRange) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
+    def _batches(self, unit: Unit, keys: KeyRange) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
         for sheet, name in sheets(unit, self.scorer.columns):
             batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient, once=True)
-            own = KeyRange.of(batch.column(0))
-            if keys.meets(own):
+            batch_keys = KeyRange.of(batch.column(0))
+            if keys.meets(batch_keys):
                 batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient, once=True, after=keys.last)
-                own = KeyRange.of(batch.column(0))
-            keys = own if own.last is not None else keys
-            yield batch, sorted(map(BadRow.of, wrong), key=lambda each: each.row)
+                batch_keys = KeyRange.of(batch.column(0))
+            keys = batch_keys if batch_keys.last is not None else keys
+            yield batch, sorted(map(BadRow.of, wrong), key=lambda bad: bad.row)
 
 
 def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> Iterator[tuple[int, Unit]]:
@@ -206,9 +206,9 @@ def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> I
             while waiting:
                 yield _awaited(*waiting.popleft())
         finally:
-            for _, _, each in waiting:
-                if each is not None:
-                    each.cancel()
+            for _, _, future in waiting:
+                if future is not None:
+                    future.cancel()
 
 
 def _awaited(number: int, unit: Unit, written: Future[None] | None) -> tuple[int, Unit]:

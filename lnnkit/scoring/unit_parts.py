@@ -61,7 +61,7 @@ class Summary:
     @staticmethod
     def read(text: str) -> Summary:
         rows, batches, states, bad, header, keys = json.loads(text)
-        return Summary(rows, batches, states, [BadRow(*each) for each in bad], header, KeyRange(*keys))
+        return Summary(rows, batches, states, [BadRow(*row) for row in bad], header, KeyRange(*keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,40 +82,40 @@ class OutputParts:
         return OutputLock(self.output, self.folder / "lock")
 
     @property
-    def _own(self) -> Path:
+    def _run_folder(self) -> Path:
         return self.folder / self.plan
 
     def prepared(self, plan: str | None) -> tuple[OutputParts, int]:
         """The parts of a run with this ``plan``, and their number; parts of other plans are removed. A run without a
         plan has none."""
-        found = OutputParts(self.output, plan or secrets.token_hex(16))
-        found._own.mkdir(parents=True, exist_ok=True)
-        for each in self.folder.iterdir():
-            if each.is_dir() and each != found._own:
-                shutil.rmtree(each, ignore_errors=True)
+        parts = OutputParts(self.output, plan or secrets.token_hex(16))
+        parts._run_folder.mkdir(parents=True, exist_ok=True)
+        for path in self.folder.iterdir():
+            if path.is_dir() and path != parts._run_folder:
+                shutil.rmtree(path, ignore_errors=True)
         for left in self.folder.rglob("*.partial"):
             left.unlink(missing_ok=True)
-        return found, sum(found.has(int(each.stem)) for each in found._own.glob("*.part"))
+        return parts, sum(parts.has(int(part.stem)) for part in parts._run_folder.glob("*.part"))
 
     def path(self, number: int) -> Path:
-        return self._own / f"{number:08}.part"
+        return self._run_folder / f"{number:08}.part"
 
     def has(self, number: int) -> bool:
         """Whether both the part and its summary exist: a run that was killed while removing them may leave either."""
         return self.path(number).exists() and self._summary(number).exists()
 
-    def write(self, number: int, found: Iterable[tuple[pa.RecordBatch, list[BadRow]]]) -> None:
+    def write(self, number: int, batches: Iterable[tuple[pa.RecordBatch, list[BadRow]]]) -> None:
         """Write the answers of a unit and its left-out rows atomically."""
         import pyarrow as pa
 
-        partial = self._own / f"{number:08}.{secrets.token_hex(4)}.partial"
-        told = partial.with_suffix(".json.partial")
+        partial = self._run_folder / f"{number:08}.{secrets.token_hex(4)}.partial"
+        partial_summary = partial.with_suffix(".json.partial")
         try:
             summary = Summary()
             with pa.OSFile(str(partial), "wb") as sink:
                 writer: PartWriter | None = None
                 try:
-                    for batch, wrong in found:
+                    for batch, wrong in batches:
                         if writer is None:
                             writer = PartWriter(self.output, sink, batch.schema)
                             summary.header = writer.header
@@ -125,13 +125,13 @@ class OutputParts:
                 finally:  # before the sink is closed, which the writer would complain about later
                     if writer is not None:
                         writer.close()
-            told.write_text(summary.text(), encoding="utf-8")
+            partial_summary.write_text(summary.text(), encoding="utf-8")
             self.path(number).unlink(missing_ok=True)  # an earlier one does not belong to this summary
-            os.replace(told, self._summary(number))
+            os.replace(partial_summary, self._summary(number))
             os.replace(partial, self.path(number))
         except BaseException:
             partial.unlink(missing_ok=True)
-            told.unlink(missing_ok=True)
+            partial_summary.unlink(missing_ok=True)
             raise
 
     def summary(self, number: int) -> Summary:
@@ -139,7 +139,7 @@ class OutputParts:
         return Summary.read(self._summary(number).read_text(encoding="utf-8"))
 
     def _summary(self, number: int) -> Path:
-        return self._own / f"{number:08}.json"
+        return self._run_folder / f"{number:08}.json"
 
     def remove_empty(self) -> None:
         """Remove the folder if it holds no part."""
@@ -149,8 +149,8 @@ class OutputParts:
     def remove(self) -> None:
         """Remove the folder, its lock last: another run may begin from then on."""
         with contextlib.suppress(OSError):
-            for each in self.folder.iterdir():
-                if each != self.lock.path:
-                    shutil.rmtree(each, ignore_errors=True) if each.is_dir() else each.unlink(missing_ok=True)
+            for path in self.folder.iterdir():
+                if path != self.lock.path:
+                    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
             self.lock.path.unlink(missing_ok=True)
             self.folder.rmdir()

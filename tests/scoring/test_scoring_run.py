@@ -135,7 +135,7 @@ def test_a_worker_that_dies_is_one_clear_error(scorer: RowScorer, loans: Path, t
             each.kill()
 
     with pytest.raises(lnnkit.Error, match="a worker ended before its rows were decided") as problem:
-        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", workers=2, told=told)
+        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", workers=2, listen=told)
     assert [each.code for each in problem.value.diagnostics] == ["lost-worker"]
     found = score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet")
     assert found.resumed >= 1
@@ -205,7 +205,7 @@ def test_parts_of_an_earlier_run_are_used_and_those_of_another_are_not(
             raise Enough
 
     with pytest.raises(Enough):
-        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", told=told)
+        score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", listen=told)
     assert not (tmp_path / "out.parquet").exists()
     other = RowScorer(scorer.model, 0.9)
     assert score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet").resumed == 4
@@ -214,7 +214,7 @@ def test_parts_of_an_earlier_run_are_used_and_those_of_another_are_not(
             scorer,
             RowStream(loans, batch=100),
             tmp_path / "out.parquet",
-            told=lambda _: told(done.clear() or done.extend([1] * 3)),
+            listen=lambda _: told(done.clear() or done.extend([1] * 3)),
         )
     assert score(other, RowStream(loans, batch=100), tmp_path / "out.parquet").resumed == 0
 
@@ -231,7 +231,7 @@ def test_a_part_without_its_summary_or_the_other_way_around_is_made_again(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        score(scorer, RowStream(loans, batch=100), output, told=told)
+        score(scorer, RowStream(loans, batch=100), output, listen=told)
     left = sorted(OutputParts(output).folder.rglob(f"*{suffix}"))
     for each in left[::2]:
         each.unlink()
@@ -247,7 +247,7 @@ def test_a_full_disk_leaves_what_was_written(scorer: RowScorer, loans: Path, tmp
                 later.enter_context(full_disk())
 
         with pytest.raises(lnnkit.Error, match="File too large") as problem:
-            score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", told=told)
+            score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet", listen=told)
     assert [each.code for each in problem.value.diagnostics] == ["unwritable-file"]
     assert score(scorer, RowStream(loans, batch=100), tmp_path / "out.parquet").resumed == 3
 
@@ -367,7 +367,7 @@ def test_a_stream_that_changes_meanwhile_is_an_error_and_nothing_is_written(
                     file.write(b"more,0.5,7,x\n")
 
     with pytest.raises(lnnkit.DataError) as problem:
-        score(scorer, RowStream(path, batch=100, block=1000), output, told=told)
+        score(scorer, RowStream(path, batch=100, block=1000), output, listen=told)
     (finding,) = problem.value.diagnostics
     assert finding.code == ("missing-file" if how == "gone" else "changed-stream")
     assert path.name in finding.message
@@ -413,7 +413,7 @@ def test_what_a_worker_of_a_killed_run_writes_late_is_not_taken(scorer: RowScore
         with contextlib.suppress(OSError):
             late.write(5, [(wrong, [])])
 
-    score(scorer, RowStream(loans, batch=100), output, told=told)
+    score(scorer, RowStream(loans, batch=100), output, listen=told)
     assert read(output).equals(expected(scorer))
 
 
@@ -474,7 +474,7 @@ query Review(X)
         other = "".join(f"{name},{truth if row == 1500 else 0.25}\n" for row, name in enumerate(names))
         (tmp_path / "other.csv").write_text("name,risk\n" + other)
         own = lnnkit.loads(text, tmp_path, streamed="loan").scorer("loan", stream=tmp_path / "loans.csv")
-        score(own, RowStream(tmp_path / "loans.csv", block=20_000), tmp_path / "out.parquet", told=told)
+        score(own, RowStream(tmp_path / "loans.csv", block=20_000), tmp_path / "out.parquet", listen=told)
 
     def stopped(_: object) -> None:
         if len(list(tmp_path.glob(".out.parquet.parts/*/*.part"))) == 2:
@@ -499,7 +499,7 @@ def test_a_second_run_of_an_output_waits_and_then_says_so(
                 score(scorer, RowStream(loans, batch=100), output)
             met.extend(each.code for each in problem.value.diagnostics)
 
-    score(scorer, RowStream(loans, batch=100), output, told=told)
+    score(scorer, RowStream(loans, batch=100), output, listen=told)
     assert met == ["output-in-use"]
     assert read(output).equals(expected(scorer))
 
