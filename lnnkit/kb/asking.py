@@ -97,7 +97,7 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     if rested.columns is not None and place is not None:
         rows = rested.columns.answers[place]
     else:
-        rows = _found(session, rested, query)
+        rows = _engine_rows(session, rested, query)
     return Answers(
         query.text,
         rows.variables,
@@ -112,7 +112,7 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     )
 
 
-def _found(session: Session, rested: Rested, query: Query) -> Rows:
+def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
     lifted = rested.fixpoint.prepared.lifted
     root = next((root for root in lifted.queries if root.origin is query), None)
     if root is None:
