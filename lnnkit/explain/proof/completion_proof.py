@@ -33,10 +33,9 @@ _BlanketAtom = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and i
 
 @dataclass(slots=True)
 class Held:
-    """The readings that limit all instances, each with the formula and the leaf that read it. ``all_seen`` is false if
-    there were too many to examine."""
+    """What limits all instances, each with its formula. ``all_seen`` is false if there were too many to examine."""
 
-    readings: list[tuple[Reading, Formula, int]] = field(default_factory=list)
+    reads: list[tuple[Formula, EndRead]] = field(default_factory=list)
     looked: int = 0
 
     @property
@@ -44,40 +43,35 @@ class Held:
         return self.looked <= _MOST
 
 
+@dataclass
 class CompletionProofs:
     """Searches the rules that define a completed predicate."""
 
-    def __init__(
-        self,
-        prepared: Prepared,
-        timeline: BoundHistory,
-        readings: BoundSources,
-        wording: GroundText,
-        views: InstanceViews,
-    ) -> None:
-        self._prepared = prepared
-        self._grounding = prepared.grounding
-        self._timeline = timeline
-        self._readings = readings
-        self._wording = wording
-        self._views = views
-        self._eps = tolerance(prepared.state.dtype)
-        self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
+    prepared: Prepared
+    history: BoundHistory
+    sources: BoundSources
+    wording: GroundText
+    views: InstanceViews
+    _exceptions: dict[tuple[str, int], list[np.ndarray]] = field(default_factory=dict)
+
+    @property
+    def grounding(self) -> Grounding:
+        return self.prepared.grounding
 
     def held(self, source: Completed) -> Held:
         """Why no rule derives more than ``source.value``."""
-        found, index = Held(), self._grounding.domain.index
+        found, index = Held(), self.grounding.domain.index
         entities = [index[each] if isinstance(each, str) else None for each in source.arguments]
-        own = self._timeline.completions[source.completion]
-        for predicates, members in self._prepared.strata:
+        own = self.history.completions[source.completion]
+        for predicates, members in self.prepared.strata:
             if predicates != own.predicates:
                 continue
             for member in members:
-                formula = self._grounding.members[member].formula
+                formula = self.grounding.members[member].formula
                 for head in sorted(formula.heads):
                     if formula.neurons[head].source != source.table:
                         continue
-                    bindings = self._views.unified(formula, head, entities)
+                    bindings = self.views.unified(formula, head, entities)
                     if bindings is not None:
                         _InstanceSearch(self, formula, head, source, own.stop, found).run(bindings)
         return found
@@ -86,24 +80,20 @@ class CompletionProofs:
         """The atoms of a completed predicate that facts list, or that became true to some degree: the exceptions of a
         conclusion about all others."""
         columns = self.exceptions(table, completion)
-        return frozenset(zip(*([self._wording.names[i] for i in c.tolist()] for c in columns), strict=True))
+        return frozenset(zip(*([self.wording.names[i] for i in c.tolist()] for c in columns), strict=True))
 
     def exceptions(self, table: str, completion: int) -> list[np.ndarray]:
         """The exceptions as columns of ids."""
         key = table, completion
         if key not in self._exceptions:
-            own = self._timeline.completions[completion]
-            relation = self._grounding.atoms.tables[table]
+            own = self.history.completions[completion]
+            relation = self.grounding.atoms.tables[table]
             rows = np.arange(len(relation))
-            numbers = self._wording.numbers.of(relation, rows)
-            kept = np.isin(numbers, self._timeline.rising(own.start, own.stop, self._eps))
+            numbers = self.wording.numbers.of(relation, rows)
+            kept = np.isin(numbers, self.history.rising(own.start, own.stop, tolerance(self.prepared.state.dtype)))
             kept |= relation.flags("given").take(rows)
-            self._exceptions[key] = [column[kept] for column in self.columns(table)]
+            self._exceptions[key] = [column[kept] for column in relation.tuples.columns]
         return self._exceptions[key]
-
-    def columns(self, table: str) -> list[np.ndarray]:
-        """The atoms of a table that have rows, as columns of ids."""
-        return list(self._grounding.atoms.tables[table].tuples.columns)
 
 
 class _InstanceSearch:
@@ -126,13 +116,13 @@ class _InstanceSearch:
         if not self._found.all_seen or (self._blanket and self._has_row(bindings)):
             return
         view, reads = self._look(bindings)
-        if self._holds(view, reads):
+        if self._hold(view, [reads])[0]:
             self._keep(view, reads)
             return
         free = [v for v in self._formula.blocks[0].variables if v not in bindings]
         # The engine's readings do not limit it: report what is missing rather than hide it from the checker.
         if not free:
-            self._found.readings += [(read.reading, self._formula, read.leaf) for read in reads]
+            self._found.reads += [(self._formula, read) for read in reads]
             return
         generators: list[tuple[Sequence[Mapping[int, int]], EndRead]] = []
         for leaf in self._leaves:
@@ -144,10 +134,10 @@ class _InstanceSearch:
                 if default.source is None:
                     continue
                 read = EndRead(leaf, (0,), side, default)
-                if self._holds(view, [*reads, read]):
+                if self._hold(view, [[*reads, read]])[0]:
                     generators.append((self._matching(leaf, bindings), read))
         if not generators:
-            variable, domain = free[0], self._rules._grounding.domain
+            variable, domain = free[0], self._rules.grounding.domain
             sort = self._formula.sorts[variable]
             for entity in [*domain.sorts[sort].tolist(), *[domain.stranger] * (sort in domain.open_sorts)]:
                 self.run({**bindings, variable: entity})
@@ -159,10 +149,10 @@ class _InstanceSearch:
 
     def _look(self, bindings: Mapping[int, int]) -> tuple[InstanceView, list[EndRead]]:
         """The instance, and what it reads as far as its variables are bound."""
-        generic = self._rules._grounding.domain.generic
+        generic = self._rules.grounding.domain.generic
         free = {v for v in self._formula.blocks[0].variables if v not in bindings}
         every = {**bindings, **dict.fromkeys(free, generic)}
-        views = self._rules._views
+        views = self._rules.views
         view = views.whole(self._formula, every, free)
         reads = [
             read
@@ -173,45 +163,37 @@ class _InstanceSearch:
         ]
         return view, reads
 
-    def _holds(self, view: InstanceView, reads: Sequence[EndRead]) -> bool:
-        return self._hold(view, [reads])[0]
-
     def _hold(self, view: InstanceView, ways: Sequence[Sequence[EndRead]]) -> list[bool]:
         """Whether each of several sets of readings limits the head."""
         least = view.least(view.values(ways), self._head)
-        return (least <= self._source.value + self._rules._eps).tolist()
+        return (least <= self._source.value + tolerance(self._rules.prepared.state.dtype)).tolist()
 
     def _keep(self, view: InstanceView, reads: Sequence[EndRead]) -> None:
-        every = for_every_entity(self._rules._grounding, reads, lambda ways: self._hold(view, ways))
+        every = for_every_entity(self._rules.grounding, reads, lambda ways: self._hold(view, ways))
         kept = minimal_at_once(reads, every)
-        self._found.readings += [(read.reading, self._formula, read.leaf) for read in kept]
+        self._found.reads += [(self._formula, read) for read in kept]
 
     def _default(self, leaf: int, side: int, bindings: Mapping[int, int]) -> Reading:
         """The reading of a leaf for atoms that have no row."""
         source = self._formula.neurons[leaf].source
-        about = self._rules._wording.pattern(self._formula, leaf, self._named(bindings))
-        return self._rules._readings.unlisted(source, about, side, self._tick)
+        about = self._rules.wording.pattern(self._formula, leaf, self._named(bindings))
+        return self._rules.sources.unlisted(source, about, side, self._tick)
 
     def _named(self, bindings: Mapping[int, int]) -> dict[int, Argument]:
-        generic = self._rules._grounding.domain.generic
-        return {variable: self._rules._wording.names[e] for variable, e in bindings.items() if e < generic}
+        generic = self._rules.grounding.domain.generic
+        return {variable: self._rules.wording.names[e] for variable, e in bindings.items() if e < generic}
 
     def _matching(self, leaf: int, bindings: Mapping[int, int]) -> list[dict[int, int]]:
         """The bindings from a leaf's materialised atoms, without those that its default covers."""
-        neuron = self._formula.neurons[leaf]
-        rules = self._rules
-        completed = self._completed(leaf)
-        columns = rules.columns(neuron.source) if completed is None else rules.exceptions(neuron.source, completed)
+        rules, neuron, source = self._rules, self._formula.neurons[leaf], self._default(leaf, 1, {}).source
+        completed = source.completion if isinstance(source, Completed) else None
+        relation = rules.grounding.atoms.tables[neuron.source]
+        columns = relation.tuples.columns if completed is None else rules.exceptions(neuron.source, completed)
         fits, first = self._fitting(leaf, columns, bindings)
-        if completed is None and rules._wording.is_predicate(neuron.source):
-            fits &= rules._grounding.atoms.tables[neuron.source].flags("given").values
+        if completed is None and rules.wording.is_predicate(neuron.source):
+            fits &= relation.flags("given").values
         rows = np.flatnonzero(fits).tolist()
         return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]
-
-    def _completed(self, leaf: int) -> int | None:
-        """The completion that determined a leaf's default."""
-        reading = self._default(leaf, 1, {})
-        return reading.source.completion if isinstance(reading.source, Completed) else None
 
     def _has_row(self, bindings: Mapping[int, int]) -> bool:
         """Whether the head is an atom that has bounds of its own."""
@@ -229,7 +211,7 @@ class _InstanceSearch:
         first: dict[int, np.ndarray] = {}
         for argument, column in zip(self._formula.neurons[leaf].arguments, columns, strict=True):
             if isinstance(argument, str):
-                fits &= column == self._rules._grounding.domain.index[argument]
+                fits &= column == self._rules.grounding.domain.index[argument]
             elif argument in bindings:
                 fits &= column == bindings[argument]
             else:

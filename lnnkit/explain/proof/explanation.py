@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import textwrap
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ class Explanation(ProofData):
         ``completed``, and the ``rules`` that do so (``text``, ``file``, ``line``). A step that is used again has an
         ``id``; a NODE that has only ``ref`` refers to it. Very deep steps are in a list ``more``.
         """
-        nested = _Nested(self.proof, depth).as_dict()
+        nested = _nested(self.proof, depth)
         return {"atom": nested["atom"], "state": self.state, "contested": self.contested} | nested
 
     def to_dot(self, depth: int | None = None) -> str:
@@ -77,63 +77,41 @@ class Explanation(ProofData):
         return str(fragment(self))
 
 
-class _Nested:
-    """Steps as nested dictionaries."""
-
-    def __init__(self, proof: Proof, depth: int | None) -> None:
-        self._proof = proof
-        self._depth = depth
-        self._repeated = proof.repeated()
-        self._met: set[int] = set()
-
-    def as_dict(self) -> dict[str, object]:
-        more: list[dict[str, object]] = []
-        waiting: list[tuple[int, int]] = []
-        found: dict[str, object] = {
-            "atom": self._proof.atom,
-            "lower": self._node(self._proof.lower, 0, waiting),
-            "upper": self._node(self._proof.upper, 0, waiting),
-        }
-        while waiting:
-            number, level = waiting.pop()
-            if number not in self._met:
-                more.append(self._node(number, level, waiting) | {"id": number})
-        return found | {"more": more} if more else found
-
-    def _node(self, top: int, level: int, waiting: list[tuple[int, int]]) -> dict[str, object]:
-        """A step and its premises, without recursion."""
-        made: dict[str, object] = {}
-        stack: list[tuple[int, int, dict[str, object], float | None]] = [(top, level, made, None)]
-        while stack:
-            number, at, node, weight = stack.pop()
-            step = self._proof.steps[number]
-            node.update({"atom": step.atom, "side": step.side, "bound": finite(step.bound)})
-            if weight is not None:
-                node["weight"] = weight
-            if number in self._met or at - level > _NESTED:
-                node["ref"] = number
-                if number not in self._met:
-                    waiting.append((number, at))
-                continue
-            self._met.add(number)
-            if number in self._repeated:
-                node["id"] = number
-            node.update(_own(step))
-            if step.given is not None:
-                continue
-            below = list(step.premises)
-            if self._depth is not None and at >= self._depth:
-                if below:
-                    node["omitted"] = len(below)
-                below = []
-            premises: list[dict[str, object]] = [{} for _ in below]
-            node["premises"] = premises
-            children = [(p.step, at + 1, premise, p.weight) for p, premise in zip(below, premises, strict=True)]
-            stack.extend(reversed(children))
-        return made
+def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
+    """The steps as nested dictionaries."""
+    repeated, met = proof.repeated(), set[int]()
+    ends: list[dict[str, object]] = []
+    more: list[dict[str, object]] = []
+    around = [ends]  # the premises of the steps around a visit
+    for visit in proof.walk(depth):
+        if visit is None:
+            around.pop()
+            continue
+        number, step = visit.number, proof.steps[visit.number]
+        claim: dict[str, object] = {"atom": step.atom, "side": step.side, "bound": finite(step.bound)}
+        node = claim | ({"weight": visit.weight} if visit.level else {})
+        around[-1].append(node)
+        deep = visit.level > 0 and visit.level % (_NESTED + 1) == 0
+        if number in met or deep:
+            node["ref"] = number
+        if number in met:
+            continue
+        met.add(number)
+        if deep:
+            more.append(node := claim)
+        node |= ({"id": number} if deep or number in repeated else {}) | _own(step)
+        if step.given is None:
+            premises: list[dict[str, object]] = []
+            omitted = {"omitted": len(step.premises)} if step.premises and not visit.opens else {}
+            node |= omitted | {"premises": premises}
+            around += [premises] if visit.opens else []
+    if len(ends) == 1:
+        ends.append({key: ends[0][key] for key in ("atom", "side", "bound")} | {"ref": proof.upper})
+    found: dict[str, object] = {"atom": proof.atom, "lower": ends[0], "upper": ends[1]}
+    return found | {"more": more} if more else found
 
 
-def _own(step: Step) -> Mapping[str, object]:
+def _own(step: Step) -> dict[str, object]:
     """The fields of a node that concern its step alone."""
     if step.given is not None:
         given = step.given

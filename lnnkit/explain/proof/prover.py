@@ -153,18 +153,13 @@ class Prover:
 
     def _completed(self, steps: Steps, source: Completed) -> Step:
         held = self._completions.held(source)
-        premises: dict[int, Premise] = {}
-        for reading, formula, leaf in held.readings:
-            assert reading.source is not None
-            number = steps.number(reading.source)
-            premises.setdefault(number, Premise(number, weight_of(formula, leaf)))
         blanket = any(not isinstance(argument, str) for argument in source.arguments)
         return Step(
             self.wording.conclusion(source.table, source.arguments),
             "upper",
             source.value,
             "completed",
-            premises=list(premises.values()),
+            premises=_premises(steps, held.reads),
             excepted=self._completions.excepted(source.table, source.completion) if blanket else None,
             all_seen=held.all_seen,
         )
@@ -191,12 +186,7 @@ class Prover:
         )
 
     def premises(self, steps: Steps, formula: Formula, reads: Sequence[EndRead]) -> list[Premise]:
-        found: dict[int, Premise] = {}
-        for read in reads:
-            assert read.reading.source is not None
-            number = steps.number(read.reading.source)
-            found.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
-        return list(found.values())
+        return _premises(steps, [(formula, read) for read in reads])
 
     def _initial(
         self, steps: Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
@@ -318,6 +308,16 @@ def _statement(formula: Formula) -> Assertion | None:
     """The statement of which a formula is the whole."""
     origin = None if formula.root is None or formula.auxiliary is not None else formula.root.origin
     return origin if isinstance(origin, Assertion) else None
+
+
+def _premises(steps: Steps, reads: Sequence[tuple[Formula, EndRead]]) -> list[Premise]:
+    """The premises for what formulas read, each once."""
+    found: dict[int, Premise] = {}
+    for formula, read in reads:
+        assert read.reading.source is not None
+        number = steps.number(read.reading.source)
+        found.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
+    return list(found.values())
 
 
 def _age(read: EndRead) -> int:
