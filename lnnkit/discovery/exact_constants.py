@@ -35,9 +35,7 @@ class Constant:
 
 def number(value: float) -> Constant:
     """The constant for a number: exact for an integer."""
-    if value == int(value) and abs(value) < 2**53:
-        return Constant(float(value), int(value), 1)
-    return Constant(value)
+    return Constant(float(value), int(value), 1) if value.is_integer() and abs(value) < 2**53 else Constant(value)
 
 
 ONE, MINUS_ONE = number(1.0), number(-1.0)

@@ -18,7 +18,7 @@ from lnnkit.discovery.constant_refinement import (
     spread,
     with_constants,
 )
-from lnnkit.discovery.exact_constants import Constant
+from lnnkit.discovery.exact_constants import Constant, number
 from lnnkit.discovery.expression import (
     ColumnVariable,
     Product,
@@ -46,6 +46,7 @@ _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # relative to the target: a formula with no larger residual is exact
 _LARGEST = 60
 _LEAST_ROWS = 10  # fewer confirm no formula
+_WRITTEN = 1e-9  # of the greatest value: how far a formula in other units may be from it
 _LEAST = 1e-100  # numbers beyond it and its reciprocal are measured in other units
 _CASES = 2  # how often the rows are split in two
 _SHARP = 40  # least number of rows for the ``sharp`` search for a condition
@@ -96,17 +97,17 @@ def discover(table: np.ndarray, target: np.ndarray, search: FormulaSearch | None
     if not len(target):
         raise ValueError("no row has a target to learn from")
     generator = np.random.default_rng(search.seed)
-    units, unit = np.array([_unit(column) for column in table.T]), _unit(target)
-    table, target = table * units, target * unit
-    run = _SearchRun(table, target, search, generator)
+    units = ColumnUnits(tuple(_unit(column) for column in table.T), _unit(target))
+    table, target = table * units.columns, target * units.target
+    run = _SearchRun(table, target, units, search, generator)
     found = run.settled(run.discovered())
     rows = weighted(table, target).measured(found.formula)
     rest = np.abs(rows.rest(found.formula))
     defined = np.flatnonzero(np.isfinite(rest))
     far = defined[far_rows(rest[defined], (target / rows.errors)[defined])] if len(defined) else defined
-    if unit != 1 or (units != 1).any():
-        found = replace(found, pareto=tuple(_in_units(each, units, unit) for each in found.pareto))
-    return replace(found, far=tuple(np.flatnonzero(given)[far].tolist()), doubt=_doubt(found.formula, len(target)))
+    pareto = tuple(replace(scored, formula=units.written(scored.formula)) for scored in found.pareto)
+    far = tuple(np.flatnonzero(given)[far].tolist())
+    return Discovered(pareto, found.chosen, far, _doubt(found.formula, len(target)))
 
 
 def _doubt(formula: Product, rows: int) -> str:
@@ -126,20 +127,46 @@ def _unit(values: np.ndarray) -> float:
     return 10.0 ** -max(-308, math.floor(math.log10(greatest)))
 
 
-def _in_units(found: ScoredFormula, units: np.ndarray, unit: float) -> ScoredFormula:
-    """The formula of columns and a target that were multiplied by their units, as one of those that were not."""
-    inputs = [scaled(variable(place), Constant(own)) for place, own in enumerate(units.tolist())]
-    made = scaled(substituted(found.formula, inputs), Constant(1 / unit))
-    short = [constant(float(f"{each.value:.14g}")).coefficient for each in free_constants(made)]
-    return replace(found, formula=with_constants(made, short))
+@dataclass(frozen=True)
+class ColumnUnits:
+    """What the columns and the target are multiplied by in a search."""
+
+    columns: tuple[float, ...]
+    target: float
+
+    def written(self, formula: Product) -> Product:
+        """A formula of columns and a target in these units, as one of those that are not."""
+        if self.target == 1 and all(unit == 1 for unit in self.columns):
+            return formula
+        inputs = [scaled(variable(place), Constant(unit)) for place, unit in enumerate(self.columns)]
+        made = scaled(substituted(formula, inputs), Constant(1 / self.target))
+        short = [number(float(f"{constant.value:.14g}")) for constant in free_constants(made)]
+        return with_constants(made, short)
+
+    def writable(self, formula: Product, table: np.ndarray) -> bool:
+        """Whether the formula as written has the same values in the rows of ``table``: cubes of numbers of 1e-150, and
+        the constant beside them, are no floats."""
+        written = self.written(formula)
+        if written is formula:
+            return True
+        with np.errstate(all="ignore"):
+            values = evaluate(formula, table)
+            differs = np.abs(evaluate(written, table / self.columns) * self.target - values)
+        known = np.isfinite(values)
+        return bool((differs[known] <= _WRITTEN * np.abs(values[known]).max(initial=0.0)).all())
 
 
 class _SearchRun:
     def __init__(
-        self, table: np.ndarray, target: np.ndarray, search: FormulaSearch, generator: np.random.Generator
+        self,
+        table: np.ndarray,
+        target: np.ndarray,
+        units: ColumnUnits,
+        search: FormulaSearch,
+        generator: np.random.Generator,
     ) -> None:
         self._generator, self._end = generator, time.process_time() + search.seconds
-        self._table, self._target = table, target
+        self._table, self._target, self._units = table, target, units
         known = [column[np.isfinite(column)] for column in table.T]
         middle = np.array([np.median(column) if len(column) else 0.0 for column in known])
         self._filled = np.where(np.isfinite(table), table, middle)
@@ -216,13 +243,13 @@ class _SearchRun:
             return False
         inputs = Inputs(tuple(variable(place) for place in chosen), self._filled[:, chosen])
         sample = train if len(train) <= _SAMPLE else np.sort(self._generator.choice(train, _SAMPLE, replace=False))
-        for number, formulas in enumerate(self._families(inputs, sample)):
+        for tried, formulas in enumerate(self._families(inputs, sample)):
             self._add(formulas)
-            if self._settle(early=number < _EARLY):
+            if self._settle(early=tried < _EARLY):
                 return True
             if self._late():
                 break
-            if number == _EARLY and (more := self._overlooked(chosen)):
+            if tried == _EARLY and (more := self._overlooked(chosen)):
                 return self._searched([*chosen, *more])
         more = [] if self._late() else self._overlooked(chosen)
         return self._searched([*chosen, *more]) if more else self._complete(False)
@@ -250,7 +277,7 @@ class _SearchRun:
         for own in (holds, ~holds):
             left = max(0.5, (end - time.process_time()) / (2 - len(found)))
             search = FormulaSearch(left, 0.3, int(self._generator.integers(2**31)))
-            part = _SearchRun(table[own], target[own], search, self._generator)
+            part = _SearchRun(table[own], target[own], self._units, search, self._generator)
             found.append(part.discovered(cases=cases - 1))
         above, below = (each.formula for each in found)
         condition = settled_threshold(condition, above, below, table, target)
@@ -279,11 +306,11 @@ class _SearchRun:
         yield from (family(state).composites() for state in states if len(state.inputs) <= 5)
 
     def _add(self, formulas: Iterable[Product]) -> None:
-        for number, formula in enumerate(formulas):
+        for tried, formula in enumerate(formulas):
             if formula in self._met or size(formula) > _LARGEST or self._too_many_constants(formula):
                 continue
             self._met[formula] = self._loss(formula, self._train)
-            if number % 50 == 49 and self._late():
+            if tried % 50 == 49 and self._late():
                 return
 
     def _too_many_constants(self, formula: Product) -> bool:
@@ -338,8 +365,11 @@ class _SearchRun:
         return among[np.isfinite(self._table[among][:, read]).all(1)] if read else among
 
     def _loss(self, formula: Product, among: np.ndarray) -> float:
+        """The mean square of its residuals; infinite for one that has no value, or cannot be written."""
         rows = self._rows(formula, among)[:_SAMPLE]
-        return self._weighted.at(rows).square(formula) / len(rows) if len(rows) else np.inf
+        if not len(rows) or not self._units.writable(formula, self._filled[rows]):
+            return np.inf
+        return self._weighted.at(rows).square(formula) / len(rows)
 
     def _complete(self, early: bool) -> bool:
         """Whether the best formula is exact, or its residuals are noise to a polynomial. ``early``: among inexact
@@ -388,7 +418,7 @@ class _SearchRun:
 
     def _result(self) -> Discovered:
         made = list(dict.fromkeys(self._refined.values()))
-        used = [each for each in made if np.isfinite(self._loss(each, self._train))]
+        used = [formula for formula in made if np.isfinite(self._loss(formula, self._train))]
         found, chosen = front(used, self._weighted.at(self._test))
         if not found:
             mean = constant(Constant(float(self._target.mean())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,7 @@ from benchmarks.arithmetic.laws import KINDS, Law, random_law
 from lnnkit.discovery.constant_refinement import exact, refined, rounded
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import columns, constant, evaluate, power, product, size, total, variable
-from lnnkit.discovery.formula_search import Discovered, FormulaSearch, discover
+from lnnkit.discovery.formula_search import ColumnUnits, Discovered, FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_text
 from lnnkit.discovery.outlying_rows import usual_rows
 from lnnkit.discovery.table_splits import best_condition, simple_between
@@ -468,3 +469,60 @@ def test_errors_are_of_one_size_or_grow_with_the_value() -> None:
     grown = weighted(values[:, None], values * (1 + 0.01 * scatter)).measured(variable(0)).errors
     np.testing.assert_allclose(grown / grown[0], values / values[0])
     assert np.ptp(weighted(values[:, None], values + 0.01 * scatter).measured(variable(0)).errors) == 0
+
+
+# --- units whose powers leave the range of floats ---------------------------------------------------------------------
+
+BEYOND = [(1e-150, 3), (1e150, 3), (1e-200, 2), (1e200, 2), (1e120, 3), (1e-120, 3), (1e-160, -2), (1e160, -2)]
+
+
+def as_a_program_computes(text: str, x: float) -> float:
+    """The formula by Python's own floats, as a program states it: an overflow is infinite."""
+    python = text.replace("^", "**").replace("if(", "pick(")
+    try:
+        return eval(python, {"x": x, "sqrt": math.sqrt, "abs": abs, "pick": pick})
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
+
+
+def pick(holds: bool, above: float, below: float) -> float:
+    return above if holds else below
+
+
+def assert_offers_what_it_says(scale: float, exponent: int, seconds: float) -> None:
+    """Each formula that is offered is as near the target, computed by its text in the columns' own units, as it claims:
+    a constant that is infinite or 0 in floats, or a power that is, would not be."""
+    base = np.random.default_rng(0).uniform(1, 3, 60)
+    target = 2 * base**exponent + 1
+    found = discover((base * scale)[:, None], target, FormulaSearch(seconds))
+    mean_off = float(np.mean(np.abs(target - np.median(target))))
+    for offered in found.pareto:
+        text = formula_text(offered.formula, ["x"])
+        values = np.array([as_a_program_computes(text, x) for x in (base * scale).tolist()])
+        off = float(np.mean(np.abs(values - target))) / mean_off
+        assert off <= 2 * offered.error + 0.05, text  # claimed on some of the rows, about a capped mean
+
+
+def test_a_formula_that_no_float_can_state_is_not_offered() -> None:
+    assert_offers_what_it_says(1e-150, 3, 0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scale", "exponent"), BEYOND)
+def test_formulas_in_units_beyond_floats_say_what_they_do(scale: float, exponent: int) -> None:
+    assert_offers_what_it_says(scale, exponent, 6.0)
+
+
+def test_which_formulas_can_be_written() -> None:
+    """``2 x^3`` of columns of 1e-150 needs a constant of 2e450; ``2 x^2`` one of 2e300; with 1e150 the first's is 0."""
+    x = variable(0)
+    square, cube = (product(constant(2.0), power(x, float(exponent))) for exponent in (2, 3))
+    rows = np.array([[1.0], [2.0], [3.0]])
+    for unit in (1e150, 1e-150):
+        units = ColumnUnits((unit,), 1.0)
+        assert units.writable(square, rows) and not units.writable(cube, rows)
+        assert not units.writable(total(cube, constant(1.0)), rows)
+    assert evaluate(ColumnUnits((1e150,), 1.0).written(square), rows * 1e-150) == pytest.approx([2, 8, 18], rel=1e-12)
+    assert ColumnUnits((1e100,), 1e100).writable(cube, rows)
+    cubes = product(cube, power(variable(1), -3.0))  # the constant is 2, but either cube is 0
+    assert not ColumnUnits((1e150, 1e150), 1.0).writable(cubes, np.ones((3, 2)))
