@@ -143,7 +143,7 @@ class ColumnUnits:
         short = [number(float(f"{constant.value:.14g}")) for constant in free_constants(made)]
         return with_constants(made, short)
 
-    def writable(self, formula: Product, table: np.ndarray) -> bool:
+    def expressible(self, formula: Product, table: np.ndarray) -> bool:
         """Whether the formula as written has the same values in the rows of ``table``: cubes of numbers of 1e-150, and
         the constant beside them, are no floats."""
         written = self.written(formula)
@@ -367,7 +367,7 @@ class _SearchRun:
     def _loss(self, formula: Product, among: np.ndarray) -> float:
         """The mean square of its residuals; infinite for one that has no value, or cannot be written."""
         rows = self._rows(formula, among)[:_SAMPLE]
-        if not len(rows) or not self._units.writable(formula, self._filled[rows]):
+        if not len(rows) or not self._units.expressible(formula, self._filled[rows]):
             return np.inf
         return self._weighted.at(rows).square(formula) / len(rows)
 
