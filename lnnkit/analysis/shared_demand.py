@@ -33,7 +33,7 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
     existential = _Existential(len(shared.sorts))
     demands: list[Demand] = []
     for formula, needs in readers:
-        counted = tables | {formula.auxiliary}
+        auxiliary = formula.auxiliary
         for leaf in formula.leaves:
             neuron = formula.neurons[leaf]
             if neuron.source != shared.auxiliary:
@@ -42,7 +42,7 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
                 return None
             parameters = {argument: place for place, argument in enumerate(neuron.arguments)}
             for literals in _row_literals(formula, needs, neuron.block):
-                seen = [literal for literal in literals if literal.table in counted]
+                seen = [literal for literal in literals if literal.table in tables or literal.table == auxiliary]
                 chosen = _over(seen, parameters)
                 if not _connected(chosen, parameters) and _connected(seen, parameters):
                     chosen = _reached(seen, parameters)
