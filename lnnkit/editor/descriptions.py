@@ -49,24 +49,24 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
     else:
         written = format_statement(ast.PredicateStatement(name, known.sorts, known.closed, span=places[0].span))
         said = "not declared; its sorts are inferred" if known.sorts else "not declared"
-    kind = "a number" if known.numeric else f"{'closed' if known.closed else 'open'}"
-    unlisted = "what is not listed is unknown"
-    if known.closed or known.numeric:
-        unlisted = "what is not listed and does not follow is false" if known.closed else "an unlisted value is unknown"
+    meaning = "open: what is not listed is unknown"
+    if known.numeric:
+        meaning = "a number: an unlisted value is unknown"
+    elif known.closed:
+        meaning = "closed: what is not listed and does not follow is false"
     rules = [place for place in places if place.role == "conclusion"]
-    return [_block(written), f"{said}; {kind}: {unlisted}", _rules(linked, rules), _facts(places, name, checked)]
+    return [_block(written), f"{said}; {meaning}", _rules(linked, rules), _facts(places, name, checked)]
 
 
 def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
-    statements = list({id(place.statement): place for place in concluding}.values())
-    if not statements:
+    if not concluding:
         return "No rule concludes it."
-    texts = [shortened(place.statement.span.on_one_line.replace("`", "'"), _RULE) for place in statements[:_SHOWN]]
-    places = [_where(linked, place.span) for place in statements[:_SHOWN]]
-    lines = [f"- `{text}` ({place})" for text, place in zip(texts, places, strict=True)]
-    if len(statements) > _SHOWN:
-        lines.append(f"- and {len(statements) - _SHOWN} more")
-    return "Concluded by\n" + "\n".join(lines)
+    lines: list[str] = []
+    for place in {id(place.statement): place for place in concluding}.values():
+        text = shortened(place.statement.span.on_one_line.replace("`", "'"), _RULE)
+        lines.append(f"- `{text}` ({_where(linked, place.span)})")
+    more = [f"- and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return "\n".join(["Concluded by", *lines[:_SHOWN], *more])
 
 
 def _facts(places: Sequence[Place], name: str, checked: CheckedProgram | None) -> str:
@@ -122,13 +122,11 @@ def outline(file: ProgramFile) -> Iterator[OutlineItem]:
         match statement:
             case ast.SortStatement():
                 yield OutlineItem("sort", statement.name, "open" if statement.open else "", span, selected)
-            case ast.PredicateStatement():
+            case ast.PredicateStatement() | ast.NumberStatement():
                 signature = f"({', '.join(statement.sorts)})" if statement.sorts else ""
-                detail = f"{signature}{' closed' if statement.closed else ''}".strip()
-                yield OutlineItem("predicate", statement.name, detail, span, selected)
-            case ast.NumberStatement():
-                signature = f"({', '.join(statement.sorts)})" if statement.sorts else ""
-                yield OutlineItem("number", statement.name, signature, span, selected)
+                number = isinstance(statement, ast.NumberStatement)
+                detail = f"{signature}{' closed' if not number and statement.closed else ''}".strip()
+                yield OutlineItem("number" if number else "predicate", statement.name, detail, span, selected)
             case ast.ImportStatement() | ast.LoadStatement() | ast.LabelTableStatement():
                 yield OutlineItem("file", f"{keyword.text} {after}", "", span, selected)
             case ast.RuleStatement() | ast.AxiomStatement():

@@ -12,7 +12,7 @@ from typing import Literal
 
 from lnnkit.check.predicates import heads
 from lnnkit.check.walk import visits
-from lnnkit.editor.program_files import Linked, ProgramFile
+from lnnkit.editor.program_files import Linked, ProgramFile, holds
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.parse import parse
@@ -60,18 +60,17 @@ def at_cursor(linked: Linked, offset: int) -> Place | None:
     """The occurrence at an offset of the main file; the position right after a name belongs to it. In a statement that
     does not parse, a word that is a known predicate counts as a condition."""
     main = linked.main
-    path = main.program.span.source.path
+    source = main.program.span.source
     for place in places(linked):
-        if place.span.source.path == path and place.span.start <= offset <= place.span.end:
+        if place.span.source.path == source.path and holds(place.span, offset):
             return place
-    if any(statement.span.start <= offset <= statement.span.end for statement in main.program.statements):
+    if main.statement_at(offset) is not None:
         return None
     line = main.text.rfind("\n", 0, offset) + 1
     end = main.text.find("\n", offset)
-    whole = Span(main.program.span.source, line, len(main.text) if end < 0 else end)
-    for lexeme in main.lexemes(whole):
-        if lexeme.start <= offset <= lexeme.end and lexeme.text in linked.predicates:
-            span = Span(whole.source, lexeme.start, lexeme.end)
+    for lexeme in main.lexemes(Span(source, line, len(main.text) if end < 0 else end)):
+        span = main.span(lexeme)
+        if holds(span, offset) and lexeme.text in linked.predicates:
             atom = ast.Atom(lexeme.text, span=span)
             return Place("predicate", lexeme.text, "condition", span, ast.QueryStatement(atom, span=span))
     return None
@@ -79,68 +78,57 @@ def at_cursor(linked: Linked, offset: int) -> Place | None:
 
 def ground_atom(linked: Linked, offset: int) -> ast.Atom | None:
     """The atom at an offset of the main file, if all its arguments are entities and it can be asked."""
-    for statement in linked.main.program.statements:
-        if not statement.span.start <= offset <= statement.span.end:
-            continue
-        for atom in _atoms(statement):
-            if not atom.span.start <= offset <= atom.span.end or atom.name not in linked.predicates:
-                continue
-            if any(isinstance(argument, ast.Variable) for argument in atom.arguments):
-                continue
-            if len(atom.arguments) == linked.predicates[atom.name].arity:
-                return atom
+    statement = linked.main.statement_at(offset)
+    for atom in _atoms(statement) if statement else ():
+        known = linked.predicates.get(atom.name) if holds(atom.span, offset) else None
+        ground = not any(isinstance(argument, ast.Variable) for argument in atom.arguments)
+        if known is not None and ground and len(atom.arguments) == known.arity:
+            return atom
     return None
 
 
 def target_file(linked: Linked, offset: int) -> str | None:
     """The path written at an offset of the main file, in an import or before the columns of a table."""
-    for statement in linked.main.program.statements:
-        if not statement.span.start <= offset <= statement.span.end:
-            continue
-        for lexeme in linked.main.lexemes(statement.span):
-            if lexeme.kind == "string" and lexeme.start <= offset <= lexeme.end:
-                if isinstance(statement, ast.ImportStatement):
-                    return statement.path
-                if isinstance(statement, ast.TableStatement):
-                    before = linked.main.text[statement.span.start : lexeme.start].rstrip()
-                    return statement.table.path if before.endswith(("from", "database")) else None
+    main = linked.main
+    statement = main.statement_at(offset)
+    for lexeme in main.lexemes(statement.span) if statement else ():
+        if lexeme.kind == "string" and holds(main.span(lexeme), offset):
+            if isinstance(statement, ast.ImportStatement):
+                return statement.path
+            if isinstance(statement, ast.TableStatement):
+                before = main.text[statement.span.start : lexeme.start].rstrip()
+                return statement.table.path if before.endswith(("from", "database")) else None
     return None
 
 
 def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Place]:
     for statement in file.program.statements:
         match statement:
-            case ast.PredicateStatement() | ast.NumberStatement():
-                yield from _declaration(file, statement)
-            case ast.SortStatement():
-                yield Place("sort", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
-            case ast.LoadStatement() | ast.LabelTableStatement():
+            case ast.PredicateStatement(name=name) | ast.NumberStatement(name=name):
+                yield Place("predicate", name, "declaration", _word(file, statement.span, 1), statement)
+                written = [word for word in file.lexemes(statement.span)[2:] if word.kind in ("word", "string")]
+                for sort, word in zip(statement.sorts, written, strict=False):
+                    yield Place("sort", sort, "condition", file.span(word), statement)
+            case ast.SortStatement(name=name):
+                yield Place("sort", name, "declaration", _word(file, statement.span, 1), statement)
+            case ast.LoadStatement(name=name) | ast.LabelTableStatement(name=name):
                 role = "load" if isinstance(statement, ast.LoadStatement) else "label"
-                yield Place("predicate", statement.name, role, _lexeme(file, statement.span, 1), statement)
-            case ast.RuleStatement() | ast.AxiomStatement() if statement.name is not None:
-                yield Place("rule", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
+                yield Place("predicate", name, role, _word(file, statement.span, 1), statement)
+            case ast.RuleStatement(name=str(name)) | ast.AxiomStatement(name=str(name)):
+                yield Place("rule", name, "declaration", _word(file, statement.span, 1), statement)
             case _:
                 pass
-        concluded = (
-            {atom.span.start for atom in heads(statement.formula)} if isinstance(statement, ast.RuleOrAxiom) else ()
-        )
+        derived = heads(statement.formula) if isinstance(statement, ast.RuleOrAxiom) else ()
+        concluded = {atom.span.start for atom in derived}
         for atom in _atoms(statement):
             start = atom.span.start
             if (atom.span.source.path, start) in uses:
                 role = _ROLES.get(type(statement), "conclusion" if start in concluded else "condition")
-                yield Place("predicate", atom.name, role, _lexeme(file, atom.span, 0), statement)
+                yield Place("predicate", atom.name, role, _word(file, atom.span, 0), statement)
 
 
-def _declaration(file: ProgramFile, statement: ast.Declaration) -> Iterator[Place]:
-    yield Place("predicate", statement.name, "declaration", _lexeme(file, statement.span, 1), statement)
-    written = [lexeme for lexeme in file.lexemes(statement.span)[2:] if lexeme.kind in ("word", "string")]
-    for sort, lexeme in zip(statement.sorts, written, strict=False):
-        yield Place("sort", sort, "condition", Span(statement.span.source, lexeme.start, lexeme.end), statement)
-
-
-def _lexeme(file: ProgramFile, span: Span, number: int) -> Span:
-    lexeme = file.lexemes(span)[number]
-    return Span(span.source, lexeme.start, lexeme.end)
+def _word(file: ProgramFile, span: Span, number: int) -> Span:
+    return file.span(file.lexemes(span)[number])
 
 
 def _atoms(statement: ast.Statement) -> Iterator[ast.Atom]:
@@ -175,16 +163,16 @@ def rename(linked: Linked, name: str, wanted: str) -> dict[Path, list[Edit]]:
     _refuse_taken(linked, new)
     for file in linked.files:
         if name in file.broken:
-            raise RenameRefused(
-                f"a statement of {file.path.name} that mentions `{name}` has a syntax error: correct it first"
-            )
+            said = f"a statement of {file.path.name} that mentions `{name}` has a syntax error: correct it first"
+            raise RenameRefused(said)
     edits: dict[Path, list[Edit]] = {}
+    texts = {str(file.path): file.text for file in linked.files}
     for place in named(linked, "predicate", name):
-        text = format_predicate(new)
-        end = place.span.end
-        if text.startswith('"') and _bare(place.statement, linked, end):
-            text += "()"
-        edits.setdefault(Path(place.span.source.path), []).append(Edit(place.span.start, end, text))
+        path, end, text = place.span.source.path, place.span.end, format_predicate(new)
+        inside = isinstance(place.statement, ast.FormulaStatement | ast.AtomStatement)
+        if text.startswith('"') and inside and not texts[path][end:].lstrip().startswith("("):
+            text += "()"  # a quoted text alone is no formula
+        edits.setdefault(Path(path), []).append(Edit(place.span.start, end, text))
     _verify(linked, name, new, edits)
     return edits
 
@@ -212,25 +200,13 @@ def _new_name(wanted: str) -> str:
 
 
 def _refuse_taken(linked: Linked, new: str) -> None:
-    for place in places(linked):
-        if place.kind == "predicate" and place.name == new:
-            raise RenameRefused(
-                f"`{new}` is taken: {Path(place.span.source.path).name} line {place.span.line} names it"
-            )
+    for place in named(linked, "predicate", new)[:1]:
+        where = f"{Path(place.span.source.path).name} line {place.span.line}"
+        raise RenameRefused(f"`{new}` is taken: {where} names it")
     for file in linked.files:
         if new in file.broken:
-            raise RenameRefused(
-                f"`{new}` may be taken: a statement of {file.path.name} with a syntax error mentions it"
-            )
-
-
-def _bare(statement: ast.Statement, linked: Linked, end: int) -> bool:
-    """Whether the name that ends here stands alone in a formula, without parentheses."""
-    if not isinstance(statement, ast.FormulaStatement | ast.AtomStatement):
-        return False
-    file = linked.file(statement.span.source.path)
-    assert file is not None
-    return not file.text[end:].lstrip().startswith("(")
+            said = f"`{new}` may be taken: a statement of {file.path.name} with a syntax error mentions it"
+            raise RenameRefused(said)
 
 
 def _verify(linked: Linked, name: str, new: str, edits: Mapping[Path, Sequence[Edit]]) -> None:

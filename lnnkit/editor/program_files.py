@@ -51,6 +51,14 @@ class ProgramFile:
     def lexemes(self, span: Span) -> tuple[Lexeme, ...]:
         return lexemes(self.text, self.shadow, span.start, span.end)
 
+    def span(self, lexeme: Lexeme) -> Span:
+        """Where a lexeme of the file is."""
+        return Span(self.program.span.source, lexeme.start, lexeme.end)
+
+    def statement_at(self, offset: int) -> ast.Statement | None:
+        """The statement that holds an offset, or ends there."""
+        return next((known for known in self.program.statements if holds(known.span, offset)), None)
+
     def imports(self) -> Iterator[tuple[ast.ImportStatement, Path]]:
         for statement in self.program.statements:
             if isinstance(statement, ast.ImportStatement):
@@ -143,6 +151,11 @@ class Library:
             if not more:
                 return Linked(tuple(files.values()))
             files |= more
+
+
+def holds(span: Span, offset: int) -> bool:
+    """Whether a cursor at an offset is in a range, or right behind it."""
+    return span.start <= offset <= span.end
 
 
 def resolved(path: Path) -> Path:

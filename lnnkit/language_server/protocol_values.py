@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Literal
 
 from lsprotocol import types
 
@@ -14,7 +13,8 @@ from lnnkit.editor.name_places import Edit
 from lnnkit.editor.shown_findings import ShownFinding
 from lnnkit.editor.suggestions import Suggestion
 
-Encoding = Literal["utf-8", "utf-16", "utf-32"]
+_CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+"""By the encoding of positions Python's codec, and the bytes of a code unit."""
 
 _END = re.compile(r"\r\n|\n|\r")  # and no other: a form feed or U+2028 does not end a line of the protocol
 
@@ -22,9 +22,9 @@ _END = re.compile(r"\r\n|\n|\r")  # and no other: a form feed or U+2028 does not
 class Positions:
     """The lines of a text. Offsets count code points; a position is a line and a number of code units, both from 0."""
 
-    def __init__(self, text: str, encoding: Encoding = "utf-16") -> None:
+    def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self.text = text
-        self.encoding = encoding
+        self._codec, self._bytes = _CODECS[encoding]
         self._ends = [(match.start(), match.end()) for match in _END.finditer(text)]
         self._starts = [0, *(end for _, end in self._ends)]
 
@@ -39,26 +39,21 @@ class Positions:
         end of the line. A position inside a character gives the start of that character."""
         if line >= len(self._starts):
             return len(self.text)
-        start = self._starts[max(line, 0)]
+        offset = self._starts[max(line, 0)]
         end = self._ends[line][0] if line < len(self._ends) else len(self.text)
-        if self.encoding == "utf-32" or self.text[start:end].isascii():
-            return min(start + max(character, 0), end)
-        taken = 0
-        for offset in range(start, end):
-            taken += self._units(self.text[offset])
-            if taken > character:
-                return offset
-        return end
+        left = character
+        while offset < end and (left := left - self._units(self.text[offset])) >= 0:
+            offset += 1
+        return offset
+
+    def range(self, start: int, end: int) -> types.Range:
+        """The positions of two offsets."""
+        return types.Range(*(types.Position(*self.position(offset)) for offset in (start, end)))
 
     def _units(self, text: str) -> int:
-        if self.encoding == "utf-32" or text.isascii():
-            return len(text)
-        if self.encoding == "utf-8":
-            return len(text.encode("utf-8", "surrogatepass"))
-        return len(text) + sum(character > "\uffff" for character in text)
+        return len(text.encode(self._codec, "surrogatepass")) // self._bytes
 
 
-SEVERITIES = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 ITEMS = {
     "keyword": types.CompletionItemKind.Keyword,
     "predicate": types.CompletionItemKind.Function,
@@ -79,22 +74,18 @@ SYMBOLS = {
 }
 
 
-def as_range(positions: Positions, start: int, end: int) -> types.Range:
-    return types.Range(*(types.Position(*positions.position(offset)) for offset in (start, end)))
-
-
 def as_diagnostic(positions: Positions, finding: ShownFinding) -> types.Diagnostic:
     return types.Diagnostic(
-        range=as_range(positions, finding.start, finding.end),
+        range=positions.range(finding.start, finding.end),
         message=finding.message,
-        severity=SEVERITIES[finding.severity],
+        severity=types.DiagnosticSeverity[finding.severity.title()],
         code=finding.code,
         source="lnnkit",
     )
 
 
 def as_edits(positions: Positions, edits: Sequence[Edit]) -> list[types.TextEdit]:
-    return [types.TextEdit(as_range(positions, edit.start, edit.end), edit.text) for edit in edits]
+    return [types.TextEdit(positions.range(edit.start, edit.end), edit.text) for edit in edits]
 
 
 def as_item(positions: Positions, start: int, end: int, suggestion: Suggestion) -> types.CompletionItem:
@@ -103,7 +94,7 @@ def as_item(positions: Positions, start: int, end: int, suggestion: Suggestion) 
         kind=ITEMS[suggestion.kind],
         label_details=types.CompletionItemLabelDetails(detail=suggestion.detail) if suggestion.detail else None,
         detail=f"{suggestion.kind} {suggestion.text}{suggestion.detail}" if suggestion.detail else suggestion.kind,
-        text_edit=types.TextEdit(as_range(positions, start, end), suggestion.text),
+        text_edit=types.TextEdit(positions.range(start, end), suggestion.text),
     )
 
 
@@ -111,7 +102,7 @@ def as_symbol(positions: Positions, entry: OutlineItem) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         name=entry.name,
         kind=SYMBOLS[entry.kind],
-        range=as_range(positions, entry.span.start, entry.span.end),
-        selection_range=as_range(positions, entry.selected.start, entry.selected.end),
+        range=positions.range(entry.span.start, entry.span.end),
+        selection_range=positions.range(entry.selected.start, entry.selected.end),
         detail=entry.detail or None,
     )

@@ -26,16 +26,9 @@ from lnnkit.editor.shown_findings import quick_fixes, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.open_document import OpenDocument
-from lnnkit.language_server.protocol_values import (
-    Encoding,
-    Positions,
-    as_diagnostic,
-    as_edits,
-    as_item,
-    as_range,
-    as_symbol,
-)
+from lnnkit.language_server.protocol_values import Positions, as_diagnostic, as_edits, as_item, as_symbol
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.tidy import tidy
 
@@ -94,28 +87,24 @@ class LnnServer(LanguageServer):
     # --- places -----------------------------------------------------------------------------------------------------
 
     def positions(self, file: ProgramFile) -> Positions:
-        chosen = self.workspace.position_encoding or "utf-16"
-        return Positions(file.text, encoding(str(getattr(chosen, "value", chosen))))
+        return Positions(file.text, types.PositionEncodingKind(self.workspace.position_encoding or "utf-16").value)
 
-    def cursor(self, params: Cursor) -> tuple[Linked, int] | None:
-        """The program of a document and the offset in it."""
-        linked = self.library.linked(path_of(params.text_document.uri))
-        if linked is None:
-            return None
+    def cursor(self, params: Cursor) -> tuple[Linked, int]:
+        """The program of a document and the offset in it; a document that cannot be read is empty."""
+        path = path_of(params.text_document.uri)
+        linked = self.library.linked(path) or Linked((ProgramFile(path, parse("", str(path))[0], ()),))
         return linked, self.positions(linked.main).offset(params.position.line, params.position.character)
 
-    def place(self, params: Cursor) -> tuple[Linked, Place] | None:
-        cursor = self.cursor(params)
-        place = at_cursor(*cursor) if cursor else None
-        return (cursor[0], place) if cursor and place else None
+    def place(self, params: Cursor) -> tuple[Linked, Place | None]:
+        linked, offset = self.cursor(params)
+        return linked, at_cursor(linked, offset)
 
     def locations(self, linked: Linked, places: Sequence[Place]) -> list[types.Location]:
-        files = {str(file.path): file for file in linked.files}
-        positions = {path: self.positions(file) for path, file in files.items()}
+        positions = {str(file.path): self.positions(file) for file in linked.files}
+        ranges = [positions[place.span.source.path].range(place.span.start, place.span.end) for place in places]
         return [
-            types.Location(self.uri(Path(path)), as_range(positions[path], place.span.start, place.span.end))
-            for place in places
-            if (path := place.span.source.path)
+            types.Location(self.uri(Path(place.span.source.path)), extent)
+            for place, extent in zip(places, ranges, strict=True)
         ]
 
     def uri(self, path: Path) -> str:
@@ -125,10 +114,7 @@ class LnnServer(LanguageServer):
     # --- answers ----------------------------------------------------------------------------------------------------
 
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
-        cursor = self.cursor(params)
-        if cursor is None:
-            return None
-        linked, offset = cursor
+        linked, offset = self.cursor(params)
         document = self.documents.get(params.text_document.uri)
         place, atom = at_cursor(linked, offset), ground_atom(linked, offset)
         bounds = ""
@@ -140,10 +126,7 @@ class LnnServer(LanguageServer):
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, said)) if said else None
 
     def definition(self, params: types.DefinitionParams) -> list[types.Location]:
-        cursor = self.cursor(params)
-        if cursor is None:
-            return []
-        linked, offset = cursor
+        linked, offset = self.cursor(params)
         path = target_file(linked, offset)
         if path is not None:
             target = resolved(linked.main.path.parent / path)
@@ -154,41 +137,34 @@ class LnnServer(LanguageServer):
 
     def references(self, params: types.ReferenceParams) -> list[types.Location]:
         """All occurrences; the rules that conclude the predicate come first."""
-        located = self.place(params)
-        if located is None:
+        linked, place = self.place(params)
+        if place is None:
             return []
-        linked, place = located
         linked = self.library.affected(linked.main.path, place.name) or linked
-        every = [
-            other
-            for other in named(linked, place.kind, place.name)
-            if other.role != "declaration" or params.context.include_declaration
-        ]
+        roles = {"declaration"} if not params.context.include_declaration else set[str]()
+        every = [other for other in named(linked, place.kind, place.name) if other.role not in roles]
         return self.locations(linked, sorted(every, key=lambda other: other.role != "conclusion"))
 
     def concluding(self, params: types.ImplementationParams) -> list[types.Location]:
         """The rules that conclude the predicate."""
-        located = self.place(params)
-        if located is None:
-            return []
-        linked, place = located
-        rules = [rule for rule in named(linked, place.kind, place.name) if rule.role == "conclusion"]
-        return self.locations(linked, rules)
+        linked, place = self.place(params)
+        every = named(linked, place.kind, place.name) if place else []
+        return self.locations(linked, [other for other in every if other.role == "conclusion"])
 
     def renamable(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        located = self.place(params)
-        if located is None or located[1].kind != "predicate":
+        linked, place = self.place(params)
+        if place is None or place.kind != "predicate":
             return None
-        linked, span = located[0], located[1].span
-        return types.PrepareRenamePlaceholder(as_range(self.positions(linked.main), span.start, span.end), span.text)
+        extent = self.positions(linked.main).range(place.span.start, place.span.end)
+        return types.PrepareRenamePlaceholder(extent, place.span.text)
 
     async def renamed(self, params: types.RenameParams) -> types.WorkspaceEdit:
-        located = self.place(params)
-        if located is None or located[1].kind != "predicate":
+        linked, place = self.place(params)
+        if place is None or place.kind != "predicate":
             raise JsonRpcException("only predicates and numbers can be renamed", REQUEST_FAILED)
-        linked = self.library.affected(located[0].main.path, located[1].name) or located[0]
+        linked = self.library.affected(linked.main.path, place.name) or linked
         try:
-            edits = await asyncio.to_thread(rename, linked, located[1].name, params.new_name)
+            edits = await asyncio.to_thread(rename, linked, place.name, params.new_name)
         except RenameRefused as refused:
             raise JsonRpcException(str(refused), REQUEST_FAILED) from None
         positions = {file.path: self.positions(file) for file in linked.files}
@@ -202,7 +178,7 @@ class LnnServer(LanguageServer):
         text, findings = tidy(file.text, str(file.path))
         if findings or text == file.text.replace("\r\n", "\n"):
             return []
-        return [types.TextEdit(as_range(self.positions(file), 0, len(file.text)), text)]
+        return [types.TextEdit(self.positions(file).range(0, len(file.text)), text)]
 
     def symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         file = self.library.file(path_of(params.text_document.uri))
@@ -223,7 +199,7 @@ class LnnServer(LanguageServer):
             if file is None or finding.span is None or finding.span.source.text != file.text:
                 continue  # about another file, or of an earlier text
             positions, (shown,) = self.positions(file), shown_findings([finding], file, self.library)
-            at = as_range(positions, shown.start, shown.end)
+            at = positions.range(shown.start, shown.end)
             if at.end.line < params.range.start.line or params.range.end.line < at.start.line:
                 continue
             for fix in await asyncio.to_thread(quick_fixes, file.text, finding, document.trial):
@@ -233,10 +209,7 @@ class LnnServer(LanguageServer):
         return fixes
 
     def completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
-        cursor = self.cursor(params)
-        if cursor is None:
-            return []
-        linked, offset = cursor
+        linked, offset = self.cursor(params)
         positions, start = self.positions(linked.main), word_start(linked, offset)
         document = self.documents.get(params.text_document.uri)
         offered = suggestions(linked, offset, document.program if document else None)
@@ -260,37 +233,30 @@ def path_of(uri: str) -> Path:
     return resolved(Path(path) if path else Path.cwd() / quote(uri, safe=""))
 
 
-def encoding(name: str) -> Encoding:
-    """The encoding of positions that client and server agreed on."""
-    return "utf-8" if name == "utf-8" else "utf-32" if name == "utf-32" else "utf-16"
-
-
 def make_server() -> LnnServer:
     """The server with all its features registered."""
     server = LnnServer()
-    # pygls sets attributes of what it is given: of a partial it can, of a method it cannot
-    add: Callable[..., Callable[[Callable[..., object]], object]] = server.feature
-    plain: dict[str, Callable[..., object]] = {
-        types.TEXT_DOCUMENT_DID_OPEN: lambda params: server.opened(params.text_document.uri),
-        types.TEXT_DOCUMENT_DID_CHANGE: lambda params: server.edited(params.text_document.uri),
-        types.TEXT_DOCUMENT_DID_SAVE: lambda params: server.saved(),
-        types.TEXT_DOCUMENT_DID_CLOSE: lambda params: server.closed(params.text_document.uri),
-        types.TEXT_DOCUMENT_HOVER: partial(server.hover),
-        types.TEXT_DOCUMENT_DEFINITION: partial(server.definition),
-        types.TEXT_DOCUMENT_IMPLEMENTATION: partial(server.concluding),
-        types.TEXT_DOCUMENT_REFERENCES: partial(server.references),
-        types.TEXT_DOCUMENT_PREPARE_RENAME: partial(server.renamable),
-        types.TEXT_DOCUMENT_FORMATTING: partial(server.formatted),
-        types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: partial(server.symbols),
-        types.SHUTDOWN: partial(server.inference.ended),
-    }
-    for feature, answer in plain.items():
-        add(feature)(answer)
-    add(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(partial(server.renamed))
     completing = types.CompletionOptions(trigger_characters=["(", ",", '"', "/"])
-    add(types.TEXT_DOCUMENT_COMPLETION, completing)(partial(server.completion))
-    fixing = types.CodeActionOptions([types.CodeActionKind.QuickFix])
-    add(types.TEXT_DOCUMENT_CODE_ACTION, fixing)(partial(server.fixes))
+    features: tuple[tuple[str, Callable[..., object], object], ...] = (
+        (types.TEXT_DOCUMENT_DID_OPEN, lambda params: server.opened(params.text_document.uri), None),
+        (types.TEXT_DOCUMENT_DID_CHANGE, lambda params: server.edited(params.text_document.uri), None),
+        (types.TEXT_DOCUMENT_DID_SAVE, lambda params: server.saved(), None),
+        (types.TEXT_DOCUMENT_DID_CLOSE, lambda params: server.closed(params.text_document.uri), None),
+        (types.TEXT_DOCUMENT_HOVER, server.hover, None),
+        (types.TEXT_DOCUMENT_DEFINITION, server.definition, None),
+        (types.TEXT_DOCUMENT_IMPLEMENTATION, server.concluding, None),
+        (types.TEXT_DOCUMENT_REFERENCES, server.references, None),
+        (types.TEXT_DOCUMENT_PREPARE_RENAME, server.renamable, None),
+        (types.TEXT_DOCUMENT_RENAME, server.renamed, types.RenameOptions(prepare_provider=True)),
+        (types.TEXT_DOCUMENT_FORMATTING, server.formatted, None),
+        (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, server.symbols, None),
+        (types.TEXT_DOCUMENT_COMPLETION, server.completion, completing),
+        (types.TEXT_DOCUMENT_CODE_ACTION, server.fixes, types.CodeActionOptions([types.CodeActionKind.QuickFix])),
+        (types.SHUTDOWN, server.inference.ended, None),
+    )
+    for feature, answer, options in features:
+        # pygls sets attributes of what it is given: of a partial it can, of a method it cannot
+        server.feature(feature, options)(partial(answer))
     return server
 
 
