@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from lnnkit.check.predicates import supplied
@@ -91,10 +92,8 @@ def _sort(linked: Linked, name: str) -> list[str]:
 
 
 def _where(linked: Linked, span: Span) -> str:
-    if span.source.path == str(linked.main.path):
-        return f"line {span.line}"
-    other = linked.file(span.source.path)
-    return f"{other.path.name if other else span.source.path} line {span.line}"
+    file = "" if span.source.path == str(linked.main.path) else f"{Path(span.source.path).name} "
+    return f"{file}line {span.line}"
 
 
 def _block(text: str) -> str:

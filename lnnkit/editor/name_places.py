@@ -12,7 +12,7 @@ from typing import Literal
 
 from lnnkit.check.predicates import heads
 from lnnkit.check.walk import visits
-from lnnkit.editor.program_files import Linked, ProgramFile, holds
+from lnnkit.editor.program_files import Linked, ProgramFile, holds, line_around, parsed_file
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.parse import parse
@@ -42,14 +42,14 @@ class Place:
 def places(linked: Linked) -> tuple[Place, ...]:
     """All occurrences in a program, file by file, in the order of the text."""
     uses = {
-        (use.span.source.path, use.span.start): use.how
+        (use.span.source.path, use.span.start)
         for group in linked.symbols.uses.values()
         for use in group
         if use.how not in ("load", "labels")
     }
-    unsorted = [place for file in linked.files for place in _places(file, uses)]
-    order = {str(file.path): index for index, file in enumerate(linked.files)}
-    return tuple(sorted(unsorted, key=lambda place: (order[place.span.source.path], place.span.start)))
+    return tuple(
+        place for file in linked.files for place in sorted(_places(file, uses), key=lambda place: place.span.start)
+    )
 
 
 def named(linked: Linked, kind: NameKind, name: str) -> list[Place]:
@@ -66,9 +66,7 @@ def at_cursor(linked: Linked, offset: int) -> Place | None:
             return place
     if main.statement_at(offset) is not None:
         return None
-    line = main.text.rfind("\n", 0, offset) + 1
-    end = main.text.find("\n", offset)
-    for lexeme in main.lexemes(Span(source, line, len(main.text) if end < 0 else end)):
+    for lexeme in main.lexemes(Span(source, *line_around(main.text, offset, offset))):
         span = main.span(lexeme)
         if holds(span, offset) and lexeme.text in linked.predicates:
             atom = ast.Atom(lexeme.text, span=span)
@@ -101,7 +99,7 @@ def target_file(linked: Linked, offset: int) -> str | None:
     return None
 
 
-def _places(file: ProgramFile, uses: dict[tuple[str, int], str]) -> Iterator[Place]:
+def _places(file: ProgramFile, uses: set[tuple[str, int]]) -> Iterator[Place]:
     for statement in file.program.statements:
         match statement:
             case ast.PredicateStatement(name=name) | ast.NumberStatement(name=name):
@@ -211,7 +209,7 @@ def _refuse_taken(linked: Linked, new: str) -> None:
 
 def _verify(linked: Linked, name: str, new: str, edits: Mapping[Path, Sequence[Edit]]) -> None:
     """Parse the edited texts again and check that only the name has changed."""
-    after = Linked(tuple(_after(file, edits.get(file.path, ())) for file in linked.files))
+    after = Linked(tuple(parsed_file(file.path, edited(file.text, edits.get(file.path, ()))) for file in linked.files))
     for old, changed in zip(linked.files, after.files, strict=True):
         if len(changed.findings) > len(old.findings):
             said = next(f for f in changed.findings if f.message not in {one.message for one in old.findings})
@@ -220,10 +218,3 @@ def _verify(linked: Linked, name: str, new: str, edits: Mapping[Path, Sequence[E
     if expected != Counter((place.name, place.kind, place.role) for place in places(after)):
         kind = "a variable" if is_name(new) else "something else"
         raise RenameRefused(f"`{new}` would be read as {kind} in some place of `{name}`")
-
-
-def _after(file: ProgramFile, edits: Sequence[Edit]) -> ProgramFile:
-    if not edits:
-        return file
-    program, findings = parse(edited(file.text, edits), str(file.path))
-    return ProgramFile(file.path, program, tuple(findings))

@@ -64,6 +64,11 @@ class ProgramFile:
             if isinstance(statement, ast.ImportStatement):
                 yield statement, resolved(self.path.parent / statement.path)
 
+    def tables(self) -> Iterator[tuple[ast.TableStatement, Path]]:
+        for statement in self.program.statements:
+            if isinstance(statement, ast.TableStatement):
+                yield statement, resolved(self.path.parent / statement.table.path)
+
 
 @dataclass(frozen=True, eq=False)
 class Linked:
@@ -86,9 +91,6 @@ class Linked:
         """Every predicate and number, with the sorts of its arguments."""
         return resolve_predicates(self.symbols)
 
-    def file(self, path: str | Path) -> ProgramFile | None:
-        return next((file for file in self.files if str(file.path) == str(path)), None)
-
 
 class Library:
     """The files as last read, so that each text is parsed once. ``opened`` holds the texts of open documents, which
@@ -104,14 +106,11 @@ class Library:
         main = self.file(path)
         if main is None:
             return None
-        files, todo, seen = list[ProgramFile](), [main], {main.path}
-        while todo:
-            file = todo.pop(0)
-            files.append(file)
+        files = [main]
+        for file in files:  # which grows
             for _, imported in file.imports():
-                if imported not in seen and (parsed := self.file(imported)):
-                    todo.append(parsed)
-                seen.add(imported)
+                if all(other.path != imported for other in files) and (parsed := self.file(imported)):
+                    files.append(parsed)
         known = self._linked.get(main.path)
         if known is None or [id(file) for file in known.files] != [id(file) for file in files]:
             known = self._linked[main.path] = Linked(tuple(files))
@@ -120,15 +119,12 @@ class Library:
     def file(self, path: Path) -> ProgramFile | None:
         """One file; None if it cannot be read."""
         path = resolved(path)
-        text = self.opened.get(path)
-        if text is None:
-            text = read_program(path)[0]
+        text = self.opened[path] if path in self.opened else read_program(path)[0]
         if text is None:
             return None
         known = self._files.get(path)
         if known is None or known[0] != text:
-            program, findings = parse(in_lines(text), str(path))
-            known = self._files[path] = text, ProgramFile(path, program, tuple(findings))
+            known = self._files[path] = text, parsed_file(path, in_lines(text))
         return known[1]
 
     def affected(self, path: Path, name: str) -> Linked | None:
@@ -151,6 +147,18 @@ class Library:
             if not more:
                 return Linked(tuple(files.values()))
             files |= more
+
+
+def parsed_file(path: Path, text: str) -> ProgramFile:
+    """The file with this text."""
+    program, findings = parse(text, str(path))
+    return ProgramFile(path, program, tuple(findings))
+
+
+def line_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the line of a range begins and ends."""
+    after = text.find("\n", end)
+    return text.rfind("\n", 0, start) + 1, len(text) if after < 0 else after
 
 
 def holds(span: Span, offset: int) -> bool:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lnnkit.editor.name_places import Edit
-from lnnkit.editor.program_files import Library, ProgramFile, resolved
+from lnnkit.editor.program_files import Library, ProgramFile, line_around, resolved
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.identifiers import KEYWORDS
@@ -61,29 +61,24 @@ def _shown(finding: Diagnostic, file: ProgramFile, library: Library) -> ShownFin
 def _anchor(finding: Diagnostic, file: ProgramFile, library: Library) -> tuple[int, int]:
     """The statement that leads to the file of a finding; if there is none, the first line."""
     for path in (finding.file, finding.span.source.path if finding.span else None):
-        if path is None:
-            continue
-        wanted = resolved(Path(path))
-        for statement, targets in _named(file, library):
-            if wanted in targets:
+        for statement, targets in _targets(file, library) if path else ():
+            if resolved(Path(path or "")) in targets:
                 return statement.span.start, statement.span.end
     return 0, len(file.text.partition("\n")[0])
 
 
-def _named(file: ProgramFile, library: Library) -> Iterator[tuple[ast.Statement, frozenset[Path]]]:
+def _targets(file: ProgramFile, library: Library) -> Iterator[tuple[ast.Statement, set[Path]]]:
     """The statements that name files, with the files that they lead to."""
-    for statement in file.program.statements:
-        if isinstance(statement, ast.TableStatement):
-            yield statement, frozenset([resolved(file.path.parent / statement.table.path)])
+    yield from ((statement, {path}) for statement, path in file.tables())
     for statement, path in file.imports():
         linked = library.linked(path)
-        reached = {path}
-        for imported in linked.files if linked else ():
-            reached.add(imported.path)
-            for other in imported.program.statements:
-                if isinstance(other, ast.TableStatement):
-                    reached.add(resolved(imported.path.parent / other.table.path))
-        yield statement, frozenset(reached)
+        files = linked.files if linked else ()
+        yield (
+            statement,
+            {path, *(imported.path for imported in files)}.union(
+                table for imported in files for _, table in imported.tables()
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +108,7 @@ def _offered(text: str, finding: Diagnostic) -> Iterator[QuickFix]:
     span = finding.span
     if span is None:
         return
-    start, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end)
-    end = len(text) if end < 0 else end
+    start, end = line_around(text, span.start, span.end)
     if _REMOVED.match(finding.hint):
         yield QuickFix("Remove it", Edit(span.start, span.end, ""))
     for match in _LITERAL.finditer(finding.hint):

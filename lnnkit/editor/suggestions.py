@@ -59,8 +59,7 @@ def suggestions(linked: Linked, offset: int, checked: CheckedProgram | None = No
         used = dict.fromkeys(_VARIABLE.findall(before[pieces[-1].start :]))
         named = [] if checked is None else as_entities(typed, checked.entities)
         return [*(Suggestion(name, "variable") for name in used), *(Suggestion(name, "entity") for name in named)]
-    in_string = re.sub(r"\\.", "", line).count('"') % 2 == 1
-    if in_string or typed.startswith('"'):
+    if typed.startswith('"') or re.sub(r"\\.", "", line).count('"') % 2:  # in a string
         return []
     fresh = not line.strip()
     keywords = [Suggestion(word, "keyword") for word in KEYWORDS] if fresh else []
@@ -94,11 +93,14 @@ def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] 
     if keyword == "logic":
         yield from (Suggestion(logic, "logic") for logic in ast.LOGICS)
     elif keyword == "sort" or (keyword in ("predicate", "number") and "(" in prefix):
-        yield from (Suggestion(sort, "sort") for sort in sorts(linked))
+        sorts = {place.name for place in places(linked) if place.kind == "sort"} | {"entity"}
+        yield from (Suggestion(sort, "sort") for sort in sorted(sorts))
     elif keyword in ("load", "label") and "from" in prefix.split():
         return  # columns
     elif keyword not in ("predicate", "number", "lnnkit", "import"):
-        yield from _predicates(linked)
+        for name, known in sorted(linked.predicates.items()):
+            signature = f"({', '.join(known.sorts)})" if known.sorts else ""
+            yield Suggestion(format_predicate(name), "number" if known.numeric else "predicate", signature)
 
 
 def _paths(folder: Path, typed: str, *, programs: bool) -> Iterable[Suggestion]:
@@ -112,17 +114,6 @@ def _paths(folder: Path, typed: str, *, programs: bool) -> Iterable[Suggestion]:
         wanted = entry.suffix == ".lnn" if programs else is_table(entry)
         if entry.name.startswith(typed[len(lead) :]) and '"' not in entry.name and (wanted or entry.is_dir()):
             yield Suggestion(f"{lead}{entry.name}{'/' if entry.is_dir() else ''}", "file")
-
-
-def _predicates(linked: Linked) -> Iterable[Suggestion]:
-    for name, predicate in sorted(linked.predicates.items()):
-        kind = "number" if predicate.numeric else "predicate"
-        yield Suggestion(format_predicate(name), kind, f"({', '.join(predicate.sorts)})" if predicate.sorts else "")
-
-
-def sorts(linked: Linked) -> list[str]:
-    """The sorts of a program."""
-    return sorted({place.name for place in places(linked) if place.kind == "sort"} | {"entity"})
 
 
 def _accepted(prefix: str) -> frozenset[str] | None:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from lnnkit.check.checker import check, ordered
 from lnnkit.check.program import CheckedProgram
-from lnnkit.editor.program_files import ProgramFile
+from lnnkit.editor.program_files import ProgramFile, parsed_file
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.parse import parse
 
 DELAY = 0.25  # seconds without a change before a text is checked
 QUICK_CHECK = 0.5  # seconds; where a check takes longer, tables are read again only after a save
@@ -56,7 +55,6 @@ class OpenDocument:
         self._slow_check = False
         self._slow = False  # inference has taken longer than a hover waits
         self._saved = 0  # the version of the last save
-        self._bounds: dict[str, str] = {}
         self._asking: dict[str, asyncio.Task[str | None]] = {}
 
     # --- findings ---------------------------------------------------------------------------------------------------
@@ -68,7 +66,6 @@ class OpenDocument:
         if saved:
             self._saved = self.version
         self._asking.clear()
-        self._bounds.clear()
         if self._checking is None or self._checking.done():
             self._checking = asyncio.create_task(self._check())
 
@@ -79,8 +76,7 @@ class OpenDocument:
 
     def trial(self, text: str) -> list[Diagnostic]:
         """The findings of another text in place of this one; tables are read if that is quick."""
-        program, findings = parse(text, str(self.path))
-        return checked_file(ProgramFile(self.path, program, tuple(findings)), not self._slow_check)[1]
+        return checked_file(parsed_file(self.path, text), not self._slow_check)[1]
 
     async def _check(self) -> None:
         done = -1
@@ -106,9 +102,10 @@ class OpenDocument:
     async def bounds(self, query: str, text: str, client: InferenceClient) -> str:
         """The text about the bounds of an atom: the bounds, if they are known within `QUICK` seconds. Longer inference
         continues in the background until the text changes; after that it starts again only at a save."""
-        if query in self._bounds:
-            return self._bounds[query]
-        if self._slow and self._saved != self.version and query not in self._asking:
+        task = self._asking.get(query)
+        if task is not None and task.done():
+            return task.result() or ""
+        if self._slow and self._saved != self.version and task is None:
             return f"`{query}`: bounds are shown once the file is saved (inference takes more than {QUICK:g} s)"
         try:
             await asyncio.wait_for(client.ready(), QUICK)
@@ -136,7 +133,4 @@ class OpenDocument:
         if answer is None:
             return None
         said = f"no bounds: {answer['error']}" if "error" in answer else f"**{answer['bounds']}** {answer['state']}"
-        said = f"`{query}`: {said}"
-        if version == self.version:
-            self._bounds[query] = said
-        return said
+        return f"`{query}`: {said}"

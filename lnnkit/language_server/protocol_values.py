@@ -54,34 +54,20 @@ class Positions:
         return len(text.encode(self._codec, "surrogatepass")) // self._bytes
 
 
+_ITEM, _SYMBOL = types.CompletionItemKind, types.SymbolKind
 ITEMS = {
-    "keyword": types.CompletionItemKind.Keyword,
-    "predicate": types.CompletionItemKind.Function,
-    "number": types.CompletionItemKind.Value,
-    "sort": types.CompletionItemKind.Class,
-    "logic": types.CompletionItemKind.EnumMember,
-    "entity": types.CompletionItemKind.Constant,
-    "variable": types.CompletionItemKind.Variable,
-    "file": types.CompletionItemKind.File,
-}
+    "keyword": _ITEM.Keyword, "predicate": _ITEM.Function, "number": _ITEM.Value, "sort": _ITEM.Class,
+    "logic": _ITEM.EnumMember, "entity": _ITEM.Constant, "variable": _ITEM.Variable, "file": _ITEM.File,
+}  # fmt: skip
 SYMBOLS = {
-    "sort": types.SymbolKind.Class,
-    "predicate": types.SymbolKind.Function,
-    "number": types.SymbolKind.Number,
-    "file": types.SymbolKind.File,
-    "rule": types.SymbolKind.Method,
-    "query": types.SymbolKind.Event,
-}
+    "sort": _SYMBOL.Class, "predicate": _SYMBOL.Function, "number": _SYMBOL.Number, "file": _SYMBOL.File,
+    "rule": _SYMBOL.Method, "query": _SYMBOL.Event,
+}  # fmt: skip
 
 
 def as_diagnostic(positions: Positions, finding: ShownFinding) -> types.Diagnostic:
-    return types.Diagnostic(
-        range=positions.range(finding.start, finding.end),
-        message=finding.message,
-        severity=types.DiagnosticSeverity[finding.severity.title()],
-        code=finding.code,
-        source="lnnkit",
-    )
+    extent, severity = positions.range(finding.start, finding.end), types.DiagnosticSeverity[finding.severity.title()]
+    return types.Diagnostic(extent, finding.message, severity, finding.code, source="lnnkit")
 
 
 def as_edits(positions: Positions, edits: Sequence[Edit]) -> list[types.TextEdit]:
@@ -99,10 +85,5 @@ def as_item(positions: Positions, start: int, end: int, suggestion: Suggestion) 
 
 
 def as_symbol(positions: Positions, entry: OutlineItem) -> types.DocumentSymbol:
-    return types.DocumentSymbol(
-        name=entry.name,
-        kind=SYMBOLS[entry.kind],
-        range=positions.range(entry.span.start, entry.span.end),
-        selection_range=positions.range(entry.selected.start, entry.selected.end),
-        detail=entry.detail or None,
-    )
+    whole, selected = (positions.range(span.start, span.end) for span in (entry.span, entry.selected))
+    return types.DocumentSymbol(entry.name, SYMBOLS[entry.kind], whole, selected, entry.detail or None)

@@ -21,14 +21,13 @@ from pygls.uris import to_fs_path
 from lnnkit import __version__
 from lnnkit.editor.descriptions import hover_text, outline
 from lnnkit.editor.name_places import Place, RenameRefused, at_cursor, ground_atom, named, rename, target_file
-from lnnkit.editor.program_files import Library, Linked, ProgramFile, resolved
+from lnnkit.editor.program_files import Library, Linked, ProgramFile, parsed_file, resolved
 from lnnkit.editor.shown_findings import quick_fixes, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.open_document import OpenDocument
 from lnnkit.language_server.protocol_values import Positions, as_diagnostic, as_edits, as_item, as_symbol
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.tidy import tidy
 
@@ -61,8 +60,7 @@ class LnnServer(LanguageServer):
         self.documents[uri].changed()
 
     def edited(self, uri: str) -> None:
-        document = self.documents.get(uri)
-        if document is not None:
+        if document := self.documents.get(uri):
             self.inference.cancel()
             self.library.opened[document.path] = self.workspace.get_text_document(uri).source
             document.changed()
@@ -73,8 +71,7 @@ class LnnServer(LanguageServer):
             document.changed(saved=True)
 
     def closed(self, uri: str) -> None:
-        document = self.documents.pop(uri, None)
-        if document is not None:
+        if document := self.documents.pop(uri, None):
             document.closed = True
             self.library.opened.pop(document.path, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
@@ -89,10 +86,14 @@ class LnnServer(LanguageServer):
     def positions(self, file: ProgramFile) -> Positions:
         return Positions(file.text, types.PositionEncodingKind(self.workspace.position_encoding or "utf-16").value)
 
+    def program(self, uri: str) -> Linked:
+        """The program of a document; one that cannot be read is empty."""
+        path = path_of(uri)
+        return self.library.linked(path) or Linked((parsed_file(path, ""),))
+
     def cursor(self, params: Cursor) -> tuple[Linked, int]:
-        """The program of a document and the offset in it; a document that cannot be read is empty."""
-        path = path_of(params.text_document.uri)
-        linked = self.library.linked(path) or Linked((ProgramFile(path, parse("", str(path))[0], ()),))
+        """The program of a document and the offset in it."""
+        linked = self.program(params.text_document.uri)
         return linked, self.positions(linked.main).offset(params.position.line, params.position.character)
 
     def place(self, params: Cursor) -> tuple[Linked, Place | None]:
@@ -172,18 +173,14 @@ class LnnServer(LanguageServer):
         return types.WorkspaceEdit(changes=changes)
 
     def formatted(self, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-        file = self.library.file(path_of(params.text_document.uri))
-        if file is None:
-            return []
+        file = self.program(params.text_document.uri).main
         text, findings = tidy(file.text, str(file.path))
         if findings or text == file.text.replace("\r\n", "\n"):
             return []
         return [types.TextEdit(self.positions(file).range(0, len(file.text)), text)]
 
     def symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        file = self.library.file(path_of(params.text_document.uri))
-        if file is None:
-            return []
+        file = self.program(params.text_document.uri).main
         positions = self.positions(file)
         return [as_symbol(positions, entry) for entry in outline(file)]
 
