@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
 from lnnkit.prove.decision.minimal_core import Core, core_of
-from lnnkit.prove.decision.question import Asked, Ground, Question, Related
+from lnnkit.prove.decision.question import Asked, Ground, Question
 from lnnkit.prove.decision.shown_worlds import checked_world, contrasted, world_of
-from lnnkit.prove.ground.dependency_cone import Cone, TooWide, loop_of, unfounded
+from lnnkit.prove.ground.dependency_cone import TooWide, loop_of, unfounded
 from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.lazy.lazy_decision import LazyDecision
 from lnnkit.prove.solving import Z3
@@ -30,12 +30,13 @@ class ConeDecision(ClassicalDecision):
     """A decision by the whole cone of a question. Raises `TooWide` if the cone is wider than its limit, or has too many
     formulas about unnamed individuals for a narrow one."""
 
-    def __init__(self, ground: Ground, question: Question, deadline: Deadline, cone: Cone) -> None:
-        self._cone = cone
+    def __init__(self, asked: Asked) -> None:
+        ground, question, self._cone = asked.ground, asked.question, asked.cone
+        cone = self._cone
         self._near = cone.grow(question.part, whole=ground.small)
         if cone.most_atoms is not None and _patterns(ground, question) > _PATTERNS:
             raise TooWide
-        super().__init__(ground, question, deadline)
+        super().__init__(asked)
         self.count = len(cone.instances)
         for count, item in enumerate(cone.items):
             if count % _LOOKED == 0:
@@ -107,22 +108,20 @@ def _answer(asked: Asked) -> Proved:
 def _decided(asked: Asked) -> tuple[ClassicalDecision, Verdict]:
     """Decide by the whole cone of the question if that is small, else by lazy instantiation. Quantifiers over unnamed
     individuals may keep the solver busy for ever, so the cone then gets only a share of the time."""
-    ground, question, deadline = asked.ground, asked.question, asked.deadline
-    related = Related(ground, question)
-    asked.cone = ground.cone(deadline, ground.eager)
+    asked.cone = asked.ground.cone(asked.deadline, asked.ground.eager)
     try:
-        decision = ConeDecision(ground, question, deadline, asked.cone)
+        decision = ConeDecision(asked)
     except TooWide:
-        if not related.lazily:
-            asked.cone = ground.cone(deadline)
-            decision = ConeDecision(ground, question, deadline, asked.cone)
+        if not asked.lazily:
+            asked.cone = asked.ground.cone(asked.deadline)
+            decision = ConeDecision(asked)
             return decision, decision.decide()
     else:
-        if decision.encoding.unnamed is None or not related.lazily:
+        if decision.encoding.unnamed is None or not asked.lazily:
             return decision, decision.decide()
-        decision.deadline = deadline.share(3).capped(_FIRST_SECONDS)
+        decision.deadline = asked.deadline.share(3).capped(_FIRST_SECONDS)
         verdict = decision.decide()
-        if verdict != "timeout" or deadline.passed:
+        if verdict != "timeout" or asked.deadline.passed:
             return decision, verdict
-    decision = LazyDecision(related, deadline)
+    decision = LazyDecision(asked)
     return decision, decision.decide()

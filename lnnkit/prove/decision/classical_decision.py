@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.question import Asked
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
 from lnnkit.prove.encoding.graded_encoding import Constraint
 from lnnkit.prove.encoding.marked_solver import MarkedSolver
 from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import ShownWorld, Verdict
-from lnnkit.time_limit import Deadline, TimedOut
+from lnnkit.time_limit import TimedOut
 
 # The verdict, given whether the question can be false and whether it can be true
 _VERDICTS: dict[tuple[SolverStatus, SolverStatus], Verdict] = {
@@ -24,17 +24,16 @@ class ClassicalDecision:
     ``left_open`` if a world was found that may break what could not be encoded. ``count`` is the number of items given
     to the solver."""
 
-    def __init__(self, ground: Ground, question: Question, deadline: Deadline) -> None:
+    def __init__(self, asked: Asked) -> None:
         self.used: dict[Constraint, None] = {}
         self.models: list[ShownWorld] = []
         self.left_open = False
         self.count = 0
-        self.deadline = deadline
-        self._ground = ground
-        self._question = question
+        self.deadline = asked.deadline
+        self._asked, self._ground, self._question = asked, asked.ground, asked.question
         self.encoding = self._encoding(folded=True)
         self._solver = MarkedSolver[Constraint](self.encoding)
-        self._goal = self.encoding.truth(question.part, {})
+        self._goal = self.encoding.truth(asked.question.part, {})
 
     def replayed(self) -> ClassicalEncoding:
         """An encoding in which bounds known from inference are not constants."""
@@ -54,7 +53,7 @@ class ClassicalDecision:
     def _can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
         goal = self._solver.mark(self._goal if truth else self.encoding.negated(self._goal))
-        while (found := self._asked(goal)) == "sat":
+        while (found := self._checked(goal)) == "sat":
             if not self._extended(self._solver.model()):
                 return self._kept(self._solver.model(), float(truth))
         return found
@@ -74,7 +73,7 @@ class ClassicalDecision:
         if said is not True:
             self._solver.mark(said, item)
 
-    def _asked(self, goal: Z3) -> SolverStatus:
+    def _checked(self, goal: Z3) -> SolverStatus:
         """Whether a model of all items has the goal; if not, the items that refute it are used."""
         found = self._solver.check(self.deadline, [goal, *self._solver.marks.values()])
         if found == "unsat":

@@ -10,7 +10,7 @@ from functools import partial
 
 from lnnkit.prove.decision.graded_decision import SLACK, GradedDecision, SettledEnds, outward
 from lnnkit.prove.decision.minimal_core import SECONDS, Core, CoreItem, Goal, core_of, near_items
-from lnnkit.prove.decision.question import TOLERANCE, Asked, Ground, Question, Related, verdict_at
+from lnnkit.prove.decision.question import TOLERANCE, Asked, Ground, Question, verdict_at
 from lnnkit.prove.decision.shown_worlds import contrasted
 from lnnkit.prove.encoding.graded_encoding import ZERO, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
@@ -112,10 +112,10 @@ def _found(asked: Asked) -> SettledEnds:
             asked.cone = cone
             return found
         asked.slack, found = SLACK, wider
-    if found.broken and found.consistent and found.upper is None and not asked.deadline.passed:
+    if found.broken and found.consistent and found.ends.get(1) is None and not asked.deadline.passed:
         with suppress(TooWide):  # in time: the lower bound stands
             upper = decide(asked.slack, (1,)).bounds()
-            found.upper = upper.upper
+            found.ends |= upper.ends
             found.worlds += upper.worlds
     return found
 
@@ -123,33 +123,32 @@ def _found(asked: Asked) -> SettledEnds:
 def _decision(asked: Asked) -> Callable[..., GradedDecision]:
     """Makes decisions by the whole cone of the question if that is small, else by lazy instantiation."""
     ground, question, deadline = asked.ground, asked.question, asked.deadline
-    related = Related(ground, question)
     asked.cone = ground.cone(deadline, ground.eager)
     try:
         near = asked.cone.grow(question.part, whole=ground.small)
     except TooWide:
         asked.cone.pause()  # not where the time is over
         asked.cone = ground.cone(deadline)
-        if related.without_completion:
+        if asked.without_completion:
 
             def lazily(slack: Fraction, ends: Sequence[int] = (0, 1)) -> GradedDecision:
                 asked.cone = ground.cone(deadline)
-                return LazyBounds(related, deadline, asked.cone, slack, ends)
+                return LazyBounds(asked, slack, ends)
 
             return lazily
         near = asked.cone.grow(question.part, whole=ground.small)
-    return partial(GradedDecision, ground, question, deadline, asked.cone, near)
+    return partial(GradedDecision, asked, near)
 
 
 def _bounded(asked: Asked, found: SettledEnds) -> Proved:
     """The answer without its core and its worlds."""
     low, high = asked.question.told
-    ends = {"lower": found.lower, "upper": found.upper}
-    missing = [name for name, end in ends.items() if end is None]
+    ends = [found.ends.get(end) for end in (0, 1)]
+    missing = [name for name, end in zip(("lower", "upper"), ends, strict=True) if end is None]
     which = "both bounds are" if len(missing) == 2 else f"the {''.join(missing)} bound is"
     notes = [f"not decided in time: {which} from inference alone"] if missing else []
-    lower = low if found.lower is None else max(low, outward(found.lower, 0))
-    upper = high if found.upper is None else min(high, outward(found.upper, 1))
+    lower = low if ends[0] is None else max(low, outward(ends[0], 0))
+    upper = high if ends[1] is None else min(high, outward(ends[1], 1))
     if lower > upper:  # crossed by rounding: the ends of inference and of the solver coincide
         lower = upper = low if lower == low else high
     verdict, count = verdict_at(lower, upper, asked.alpha, settled=not missing), len(asked.cone.instances)

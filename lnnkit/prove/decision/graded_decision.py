@@ -9,10 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lnnkit.prove.decision.question import Ground, Question
+from lnnkit.prove.decision.question import Asked
 from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
-from lnnkit.prove.ground.dependency_cone import Cone
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
 from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline, TimedOut
@@ -26,15 +25,14 @@ _LAST_SECONDS = 1.0  # and time to find that it is the truth of a world
 
 @dataclass(slots=True)
 class SettledEnds:
-    """The ends that were settled; the others are None. ``consistent`` is None if unknown. ``worlds`` are those with the
+    """The ``ends`` that were settled. ``consistent`` is None if unknown. ``worlds`` are those with the
     least and the greatest truth. A result is ``loose`` if something was left open, and ``broken`` if the solver had to
     be stopped."""
 
     consistent: bool | None = None
     loose: bool = False
     broken: bool = False
-    lower: Fraction | None = None
-    upper: Fraction | None = None
+    ends: dict[int, Fraction | None] = field(default_factory=dict)  # lower (0) and upper (1)
     worlds: list[ShownWorld] = field(default_factory=list)
 
 
@@ -42,27 +40,16 @@ class GradedDecision:
     """The cone of a question in an optimiser, with every constraint widened by ``slack``. Raises `TooWide` if the time
     runs out during translation."""
 
-    def __init__(
-        self,
-        ground: Ground,
-        question: Question,
-        deadline: Deadline,
-        cone: Cone,
-        near: int,
-        slack: Fraction,
-        ends: Sequence[int] = (0, 1),
-    ) -> None:
-        self._ends = ends
-        self.cone = cone
-        self._near = near
-        self._ground = ground
-        self._reading = ground.reading  # has the values that a model lacks
-        self._question = question
-        self._deadline = deadline
-        self.encoding = GradedEncoding(ground.reading, folded=True, slack=slack)
+    def __init__(self, asked: Asked, near: int, slack: Fraction, ends: Sequence[int] = (0, 1)) -> None:
+        self.cone = asked.cone
+        self._asked, self._ground, self._question = asked, asked.ground, asked.question
+        self._deadline = asked.deadline
+        self._ends, self._near = ends, near
+        self._reading = asked.ground.reading  # has the values that a model lacks
+        self.encoding = GradedEncoding(self._reading, folded=True, slack=slack)
         self._said: list[Z3] = []
         self._given = 0  # how much of that the linear solver has
-        self._goal = self.encoding.truth(question.part, {})
+        self._goal = self.encoding.truth(asked.question.part, {})
         self._translate()
 
     def bounds(self) -> SettledEnds:
@@ -82,16 +69,12 @@ class GradedDecision:
             return
         found.consistent = True
         if isinstance(self._goal, Fraction):
-            found.lower = found.upper = self._goal
+            found.ends = {0: self._goal, 1: self._goal}
             return
         seen = solver.model()
         for end in self._ends:
             deadline = self._deadline.share(2 - end)
-            reached, model = self._extreme(end, seen, solver, deadline)
-            if end == 0:
-                found.lower = reached
-            else:
-                found.upper = reached
+            found.ends[end], model = self._extreme(end, seen, solver, deadline)
             if model is not None and (world := self._world(model)) is not None:
                 found.worlds.append(world)
 
@@ -126,12 +109,8 @@ class GradedDecision:
             solver.add(more)
 
     def _solver(self) -> Z3:
-        solver = (
-            self.encoding.z3.SolverFor("QF_NRA", ctx=self.encoding.context)
-            if self._nonlinear
-            else self.encoding.z3.Solver(ctx=self.encoding.context)
-        )
-        return self._filled(solver)
+        z3, context = self.encoding.z3, self.encoding.context
+        return self._filled(z3.SolverFor("QF_NRA", ctx=context) if self._nonlinear else z3.Solver(ctx=context))
 
     def _filled(self, solver: Z3, values: Sequence[tuple[Z3, Z3]] = ()) -> Z3:
         """A solver with all that is said, where numbers have these ``values``. Raises `TimedOut`."""
@@ -151,10 +130,9 @@ class GradedDecision:
         return fraction(model.eval(self._goal, model_completion=True))
 
     def _world(self, model: Z3) -> ShownWorld | None:
-        near = itertools.islice(self.cone.atoms, self._near)
+        near, instances = itertools.islice(self.cone.atoms, self._near), self.cone.instances
         truth = float(min(ONE, max(ZERO, self._value(model))))
-        instances, reading = self.cone.instances, self._reading
-        return checked_world(model, truth, self._ground, self._question, self.encoding, near, instances, reading)
+        return checked_world(model, truth, self._ground, self._question, self.encoding, near, instances, self._reading)
 
     def _extreme(self, end: int, seen: Z3, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The least (0) or the greatest (1) truth, with a model that attains it or nearly so; None if it is not

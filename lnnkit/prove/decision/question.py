@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
@@ -113,9 +113,12 @@ class Ground:
 
     def of_unnamed(self, question: Question, statements: Iterable[BoundedStatement]) -> list[str]:
         """The completed predicates in these that may be true of unnamed individuals."""
-        parts = (question.part, *(stated.part for stated in statements))
-        names = self.known.derived & frozenset[str]().union(*(part.names for part in parts))
+        names = self.completed_in(question, statements)
         return sorted(name for name in names if not self.known.false_of_unnamed(name))
+
+    def completed_in(self, question: Question, statements: Iterable[BoundedStatement]) -> frozenset[str]:
+        """The completed predicates in a question and in these statements."""
+        return self.known.derived & question.part.names.union(*(stated.part.names for stated in statements))
 
     @contextmanager
     def limited(self, deadline: Deadline) -> Iterator[None]:
@@ -152,8 +155,8 @@ def _text(argument: ast.Argument, bindings: Mapping[str, str]) -> str:
 
 @dataclass
 class Asked:
-    """A question with the ``cone`` of instances that go to the solver. Constraints are widened by ``slack`` if the
-    program is unsatisfiable without it."""
+    """A question with the ``cone`` of instances that go to the solver, and the ``statements`` on which it may depend.
+    Constraints are widened by ``slack`` if the program is unsatisfiable without it."""
 
     ground: Ground
     question: Question
@@ -183,6 +186,59 @@ class Asked:
         found = propagated(self.question, self.reading, self.alpha, note)
         return replace(found, translated=len(self.cone.instances))
 
+    # --- the statements that may be relevant ------------------------------------------------------------------------
+
+    @cached_property
+    def statements(self) -> list[BoundedStatement]:
+        """The statements connected to the question by unsettled atoms."""
+        return self.ground.related(self.question, open_only=True)
+
+    @cached_property
+    def mentioning(self) -> Callable[[str], list[BoundedStatement]]:
+        """The relevant statements with a predicate."""
+        related = set(self.statements)
+        return cache(lambda name: [each for each in self.ground.index.mentioning(name) if each in related])
+
+    @cached_property
+    def lazily(self) -> bool:
+        """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
+        defined by non-recursive rules alone, and false of unnamed individuals."""
+        if self.ground.of_unnamed(self.question, self.statements):
+            return False
+        parts = [(self.question.part, ()), *((each.part, each.variables) for each in self.statements)]
+        if any(self._compares(part, dict(variables)) for part, variables in parts):
+            return False
+        if any(each.lower > 0 and each.upper < 1 for each in self.statements):
+            return False
+        return all(self._plainly_completed(stated) for stated in self.statements)
+
+    @cached_property
+    def without_completion(self) -> bool:
+        """Whether no statement, nor the question, reads a completed predicate that is not settled, or whose rules read
+        one that is not: its completion then bounds what they read."""
+        known, index = self.ground.known, self.ground.index
+        names = self.ground.completed_in(self.question, self.statements)
+        behind = (stated.part.names for name in names for stated, _ in index.defining(name))
+        return all(map(known.is_settled, names.union(*behind)))
+
+    def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
+        if part.kind == "same":
+            return any(self.ground.known.is_open(sorts[name]) for name in part.variables)
+        inner = {**sorts, **dict(part.bound)}
+        return part.arithmetic is None and any(self._compares(operand, inner) for operand in part.operands)
+
+    def _plainly_completed(self, stated: BoundedStatement) -> bool:
+        """Whether a statement derives completed atoms only as their rule, and from other predicates."""
+        known, heads = self.ground.known, self.ground.index.defined(stated)
+        own, places = {head.name for head in heads}, {id(head) for head in heads}
+        for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
+            if leaf.name not in known.derived or known.is_settled(leaf.name) or id(leaf) in places:
+                continue
+            strata = (stratum for stratum in self.ground.program.strata if leaf.name in stratum)
+            if sign >= 0 or any(own & stratum for stratum in strata):
+                return False
+        return True
+
 
 def unknown(text: str, reading: Reading, note: str) -> Proved:
     """The answer to a question where the time was over before inference; ``note`` says so."""
@@ -209,84 +265,11 @@ def verdict_at(lower: float, upper: float, alpha: float, *, settled: bool) -> Ve
     return "neither" if settled else "timeout"
 
 
-class Related:
-    """The ``statements`` that may be relevant to the question. ``lazily`` says whether they can be instantiated
-    lazily."""
-
-    def __init__(self, ground: Ground, question: Question) -> None:
-        self.ground = ground
-        self.question = question
-        self._chosen: dict[str, list[BoundedStatement]] = {}
-
-    @cached_property
-    def statements(self) -> list[BoundedStatement]:
-        """The statements connected to the question by unsettled atoms."""
-        return self.ground.related(self.question, open_only=True)
-
-    def mentioning(self, name: str) -> list[BoundedStatement]:
-        """The relevant statements with a predicate."""
-        if name not in self._chosen:
-            related = set(self.statements)
-            self._chosen[name] = [each for each in self.ground.index.mentioning(name) if each in related]
-        return self._chosen[name]
-
-    @cached_property
-    def lazily(self) -> bool:
-        """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
-        defined by non-recursive rules alone, and false of unnamed individuals."""
-        if self.ground.of_unnamed(self.question, self.statements):
-            return False
-        parts = [(each.part, each.variables) for each in self.statements]
-        parts.append((self.question.part, ()))
-        if any(self._compares(part, dict(variables)) for part, variables in parts):
-            return False
-        if any(each.lower > 0 and each.upper < 1 for each in self.statements):
-            return False
-        return all(self._plainly_completed(stated) for stated in self.statements)
-
-    @cached_property
-    def without_completion(self) -> bool:
-        """Whether no statement, nor the question, reads a completed predicate that is not settled, or whose rules read
-        one that is not: its completion then bounds what they read."""
-        known, index = self.ground.known, self.ground.index
-        parts = [self.question.part, *(each.part for each in self.statements)]
-        names = known.derived & frozenset[str]().union(*(part.names for part in parts))
-        behind = (stated.part.names for name in names for stated, _ in index.defining(name))
-        return all(map(known.is_settled, names.union(*behind)))
-
-    def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
-        if part.kind == "same":
-            return any(self.ground.known.is_open(sorts[name]) for name in part.variables)
-        if part.arithmetic is not None:
-            return False
-        inner = {**sorts, **dict(part.bound)}
-        return any(self._compares(operand, inner) for operand in part.operands)
-
-    def _plainly_completed(self, stated: BoundedStatement) -> bool:
-        """Whether a statement derives completed atoms only as their rule, and from other predicates."""
-        known, heads = self.ground.known, self.ground.index.defined(stated)
-        own, places = {head.name for head in heads}, {id(head) for head in heads}
-        for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
-            if leaf.name not in known.derived or known.is_settled(leaf.name) or id(leaf) in places:
-                continue
-            strata = (stratum for stratum in self.ground.program.strata if leaf.name in stratum)
-            if sign >= 0 or any(own & stratum for stratum in strata):
-                return False
-        return True
-
-
 def _signed(part: Part, sign: int) -> Iterator[tuple[Part, int]]:
     """The atoms of a formula that is true (1) or false (-1), each with the truth that favours this; 0 for both."""
     if part.kind == "atom":
         yield part, sign
-    elif part.kind == "not":
-        yield from _signed(part.operands[0], -sign)
-    elif part.kind == "implies":
-        yield from _signed(part.operands[0], -sign)
-        yield from _signed(part.operands[1], sign)
-    elif part.kind in ("iff", "xor"):
-        for operand in part.operands:
-            yield from _signed(operand, 0)
     elif part.kind != "compare":
-        for operand in part.operands:
-            yield from _signed(operand, sign)
+        for place, operand in enumerate(part.operands):
+            turned = part.kind == "not" or (part.kind == "implies" and place == 0)
+            yield from _signed(operand, 0 if part.kind in ("iff", "xor") else -sign if turned else sign)

@@ -7,22 +7,20 @@ part bound any of theirs, so inference finds the same bounds of its atoms in it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import networkx as nx
 
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, SameEntity
+from lnnkit.check.program import ENTITY, CheckedProgram, Fact, Predicate, SameEntity
 from lnnkit.check.walk import nodes
-from lnnkit.data.column import EntityColumn
-from lnnkit.data.names import Names
-from lnnkit.data.table import FactTable
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.syntax import ast
+from lnnkit.syntax.span import NOWHERE
 
 Formula = ast.Expression | SameEntity
 _OF = "?{}"  # a predicate of the members of a sort, by a name that no program can write
-_NOWHERE = "<other statements>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,59 +75,36 @@ def _unsettled_by_facts(program: CheckedProgram) -> set[str]:
 
 def _part(program: CheckedProgram, kept: set[int], own: frozenset[str]) -> CheckedProgram:
     """The program of the kept statements, about its ``own`` predicates; what else names entities has become labels."""
-    others = [table for table in program.tables if table.predicate not in own]
-    named = own | {table.predicate for table in (*others, *program.label_tables)}
-    members = _members(program, kept, own)
-    sorts = {_OF.format(sort): Predicate(_OF.format(sort), (sort,)) for sort in members}
+    elsewhere = {table.predicate for table in (*program.tables, *program.label_tables)}
+    named = own | elsewhere | {each.predicate for each in (*program.facts, *program.labels)}
+    constants = _constants(program, kept)
+    sorts = {_OF.format(sort): Predicate(_OF.format(sort), (sort,)) for sort, _ in constants}
     return replace(
         program,
         predicates={name: each for name, each in program.predicates.items() if name in named} | sorts,
         assertions=tuple(program.assertions[place] for place in sorted(kept)),
         facts=tuple(fact for fact in program.facts if fact.predicate in own),
         tables=tuple(table for table in program.tables if table.predicate in own),
-        labels=tuple(label for label in program.labels if label.predicate in own),
-        label_tables=(
-            *program.label_tables,
-            *others,
-            *(_table(_OF.format(sort), texts) for sort, texts in members.items()),
+        labels=(
+            *program.labels,
+            *(fact for fact in program.facts if fact.predicate not in own),
+            *(Fact(_OF.format(sort), (text,), 0.0, 1.0, NOWHERE) for sort, text in constants),
         ),
+        label_tables=(*program.label_tables, *(table for table in program.tables if table.predicate not in own)),
         queries=(),
         strata=tuple(found for each in program.strata if (found := each & own)),
         unevaluated=(),
     )
 
 
-def _members(program: CheckedProgram, kept: set[int], own: frozenset[str]) -> dict[str, set[str]]:
-    """The entities, by sort, that facts, labels and statements outside of the part name."""
-    found: dict[str, set[str]] = {}
-    for each in (*program.facts, *program.labels):
-        if each.predicate not in own:
-            for sort, text in zip(program.predicates[each.predicate].sorts, each.arguments, strict=True):
-                found.setdefault(sort, set()).add(text)
-    for place, assertion in enumerate(program.assertions):
-        if place not in kept:
-            for sort, text in _constants(assertion, program):
-                found.setdefault(sort, set()).add(text)
-    return found
-
-
-def _constants(assertion: Assertion, program: CheckedProgram) -> Iterator[tuple[str, str]]:
-    """The entities that a statement names, with the sorts of their places."""
-    for node in nodes(assertion.formula):  # pyright: ignore[reportArgumentType]  # equalities have no operands
+def _constants(program: CheckedProgram, kept: set[int]) -> dict[tuple[str, str], None]:
+    """The entities that the statements outside of the part name, each behind the sort of its place."""
+    found: dict[tuple[str, str], None] = {}
+    left_out = (each for place, each in enumerate(program.assertions) if place not in kept)
+    for node in (node for each in left_out for node in nodes(cast("ast.Expression", each.formula))):
         if isinstance(node, SameEntity):
-            yield from ((ENTITY, each.text) for each in (node.left, node.right) if isinstance(each, ast.Constant))
+            found |= {(ENTITY, each.text): None for each in (node.left, node.right) if isinstance(each, ast.Constant)}
         elif isinstance(node, ast.Atom):
-            sorts = program.predicates[node.name].sorts
-            for sort, each in zip(sorts, node.arguments, strict=True):
-                if isinstance(each, ast.Constant):
-                    yield sort, each.text
-
-
-def _table(predicate: str, texts: Iterable[str]) -> FactTable:
-    """Labels of some entities, which keep them in their sort and state nothing."""
-    import numpy as np
-
-    names = Names.of(texts)
-    count = len(names)
-    column = EntityColumn(np.arange(count, dtype=np.int32), names)
-    return FactTable(predicate, (column,), np.zeros(count), np.ones(count), np.arange(count), _NOWHERE)
+            places = zip(program.predicates[node.name].sorts, node.arguments, strict=True)
+            found |= {(sort, each.text): None for sort, each in places if isinstance(each, ast.Constant)}
+    return found

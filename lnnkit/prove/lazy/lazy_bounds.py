@@ -14,14 +14,13 @@ from fractions import Fraction
 from functools import cache
 
 from lnnkit.prove.decision.graded_decision import GradedDecision
-from lnnkit.prove.decision.question import Related
-from lnnkit.prove.ground.dependency_cone import Cone, TooWide
+from lnnkit.prove.decision.question import Asked
+from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import BoundedStatement
 from lnnkit.prove.lazy.world_values import TouchedInstances
 from lnnkit.prove.solving import Z3, fraction
-from lnnkit.time_limit import Deadline
 
 _SHOWN = 60  # atoms of a world
 # Models after which all is added that the question depends on. `A0 | B0`, 400 links each from A0 and B0 and `A400 |
@@ -35,16 +34,13 @@ _LOOKED = 64  # after this many candidates the clock is read
 class LazyBounds(GradedDecision):
     """As `GradedDecision`, with a cone that starts empty and gets the instances that are added."""
 
-    def __init__(
-        self, related: Related, deadline: Deadline, cone: Cone, slack: Fraction, ends: Sequence[int] = (0, 1)
-    ) -> None:
-        self._related = related
-        super().__init__(related.ground, related.question, deadline, cone, _SHOWN, slack, ends)
+    def __init__(self, asked: Asked, slack: Fraction, ends: Sequence[int] = (0, 1)) -> None:
+        super().__init__(asked, _SHOWN, slack, ends)
 
     def _translate(self) -> None:
         self._touched = TouchedInstances(self._ground.known)
         self._reading = self._touched.reading
-        self._statements = [_opened(each) for each in self._related.statements]
+        self._statements = [_opened(each) for each in self._asked.statements]
         self._mentioning = cache(self._naming)
         self._first = self._statements
         self._turns = 0

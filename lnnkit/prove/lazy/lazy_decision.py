@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
-from lnnkit.prove.decision.question import Related
+from lnnkit.prove.decision.question import Asked
 from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, antecedent, definition_of
 from lnnkit.prove.ground.ground_reading import Instance
@@ -22,7 +22,6 @@ from lnnkit.prove.lazy.least_world import suspects
 from lnnkit.prove.lazy.world_values import TouchedInstances
 from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import ShownWorld
-from lnnkit.time_limit import Deadline
 
 _SHOWN = 60  # greatest number of atoms shown of a world
 # Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
@@ -36,14 +35,13 @@ class LazyDecision(ClassicalDecision):
 
     encoding: LazyEncoding
 
-    def __init__(self, related: Related, deadline: Deadline) -> None:
-        self._touched = TouchedInstances(related.ground.known)
+    def __init__(self, asked: Asked) -> None:
+        self._touched = TouchedInstances(asked.ground.known)
         self._world, self._reading = self._touched.world, self._touched.reading
-        self._related = related
         self._added: set[object] = set()
         self._people: set[str] = set()
         self._suspects: list[Instance] | None = None
-        super().__init__(related.ground, related.question, deadline)
+        super().__init__(asked)
         self._solver.prefer_false()  # as in the least world
 
     def replayed(self) -> LazyEncoding:
@@ -56,15 +54,15 @@ class LazyDecision(ClassicalDecision):
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
-    def _asked(self, goal: Z3) -> SolverStatus:
+    def _checked(self, goal: Z3) -> SolverStatus:
         while True:
-            found, missing = self._checked(goal, ())
+            found, missing = self._with_rows(goal, ())
             if not missing or self._refuted(goal, missing):
                 return found
             for each in missing:
                 self.encoding.expand(each)
 
-    def _checked(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[SolverStatus, list[Quantified]]:
+    def _with_rows(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[SolverStatus, list[Quantified]]:
         """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
         the other quantifiers whose missing rows it would need."""
         some = [each for each in self.encoding.quantified.values() if not each.rows.complete and each not in allowed]
@@ -87,7 +85,7 @@ class LazyDecision(ClassicalDecision):
             allowed |= dict.fromkeys([*wanted, *missing])
             for each in wanted:
                 self.encoding.generalise(each)
-            found, missing = self._checked(goal, allowed)
+            found, missing = self._with_rows(goal, allowed)
             wanted = [each for each in missing if each.rows.anyone is None]
             if found == "unsat" and not missing:
                 return True
@@ -130,15 +128,15 @@ class LazyDecision(ClassicalDecision):
                 self._ground.tell(len(self._suspects), len(self._atoms(self._suspects)))
             yield from self._suspects
         for key in changed:
-            yield from self._touched.of(key, self._related.mentioning(key[0]))
+            yield from self._touched.of(key, self._asked.mentioning(key[0]))
         for person in self._world.people():
             if person not in self._people:
                 sort = self._world.sort_of(person)
-                yield from self._touched.about(person, sort, self._related.statements)
+                yield from self._touched.about(person, sort, self._asked.statements)
         self._people = set(self._world.people())
 
     def _violated_at_first(self) -> Iterator[Instance]:
-        for stated in self._related.statements:
+        for stated in self._asked.statements:
             self._pause()
             yield from suspects(self._ground.known, stated, self._ground.limit)
 
@@ -187,7 +185,7 @@ class LazyDecision(ClassicalDecision):
         known = self._ground.known
         heads = dict.fromkeys(key for key in self.encoding.atoms if known.completed(key))
         for key in changed:
-            for stated in self._related.mentioning(key[0]):
+            for stated in self._asked.mentioning(key[0]):
                 defined = self._ground.index.defined(stated)
                 for instance in self._touched.of(key, [stated]) if defined else ():
                     found = (self._reading.key(head, instance.bindings) for head in defined)
