@@ -21,7 +21,7 @@ from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import Proof
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.query_proof import prove_formula
-from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.provenance.fact_sources import FactSources, ground_key
 from lnnkit.graph.describe import starts
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries
@@ -65,13 +65,8 @@ class Explainer:
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""
-        if not isinstance(conclusion, ast.Atom):
-            return None
-        texts = [argument.text for argument in conclusion.arguments if isinstance(argument, ast.Constant)]
-        known = self._fixpoint.prepared.grounding.domain.index
-        if len(texts) < len(conclusion.arguments) or not all(text in known for text in texts):
-            return None
-        return self._bounds(conclusion.name, texts)
+        key, known = ground_key(conclusion), self._fixpoint.prepared.grounding.domain.index
+        return None if key is None or not all(text in known for text in key[1]) else self._bounds(*key)
 
     def _bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
         lower, upper = (self._prover.reading(predicate, arguments, side).value for side in (0, 1))

@@ -25,14 +25,14 @@ from lnnkit.explain.conflict.repairs import (
     with_others,
 )
 from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.proof import GivenFact, Proof, Step
+from lnnkit.explain.proof.proof import GivenFact, Proof
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.provenance.fact_sources import ground_key
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import Law
 from lnnkit.markup.fragments import Listing, Table, tables
 from lnnkit.outcome import Contradiction
-from lnnkit.syntax import ast
 
 Fits = Callable[[Contradiction], bool]
 
@@ -170,18 +170,10 @@ def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...
     facts: dict[object, StatedFact] = {}
     rules: dict[int, StatedRule] = {}
     for step in proof.steps:
-        if step.given is not None and isinstance(step.conclusion, ast.Atom):
-            fact = _stated(step, program)
-            facts[fact.predicate, fact.arguments, fact.given] = fact
+        if step.given is not None and (key := ground_key(step.conclusion)) is not None:
+            facts[*key, step.given] = StatedFact(*key, step.given, program.predicates[key[0]].numeric)
         own = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
         rules |= {id(each): StatedRule(each) for each in own if each is not None}
     listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
     stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
     return (*listed, *stated)
-
-
-def _stated(step: Step, program: CheckedProgram) -> StatedFact:
-    assert isinstance(step.conclusion, ast.Atom) and step.given is not None
-    arguments = tuple(argument.text for argument in step.conclusion.arguments if isinstance(argument, ast.Constant))
-    numeric = program.predicates[step.conclusion.name].numeric
-    return StatedFact(step.conclusion.name, arguments, step.given, numeric)

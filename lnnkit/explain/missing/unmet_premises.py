@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.arrays import Array
 from lnnkit.engine.start.prepared import Prepared
 from lnnkit.explain.missing.premise_improvement import ImprovablePremise
 from lnnkit.explain.proof.proof_text import format_bound
@@ -19,6 +18,7 @@ from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, Insta
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.graph.lifted import COMPARISON
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.numeric import Interval
 from lnnkit.syntax.printer import format_expression
@@ -57,15 +57,21 @@ class _Unmet:
     excluded: np.ndarray
 
 
+@dataclass(frozen=True)
 class UnmetPremises:
     """Finds the unmet premises of instances of one fixpoint."""
 
-    def __init__(self, prepared: Prepared, views: InstanceViews, wording: GroundText) -> None:
-        self._prepared = prepared
-        self._grounding = prepared.grounding
-        self._views = views
-        self._wording = wording
-        self._eps = tolerance(prepared.state.dtype)
+    _prepared: Prepared
+    _views: InstanceViews
+    _wording: GroundText
+
+    @property
+    def _eps(self) -> float:
+        return tolerance(self._prepared.state.dtype)
+
+    @property
+    def _grounding(self) -> Grounding:
+        return self._prepared.grounding
 
     def reads(self, instance: ExaminedInstance) -> list[EndRead]:
         """All that the instance reads at the fixpoint, except the target atom itself."""
@@ -118,7 +124,7 @@ class UnmetPremises:
         places = np.flatnonzero(unmet)
         excluded = (np.abs(ends[1 - side] - met) > self._eps) & ~self.unlisted(view.table(leaf), side, rows)
         known = self._compared(instance, leaf)
-        gap = np.zeros(len(places)) if known is None else known.gap[places]
+        gap = np.zeros(len(places)) if known is None else known[2][places]
         return _Unmet(leaf, side, places, ends[:, places], gap, excluded[places])
 
     def _premises(
@@ -157,12 +163,12 @@ class UnmetPremises:
         """The truth of a comparison that inference did not evaluate."""
         view, known = instance.view, self._compared(instance, leaf)
         fresh = view.rows[leaf] < 0
-        for side, ends in enumerate(() if known is None else (known.lower, known.upper)):
+        for side, ends in enumerate(() if known is None else known[:2]):
             for value in np.unique(ends[fresh]).tolist():
                 places = np.flatnonzero(fresh & (ends == value))
                 yield EndRead(leaf, tuple(places.tolist()), side, Reading(value, None))
 
-    def _compared(self, instance: ExaminedInstance, leaf: int) -> Compared | None:
+    def _compared(self, instance: ExaminedInstance, leaf: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """A comparison at each place; None if the leaf is none, or has variables."""
         view = instance.view
         kind = self._prepared.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
@@ -184,17 +190,12 @@ class UnmetPremises:
         found = {leaf: places}
         own = self._wording.pattern(formula, leaf, named)
         source = formula.neurons[leaf].source
-        others = [other for other in formula.leaves if other != leaf and formula.neurons[other].source == source]
-        if not all(isinstance(each, str) for each in own):
-            return found
-        for other in others:
-            if other == instance.target:
-                continue
-            fits = np.ones(len(view.rows[other]), bool)
-            for column, wanted in zip(view.found.arguments(other, self._grounding.domain), own, strict=True):
-                fits &= column == index[str(wanted)]
-            if fits.any():
-                found[other] = tuple(np.flatnonzero(fits).tolist())
+        for other in formula.leaves if all(isinstance(each, str) for each in own) else ():
+            if other not in (leaf, instance.target) and formula.neurons[other].source == source:
+                columns = zip(view.found.arguments(other, self._grounding.domain), own, strict=True)
+                fits = [column == index[str(wanted)] for column, wanted in columns]
+                same = np.flatnonzero(np.all([np.ones(len(view.rows[other]), bool), *fits], axis=0))
+                found |= {other: tuple(same.tolist())} if len(same) else {}
         return found
 
 
@@ -257,46 +258,35 @@ def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.nd
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """(n,) the bounds of truths, and how far the two sides are apart, as a share of the greater."""
+def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(n,) the bounds of a comparison's truth for some entities, a column of ids for each argument; and how far its two
+    sides are apart, as a share of the greater."""
+    places = tuple(f"\0{place}" for place in range(len(columns)))
+    made, numbers = comparison(prepared.lifted.graph, node, places)
+    length, index = len(columns[0]) if columns else 1, prepared.grounding.domain.index
+    known: dict[object, np.ndarray] = dict(zip(places, columns, strict=True))
 
-    lower: np.ndarray
-    upper: np.ndarray
-    gap: np.ndarray
+    def column(entity: object) -> np.ndarray:
+        return known[entity] if entity in known else np.full(length, index[str(entity)])
 
-
-def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> Compared:
-    """The truth of a comparison for some entities: a column of ids for each argument."""
-    grounding = prepared.grounding
-    places = [f"\0{place}" for place in range(len(columns))]
-    made, numbers = comparison(prepared.lifted.graph, node, tuple(places))
-    length = len(columns[0]) if columns else 1
-    inputs: list[Interval] = []
-    for name, entities in numbers:
-        ids = [_column(prepared, columns, str(each), length) for each in entities]
-        table = grounding.atoms.tables[name]
-        bounds = table.read(table.tuples.find(ids, length))
-        inputs.append(Interval(bounds.lower.astype(np.float64), bounds.upper.astype(np.float64)))
+    inputs = [Interval(*_ends(prepared, name, list(map(column, entities)), length)) for name, entities in numbers]
     lower, upper = (np.broadcast_to(end, length) for end in made.truth(inputs))
     one, other = (term.hull(inputs)[0] for term in (made.left, made.right))
     apart = np.maximum(other[0] - one[1], one[0] - other[1]).clip(0.0)
-    size = np.maximum(_size(one), _size(other))
+    size = np.maximum(*(np.where(np.isfinite(term), abs(np.stack(term)), 0.0).max(0) for term in (one, other)))
     gap = np.nan_to_num(apart / size.clip(1e-9), nan=0.0, posinf=0.0)
-    return Compared(lower, upper, np.broadcast_to(gap, length))
+    return lower, upper, np.broadcast_to(gap, length)
 
 
 def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
     """The known bounds of each number in a comparison about these entities, as text."""
-    grounding = prepared.grounding
     _, numbers = comparison(prepared.lifted.graph, node, tuple(arguments))
     found: list[str] = []
     for name, entities in numbers:
-        ids = [np.array([grounding.domain.index[str(each)]], np.int32) for each in entities]
-        table = grounding.atoms.tables[name]
-        bounds = table.read(table.tuples.find(ids, 1))
-        low, high = float(bounds.lower[0]), float(bounds.upper[0])
-        atom = format_expression(ground_atom(name, list(map(str, entities))))
+        texts = list(map(str, entities))
+        ids = [np.array([prepared.grounding.domain.index[text]]) for text in texts]
+        low, high = (float(end[0]) for end in _ends(prepared, name, ids, 1))
+        atom = format_expression(ground_atom(name, texts))
         if low == -np.inf and high == np.inf:
             found.append(f"{atom} is unknown")
         elif low == high:
@@ -306,13 +296,8 @@ def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tu
     return tuple(dict.fromkeys(found))
 
 
-def _column(prepared: Prepared, columns: Sequence[np.ndarray], entity: str, length: int) -> np.ndarray:
-    if entity.startswith("\0"):
-        return columns[int(entity[1:])].astype(np.int32)
-    return np.full(length, prepared.grounding.domain.index[entity], np.int32)
-
-
-def _size(term: Interval) -> Array:
-    """The least magnitude of a term's values, if it is finite."""
-    ends = np.stack([np.where(np.isfinite(end), abs(end), 0.0) for end in term])
-    return ends.max(0)
+def _ends(prepared: Prepared, name: str, ids: Sequence[np.ndarray], length: int) -> list[np.ndarray]:
+    """The bounds of a number of some entities."""
+    table = prepared.grounding.atoms.tables[name]
+    rows = table.tuples.find([column.astype(np.int32) for column in ids], length)
+    return [end.astype(np.float64) for end in table.read(rows)]

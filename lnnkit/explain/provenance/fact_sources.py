@@ -6,22 +6,19 @@ Tables keep their row numbers, so nothing else is stored; a table is sorted by i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Fact
-from lnnkit.data.names import Names
 from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.printer import format_expression, one_line
-from lnnkit.syntax.span import Source, Span
 
 if TYPE_CHECKING:
     import numpy as np
 
     from lnnkit.data.table import FactTable
-
-_NOWHERE = Span(Source("", ""), 0, 0)
 
 
 class FactSources:
@@ -31,65 +28,52 @@ class FactSources:
         self._stated: dict[tuple[str, tuple[str, ...]], list[Fact]] = {}
         for fact in program.facts:
             self._stated.setdefault((fact.predicate, fact.arguments), []).append(fact)
-        self._numeric = {name: predicate.numeric for name, predicate in program.predicates.items()}
-        self._every = [_Table(table) for table in program.tables]
+        self._every = [_Table(table, program.predicates[table.predicate].numeric) for table in program.tables]
         self._tables: dict[str, list[_Table]] = {}
         for table in self._every:
-            self._tables.setdefault(table.predicate, []).append(table)
+            self._tables.setdefault(table.facts.predicate, []).append(table)
 
     def of(self, predicate: str, arguments: Sequence[str]) -> list[GivenFact]:
         """All facts about an atom: those of the program's text, then those of its tables, in their order."""
-        key = (predicate, tuple(arguments))
-        found = list(map(_stated, self._stated.get(key, ())))
-        for table in self._tables.get(predicate, ()):
-            for row in table.rows(arguments):
-                found.append(table.given(row, key, numeric=self._numeric[predicate]))
-        return found
+        stated, tables = self._stated.get((predicate, tuple(arguments)), ()), self._tables.get(predicate, ())
+        return [*map(_stated, stated), *(table.given(row) for table in tables for row in table.rows(arguments))]
 
     def every(self, predicate: str) -> Iterator[GivenFact]:
         """All facts of a predicate: those of the program's text, then those of its tables."""
         for (name, _), facts in self._stated.items():
             yield from map(_stated, facts if name == predicate else ())
         for table in self._tables.get(predicate, ()):
-            yield from table.every(numeric=self._numeric[predicate])
+            yield from map(table.given, range(len(table.facts)))
 
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""
         own = self._every[table]
-        return own.rows(arguments) if own.predicate == predicate else []
+        return own.rows(arguments) if own.facts.predicate == predicate else []
 
     def entities(self, predicate: str) -> set[str]:
         """All entities that facts of a predicate mention."""
         found = {text for name, arguments in self._stated if name == predicate for text in arguments}
-        return found.union(*(table.names for table in self._tables.get(predicate, ())))
+        return found.union(*(table.facts.names for table in self._tables.get(predicate, ())))
 
 
+@dataclass
 class _Table:
-    """A table of facts, with its order by the first column."""
+    """A table of ``facts``, with its order by the first column."""
 
-    def __init__(self, table: FactTable) -> None:
-        self._table = table
-        self._sorted: tuple[np.ndarray, np.ndarray] | None = None
-
-    @property
-    def predicate(self) -> str:
-        return self._table.predicate
-
-    @property
-    def names(self) -> Names:
-        """All entities that its rows mention."""
-        return self._table.names
+    facts: FactTable
+    numeric: bool
+    _sorted: tuple[np.ndarray, np.ndarray] | None = None
 
     def rows(self, arguments: Sequence[str]) -> list[int]:
         """The positions of the facts about these entities."""
         import numpy as np
 
         if not arguments:
-            return list(range(len(self._table)))
-        codes = [code for text in arguments if (code := self.names.find(text)) is not None]
+            return list(range(len(self.facts)))
+        codes = [code for text in arguments if (code := self.facts.names.find(text)) is not None]
         if len(codes) < len(arguments):
             return []
-        columns = [column.codes for column in self._table.columns]
+        columns = [column.codes for column in self.facts.columns]
         if self._sorted is None:
             order = np.argsort(columns[0], kind="stable")
             self._sorted = order, columns[0].take(order)
@@ -100,18 +84,15 @@ class _Table:
             rows = rows[column.take(rows) == code]
         return rows.tolist()
 
-    def every(self, *, numeric: bool) -> Iterator[GivenFact]:
-        for row in range(len(self._table)):
-            arguments = tuple(column[row] for column in self._table.columns)
-            yield self.given(row, (self.predicate, arguments), numeric=numeric)
-
-    def given(self, row: int, key: tuple[str, tuple[str, ...]], *, numeric: bool) -> GivenFact:
-        table = self._table
-        lower, upper = float(table.lower[row]), float(table.upper[row])
-        text = fact_text(*key, lower, upper, numeric=numeric)
-        if table.trust != 1:
-            text += f" trust {in_digits(table.trust)}"
-        return GivenFact(lower, upper, table.source, int(table.rows[row]), text, table.trust)
+    def given(self, row: int) -> GivenFact:
+        """The fact in a row."""
+        facts = self.facts
+        lower, upper = float(facts.lower[row]), float(facts.upper[row])
+        arguments = [column[row] for column in facts.columns]
+        text = fact_text(facts.predicate, arguments, lower, upper, numeric=self.numeric)
+        if facts.trust != 1:
+            text += f" trust {in_digits(facts.trust)}"
+        return GivenFact(lower, upper, facts.source, int(facts.rows[row]), text, facts.trust)
 
 
 def _stated(fact: Fact) -> GivenFact:
@@ -121,7 +102,15 @@ def _stated(fact: Fact) -> GivenFact:
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:
     """The atom of a predicate about these entities."""
-    return ast.Atom(predicate, tuple(ast.Constant(text, span=_NOWHERE) for text in arguments), span=_NOWHERE)
+    return ast.Atom(predicate, tuple(map(ast.Constant, arguments)))
+
+
+def ground_key(formula: object) -> tuple[str, tuple[str, ...]] | None:
+    """The predicate and the entities of an atom; None of any other formula, and of an atom with variables."""
+    if not isinstance(formula, ast.Atom):
+        return None
+    texts = tuple(each.text for each in formula.arguments if isinstance(each, ast.Constant))
+    return (formula.name, texts) if len(texts) == len(formula.arguments) else None
 
 
 def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool = False) -> str:

@@ -10,17 +10,14 @@ import numpy as np
 from lnnkit.check.program import Assertion
 from lnnkit.engine.start.first_bounds import neuron_root
 from lnnkit.engine.start.prepared import Prepared
-from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.formula.as_syntax import as_expression, bound_names
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
 from lnnkit.graph.lifting import stripped
 from lnnkit.store.relations import RowNumbers
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import Source, Span
 
 Argument = str | ast.Variable
-NOWHERE = Span(Source("", ""), 0, 0)
 
 
 class GroundText:
@@ -57,10 +54,7 @@ class GroundText:
     def conclusion(self, table: str, arguments: Sequence[Argument]) -> ast.Expression:
         """An atom, or a shared formula, with these arguments; unnamed ones become variables."""
         if self.is_predicate(table):
-            terms = tuple(ast.Constant(a, span=NOWHERE) if isinstance(a, str) else a for a in arguments)
-            if all(isinstance(a, str) for a in arguments):
-                return ground_atom(table, cast("Sequence[str]", arguments))
-            return ast.Atom(table, terms, span=NOWHERE)
+            return ast.Atom(table, tuple(ast.Constant(a) if isinstance(a, str) else a for a in arguments))
         whole, _ = self._unfolded(neuron_root(self._prepared.lifted, _node(table)), _node(table))
         bindings = {place: a for place, a in enumerate(arguments) if isinstance(a, str)}
         names = {place: a.name for place, a in enumerate(arguments) if isinstance(a, ast.Variable)}
@@ -83,7 +77,7 @@ class GroundText:
         return tuple(
             argument
             if isinstance(argument, str)
-            else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"), span=NOWHERE)
+            else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"))
             for argument in own
         )
 

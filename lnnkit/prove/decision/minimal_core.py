@@ -7,13 +7,16 @@ replaced by the facts and instances of their proofs, and the whole set is minimi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.explain.proof.proof import GivenFact, Step
 from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.provenance.fact_sources import ground_key
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.encoding.marked_solver import MarkedSolver
@@ -23,7 +26,6 @@ from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import Blanket, BoundedStatement
 from lnnkit.prove.solving import Z3, Interrupted
 from lnnkit.prove.verdict import CoreMember, Proved
-from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut
 
@@ -84,22 +86,25 @@ def near_items(
     """A minimal set that refutes a goal, taken from the items ``used`` and the known bounds of their atoms; the whole
     set if time ran out."""
     finder = _Finder(ground, encoding, deadline)
-    try:
-        found = finder.near(goal, used)
-        return finder.entered if found is None else found
-    except (TimedOut, TooWide, Interrupted):
-        return finder.entered
+    with suppress(TimedOut, TooWide, Interrupted):
+        if (found := finder.near(goal, used)) is not None:
+            return found
+    return finder.entered
 
 
+@dataclass
 class _Finder:
-    def __init__(self, ground: Ground, encoding: GradedEncoding, deadline: Deadline) -> None:
-        self._ground = ground
-        self._encoding = encoding
-        self._deadline = deadline
-        self._solver = MarkedSolver[CoreItem](encoding)
+    """A search; ``enough`` is what suffices as far as is known, ``whole`` if it has all facts that it rests on."""
+
+    ground: Ground
+    encoding: GradedEncoding
+    deadline: Deadline
+    enough: Sequence[CoreItem] = ()
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        self._solver = MarkedSolver[CoreItem](self.encoding)
         self._goal: Z3 | None = None
-        self._enough: Sequence[CoreItem] = ()
-        self._whole = False
 
     @property
     def entered(self) -> Sequence[CoreItem]:
@@ -110,29 +115,29 @@ class _Finder:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
         suffice. If ``paused``, raises `TimedOut` before all are entered."""
         self._goal = self._solver.mark(goal())
-        self._enough = first = [*dict.fromkeys(used)]
+        self.enough = first = [*dict.fromkeys(used)]
         self._enter(first, paused=paused)
         ends = [*self._ends()]
-        self._enough, self._whole = [*first, *ends], True
+        self.enough, self.whole = [*first, *ends], True
         self._enter(ends, paused=paused)
-        return self._least(self._enough)
+        return self._least(self.enough)
 
     def found(self, goal: Goal, used: Iterable[Constraint]) -> Core:
         near = self.near(goal, used, paused=True)
         if near is None:
             return self._core(self.entered)
-        self._enough = near
-        wider = [*self._expanded(near)]
+        self.enough = near
+        wider = self._expanded(near)
         self._enter(wider, paused=True)
         least = self._least(wider)
         if least is None:
             return self._core(wider)
-        return self._core(least, minimal=not self._deadline.passed)
+        return self._core(least, minimal=not self.deadline.passed)
 
     def unfinished(self) -> Core:
         """The best sufficient set when time ran out."""
-        core = self._core(self._enough)
-        return replace(core, whole=self._whole and core.whole)
+        core = self._core(self.enough)
+        return replace(core, whole=self.whole and core.whole)
 
     def _core(self, items: Sequence[CoreItem], *, minimal: bool = False) -> Core:
         """The core of these items. It lacks facts where a known end is not yet replaced by what it rests on."""
@@ -146,26 +151,25 @@ class _Finder:
             if paused and count % _LOOKED == 0:
                 self._pause()
             if item not in self._solver.marks:
-                self._solver.mark(self._said(item) if isinstance(item, KnownEnd) else self._encoding.held(item), item)
+                self._solver.mark(self._said(item) if isinstance(item, KnownEnd) else self.encoding.held(item), item)
 
     def _pause(self) -> None:
-        if self._deadline.passed:
+        if self.deadline.passed:
             raise TimedOut
 
     def _said(self, item: KnownEnd) -> Z3 | bool:
-        value = self._ground.known.box(item.key)[item.end] if item.given is None else item.given.end(item.end)
-        if not self._ground.program.predicates[item.key[0]].numeric:
-            return self._encoding.said(item.key, item.end, value)
-        self._encoding.arithmetic.number(item.key)
-        return self._encoding.arithmetic.at_end(item.key, item.end, value)
+        value = self.ground.known.box(item.key)[item.end] if item.given is None else item.given.end(item.end)
+        if not self.ground.program.predicates[item.key[0]].numeric:
+            return self.encoding.said(item.key, item.end, value)
+        self.encoding.arithmetic.number(item.key)
+        return self.encoding.arithmetic.at_end(item.key, item.end, value)
 
     def _refutes(self, items: Sequence[CoreItem]) -> bool:
         """Whether the goal is unsatisfiable under these assumptions; false once the time is over."""
-        if self._deadline.passed:
+        if self.deadline.passed:
             return False
-        return (
-            self._solver.check(self._deadline, [self._goal, *(self._solver.marks[item] for item in items)]) == "unsat"
-        )
+        marks = self._solver.marks
+        return self._solver.check(self.deadline, [self._goal, *(marks[item] for item in items)]) == "unsat"
 
     def _least(self, items: Sequence[CoreItem]) -> list[CoreItem] | None:
         """A minimal subset that refutes the goal; None if even all items do not, or if time runs out."""
@@ -179,32 +183,29 @@ class _Finder:
 
     def _ends(self) -> Iterator[KnownEnd]:
         """The known bounds of atoms that have become variables."""
-        known = self._ground.known
-        for key in [*self._encoding.atoms, *self._encoding.arithmetic.numbers]:
-            numeric = self._ground.program.predicates[key[0]].numeric
+        known = self.ground.known
+        for key in [*self.encoding.atoms, *self.encoding.arithmetic.numbers]:
+            numeric = self.ground.program.predicates[key[0]].numeric
             for end, nothing in enumerate((float("-inf"), float("inf")) if numeric else (0.0, 1.0)):
                 if known.box(key)[end] != nothing:
                     yield KnownEnd(key, end)
 
-    def _expanded(self, items: Sequence[CoreItem]) -> Iterator[CoreItem]:
+    def _expanded(self, items: Sequence[CoreItem]) -> list[CoreItem]:
         """The items, with known ends replaced by the facts and instances of their proofs."""
         found: dict[CoreItem, None] = {}
         for item in items:
             self._pause()
-            if isinstance(item, KnownEnd):
-                found |= dict.fromkeys(self._behind(item))
-            else:
-                found[item] = None
-        yield from sorted(found, key=lambda item: not isinstance(item, KnownEnd))
+            found |= dict.fromkeys(self._behind(item) if isinstance(item, KnownEnd) else [item])
+        return sorted(found, key=lambda item: not isinstance(item, KnownEnd))
 
     def _behind(self, item: KnownEnd) -> Iterator[CoreItem]:
         """The facts and instances of the proof of a known end; the end itself if that is too long."""
-        value = self._ground.known.box(item.key)[item.end]
-        for given in self._ground.known.origins.of(*item.key):
+        value = self.ground.known.box(item.key)[item.end]
+        for given in self.ground.known.origins.of(*item.key):
             if given.end(item.end) <= value if item.end else given.end(0) >= value:
                 yield KnownEnd(item.key, item.end, given)
                 return
-        proof = self._ground.explain(item.key[0], list(item.key[1]))
+        proof = self.ground.explain(item.key[0], list(item.key[1]))
         steps = [proof.steps[number] for number in proof.reachable(proof.upper if item.end else proof.lower)]
         if len(steps) > _MOST_STEPS:
             yield item
@@ -213,11 +214,7 @@ class _Finder:
             yield from self._of_step(step)
 
     def _of_step(self, step: Step) -> Iterator[CoreItem]:
-        conclusion = step.conclusion
-        key = None
-        if isinstance(conclusion, ast.Atom):
-            texts = tuple(each.text for each in conclusion.arguments if isinstance(each, ast.Constant))
-            key = (conclusion.name, texts) if len(texts) == len(conclusion.arguments) else None
+        key = ground_key(step.conclusion)
         side = int(step.side == "upper")
         if step.given is not None and key is not None:
             yield KnownEnd(key, side, step.given)
@@ -227,22 +224,20 @@ class _Finder:
             stated = self._stated(step.statement)
             if stated is not None and all(name in step.bindings for name, _ in stated.variables):
                 yield Instance(stated, {name: step.bindings[name] for name, _ in stated.variables})
-            elif key is not None and self._ground.known.box(key)[side] == step.bound:
+            elif key is not None and self.ground.known.box(key)[side] == step.bound:
                 yield KnownEnd(key, side)
 
     def _stated(self, origin: Assertion) -> BoundedStatement | None:
-        for name in sorted(names_in(origin.formula)):
-            for stated in self._ground.index.mentioning(name):
-                if stated.origin is origin or stated.origin == origin:
-                    return stated
-        return None
+        mentioning = map(self.ground.index.mentioning, sorted(names_in(origin.formula)))
+        every = itertools.chain.from_iterable(mentioning)
+        return next((stated for stated in every if stated.origin is origin or stated.origin == origin), None)
 
     # --- what is told -----------------------------------------------------------------------------------------------
 
     def _members(self, items: Sequence[CoreItem]) -> tuple[CoreMember, ...]:
         facts: dict[CoreMember, None] = {}
         statements: dict[CoreMember, None] = {}
-        closed = set(self._encoding.closed)
+        closed = set(self.encoding.closed)
         for item in items:
             match item:
                 case Instance() | Blanket(completes=""):
@@ -253,11 +248,11 @@ class _Finder:
                     keys = item.atoms if isinstance(item, Loop) else [] if isinstance(item, Blanket) else [item.key]
                     names = {item.completes} if isinstance(item, Blanket) else {key[0] for key in keys}
                     closed |= names
-                    rules = [rule for name in names for rule, _ in self._ground.index.defining(name)]
+                    rules = [rule for name in names for rule, _ in self.ground.index.defining(name)]
                     statements |= dict.fromkeys(member_of(rule.origin) for rule in rules)
                 case _:
                     pass
-        declared = declarations(self._ground.program, closed)
+        declared = declarations(self.ground.program, closed)
         return (*sorted(facts, key=_place), *sorted(statements, key=_place), *sorted(declared, key=_place))
 
 

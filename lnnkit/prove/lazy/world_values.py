@@ -7,8 +7,8 @@ model assigns truths to some atoms, so a search for violated instances only has 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance, unified
@@ -98,36 +98,23 @@ class WorldValues(KnownValues):
 
     def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of atoms that are true now, or were so before the last change."""
-        said = self._now
-        if not self.program.predicates[name].sorts:
-            if self._at(said, (name, ())) > 0 or self._at(self._before, (name, ())) > 0:
-                yield ()
-            return
-        for row in self.known.rows(name, fixed, 0):
-            key = name, row
-            if self._at(said, key) > 0 or self._at(self._before, key) > 0:
-                yield row
-        for key in dict.fromkeys([*said, *self._before]):
-            if key[0] == name and all(key[1][place] == text for place, text in fixed.items()):
-                raised = self.known.box(key)[0] <= 0 and (said.get(key, 0) > 0 or self._before.get(key, 0) > 0)
-                if raised:
-                    yield key[1]
+
+        def true(key: GroundAtom) -> bool:
+            return self._at(self._now, key) > 0 or self._at(self._before, key) > 0
+
+        listed = self.known.rows(name, fixed, 0) if self.program.predicates[name].sorts else [()]
+        yield from (row for row in listed if true((name, row)))
+        for key in self._now | self._before if self.program.predicates[name].sorts else ():
+            fits = key[0] == name and all(key[1][place] == text for place, text in fixed.items())
+            if fits and self.known.box(key)[0] <= 0 and true(key):
+                yield key[1]
 
     def _at(self, said: Mapping[GroundAtom, float], key: GroundAtom) -> float:
         found = said.get(key)
         return self.known.box(key)[0] if found is None else found
 
 
-@dataclass(frozen=True)
-class _AtomPlace:
-    """An occurrence of an atom in a statement, inside ``quantifiers``, the outermost first."""
-
-    leaf: Part
-    quantifiers: tuple[Part, ...]
-
-    @property
-    def bound(self) -> tuple[tuple[str, str], ...]:
-        return tuple(each for quantifier in self.quantifiers for each in quantifier.bound)
+_AtomPlace = tuple[Part, tuple[Part, ...]]  # an atom in a statement, and the quantifiers around it, the outermost first
 
 
 class TouchedInstances:
@@ -141,9 +128,9 @@ class TouchedInstances:
     def of(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances that read an atom and may fail now, or may have failed before."""
         for stated in statements:
-            for place in self._places(stated.part):
-                if place.leaf.name == key[0]:
-                    yield from self._at(key, stated, place)
+            for leaf, quantifiers in self._places(stated.part):
+                if leaf.name == key[0]:
+                    yield from self._violated(key, stated, leaf, quantifiers)
 
     def about(self, person: str, sort: str, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances about an individual that has been added."""
@@ -151,23 +138,24 @@ class TouchedInstances:
             for name, own in stated.variables:
                 if own == sort:
                     yield from self.reading.instances(stated, {name: person})
-            quantifiers = {each for place in self._places(stated.part) for each in place.quantifiers}
+            quantifiers = {each for _, around in self._places(stated.part) for each in around}
             if any(self._meets_all(each, sort) for each in quantifiers):
                 yield from self.reading.instances(stated, {})
 
-    def _at(self, key: GroundAtom, stated: BoundedStatement, place: _AtomPlace) -> Iterator[Instance]:
-        sorts = dict((*stated.variables, *place.bound))
-        bound = unified(place.leaf, key[1], sorts)
+    def _violated(
+        self, key: GroundAtom, stated: BoundedStatement, leaf: Part, quantifiers: tuple[Part, ...]
+    ) -> Iterator[Instance]:
+        sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in quantifiers)))
+        bound = unified(leaf, key[1], sorts)
         if bound is None or not all(self.world.has(sorts[name], text) for name, text in bound.items()):
             return
-        if not place.quantifiers:
+        if not quantifiers:
             yield from self.reading.instances(stated, bound)
             return
-        variables = [name for name, _ in stated.variables]
         # The atoms without which the row of a quantifier is neutral, now and before
-        rows = (guard for quantifier in place.quantifiers for guard in quantifier.row_guards if guard is not place.leaf)
+        rows = (guard for quantifier in quantifiers for guard in quantifier.row_guards if guard is not leaf)
         for found in self.reading.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
-            yield Instance(stated, {name: found[name] for name in variables})
+            yield Instance(stated, {name: found[name] for name, _ in stated.variables})
 
     def _meets_all(self, quantifier: Part, sort: str) -> bool:
         """Whether an individual without any true atom affects a quantifier over its sort."""
@@ -181,7 +169,7 @@ def _places(part: Part) -> tuple[_AtomPlace, ...]:
     while stack:
         each, quantifiers = stack.pop()
         if each.kind == "atom":
-            found.append(_AtomPlace(each, quantifiers))
+            found.append((each, quantifiers))
         elif each.bound:
             stack.append((each.operands[0], (*quantifiers, each)))
         elif each.kind != "compare":
