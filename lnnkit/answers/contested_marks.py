@@ -10,11 +10,11 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from lnnkit.check.walk import nodes
-from lnnkit.engine.contested import Contested
-from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.start.first_bounds import neuron_root
+from lnnkit.engine.bounds_state import Contested
+from lnnkit.engine.contested import contested
+from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.compiling import neuron_root
 from lnnkit.engine.start.impossible_comparisons import everywhere
-from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.group_rule import GroupRule
@@ -65,16 +65,15 @@ class Marks:
         return named
 
 
-def marked(fixpoint: Fixpoint) -> Marks | None:
+def marked(run: Run) -> Marks | None:
     """What makes answers contested; None without contradictions."""
-    prepared = fixpoint.prepared
-    named = [group for group in _named_groups(fixpoint) if group.length]
-    if not named and not prepared.state.crossed:
+    named = [group for group in _named_groups(run) if group.length]
+    if not named and not run.state.crossed:
         return None
-    atoms = prepared.grounding.atoms
+    atoms = run.grounding.atoms
     tables = [atoms.tables[group.source] for group in named]
     rows = ((table, _rows(table, group, atoms.radix)) for table, group in zip(tables, named, strict=True))
-    return Marks(fixpoint.contested.marked(rows), named)
+    return Marks(contested(run).marked(rows), named)
 
 
 def _rows(table: Relation, group: NamedAtoms, radix: int) -> Array:
@@ -86,34 +85,33 @@ def _rows(table: Relation, group: NamedAtoms, radix: int) -> Array:
     return np.flatnonzero(group.among(table.tuples.columns, len(table), radix))
 
 
-def _named_groups(fixpoint: Fixpoint) -> Iterator[NamedAtoms]:
+def _named_groups(run: Run) -> Iterator[NamedAtoms]:
     """The atoms in arrested instances, in arrested shared neurons, and in comparisons that no entity can satisfy. Atoms
     that are arrested themselves are marked already."""
-    yield from _of_neurons(fixpoint.prepared)
-    yield from _of_all(fixpoint.prepared)
-    prepared = fixpoint.prepared
-    for arrested in fixpoint.progress.arrested:
-        for formula, _, entities in prepared.grounding.assignments(arrested.shape, arrested.rows):
+    yield from _of_neurons(run)
+    yield from _of_all(run)
+    for arrested in run.progress.arrested:
+        for formula, _, entities in run.grounding.assignments(arrested.shape, arrested.rows):
             ids = entities()
             assert formula.root is not None
-            whole = unfold(prepared.lifted, formula.root, through_shared=True)
-            yield from _named(prepared, whole, ids, len(ids[0]) if ids else 1)
-        yield from _beneath_quantifiers(prepared, arrested.shape, arrested.rows)
+            whole = unfold(run.plan.lifted, formula.root, through_shared=True)
+            yield from _named(run, whole, ids, len(ids[0]) if ids else 1)
+        yield from _beneath_quantifiers(run, arrested.shape, arrested.rows)
 
 
-def _of_neurons(prepared: Prepared) -> Iterator[NamedAtoms]:
-    observed = set(prepared.observers.values())
-    for table in prepared.state.crossed:
-        if table.name in observed or _is_atom(prepared, table.name):
+def _of_neurons(run: Run) -> Iterator[NamedAtoms]:
+    observed = set(run.plan.observers.values())
+    for table in run.state.crossed:
+        if table.name in observed or _is_atom(run, table.name):
             continue
         rows = table.crossed.rows.values
-        whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
-        yield from _named(prepared, whole, [column.take(rows) for column in table.tuples.columns], len(rows))
+        whole = unfold(run.plan.lifted, neuron_root(run.plan.lifted, table.name), through_shared=True)
+        yield from _named(run, whole, [column.take(rows) for column in table.tuples.columns], len(rows))
 
 
-def _of_all(prepared: Prepared) -> Iterator[NamedAtoms]:
+def _of_all(run: Run) -> Iterator[NamedAtoms]:
     """The numbers of comparisons that no entity can satisfy."""
-    for clash in everywhere(prepared):
+    for clash in everywhere(run):
         what = clash.what
         if isinstance(what, str):
             names = {what}
@@ -122,17 +120,17 @@ def _of_all(prepared: Prepared) -> Iterator[NamedAtoms]:
         else:
             names = {node.name for node in nodes(cast("ast.Expression", what.formula)) if isinstance(node, ast.Atom)}
         for name in sorted(names):
-            if _is_atom(prepared, name):
-                yield NamedAtoms(name, [None] * len(prepared.grounding.atoms.tables[name].sorts), 1)
+            if _is_atom(run, name):
+                yield NamedAtoms(name, [None] * len(run.grounding.atoms.tables[name].sorts), 1)
 
 
-def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int) -> Iterator[NamedAtoms]:
+def _named(run: Run, whole: Formula, ids: Sequence[Array], length: int) -> Iterator[NamedAtoms]:
     """The atoms that instances of a formula name; ``ids`` has a column for each of the free variables. An atom below a
     quantifier is named by the entities that it takes from outside the quantifier."""
-    index, free = prepared.grounding.domain.index, set(whole.blocks[0].variables)
+    index, free = run.grounding.domain.index, set(whole.blocks[0].variables)
     for leaf in whole.leaves:
         neuron = whole.neurons[leaf]
-        if not _is_atom(prepared, neuron.source):
+        if not _is_atom(run, neuron.source):
             continue
         columns = [
             np.full(length, index[argument], np.int32)
@@ -146,9 +144,9 @@ def _named(prepared: Prepared, whole: Formula, ids: Sequence[Array], length: int
             yield NamedAtoms(neuron.source, columns, length)
 
 
-def _beneath_quantifiers(prepared: Prepared, number: int, rows: Array) -> Iterator[NamedAtoms]:
+def _beneath_quantifiers(run: Run, number: int, rows: Array) -> Iterator[NamedAtoms]:
     """The atoms in the inner rows of instances whose rows are read together."""
-    grounding = prepared.grounding
+    grounding = run.grounding
     block = grounding.shapes[number].blocks[0]
     members = block.member.take(rows)
     for one in np.unique(members).tolist():
@@ -159,11 +157,11 @@ def _beneath_quantifiers(prepared: Prepared, number: int, rows: Array) -> Iterat
         for leaf in member.formula.leaves:
             neuron = member.formula.neurons[leaf]
             grouping = instances.groupings[neuron.block]
-            if grouping is not None and _is_atom(prepared, neuron.source):
+            if grouping is not None and _is_atom(run, neuron.source):
                 named = np.flatnonzero(~grouping.virtual)
                 columns = [column.take(named) for column in instances.arguments(leaf, grounding.domain)]
                 yield NamedAtoms(neuron.source, columns, len(named))
 
 
-def _is_atom(prepared: Prepared, source: str) -> bool:
-    return prepared.lifted.graph.nodes.get(source, {}).get("kind") in ("predicate", NUMBER)
+def _is_atom(run: Run, source: str) -> bool:
+    return run.plan.lifted.graph.nodes.get(source, {}).get("kind") in ("predicate", NUMBER)

@@ -12,10 +12,9 @@ import numpy as np
 
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import transform
-from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.start.first_bounds import neuron_root
+from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.compiling import neuron_root
 from lnnkit.engine.start.impossible_comparisons import everywhere
-from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.as_syntax import as_expression, as_text
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.laws import Law, variable_name
@@ -28,11 +27,11 @@ from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
 
-def creeping(fixpoint: Fixpoint) -> tuple[Creeping, ...]:
+def creeping(run: Run) -> tuple[Creeping, ...]:
     """The statements on slowly converging cycles, in the order of their positions."""
     statements = [
         Creeping(statement.kind, statement.name, statement.span.line, statement.span.source.path, _text(statement))
-        for statement in _statements(fixpoint)
+        for statement in _statements(run)
         if statement.kind != "law"
     ]
     return tuple(sorted(statements, key=lambda statement: (statement.file, statement.line)))
@@ -43,13 +42,12 @@ def _text(statement: Assertion) -> str:
     return statement.text.removeprefix(f"{statement.kind} ")
 
 
-def _statements(fixpoint: Fixpoint) -> list[Assertion]:
+def _statements(run: Run) -> list[Assertion]:
     """The statements of the slowly converging members; if these are shared neurons only, the statements that contain
     them."""
-    prepared = fixpoint.prepared
-    graph = prepared.lifted.graph
-    roots = {id(root.origin): root for root in prepared.lifted.statements}
-    formulas = [prepared.grounding.members[member].formula for member in fixpoint.progress.creeping]
+    graph = run.plan.lifted.graph
+    roots = {id(root.origin): root for root in run.plan.lifted.statements}
+    formulas = [run.grounding.members[member].formula for member in run.progress.creeping]
     neurons = {formula.auxiliary for formula in formulas if formula.auxiliary is not None}
     named = {id(formula.root.origin) for formula in formulas if formula.auxiliary is None and formula.root is not None}
     named |= {key for key, root in roots.items() if root.reference.node in neurons}
@@ -130,10 +128,10 @@ class _Group:
         return self.shown(entities, float(self.bounds.lower[at]), float(self.bounds.upper[at]))
 
 
-def contradictions(fixpoint: Fixpoint, names: Sequence[str]) -> Contradictions:
+def contradictions(run: Run, names: Sequence[str]) -> Contradictions:
     """Arrested atoms and shared neurons, then arrested instances of statements; sorted by predicate, or by file and
     line, then by entities. A contradiction that holds for every entity is reported once, with variables."""
-    groups = _merged([*_atoms(fixpoint.prepared), *_instances(fixpoint), *_everywhere(fixpoint.prepared)])
+    groups = _merged([*_atoms(run), *_instances(run), *_everywhere(run)])
     ends: list[int] = []
     for group in groups:
         ends.append(len(group) + (ends[-1] if ends else 0))
@@ -165,19 +163,19 @@ def _together(groups: Sequence[_Group]) -> Sequence[Array]:
     return [np.concatenate(parts) for parts in zip(*(group.entities() for group in groups), strict=True)]
 
 
-def _atoms(prepared: Prepared) -> Iterator[_Group]:
-    observed = set(prepared.observers.values())
-    for table in prepared.state.crossed:
+def _atoms(run: Run) -> Iterator[_Group]:
+    observed = set(run.plan.observers.values())
+    for table in run.state.crossed:
         if table.name in observed:
             continue
         crossed = table.crossed
         columns = [column.take(crossed.rows.values) for column in table.tuples.columns]
         bounds = Bounds(crossed.lower.values, crossed.upper.values)
-        kind = prepared.lifted.graph.nodes[table.name]["kind"]
+        kind = run.plan.lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
             yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, kind == NUMBER))
         else:
-            whole = unfold(prepared.lifted, neuron_root(prepared.lifted, table.name), through_shared=True)
+            whole = unfold(run.plan.lifted, neuron_root(run.plan.lifted, table.name), through_shared=True)
             yield _Group((0, as_text(whole, {})), partial(list[Array], columns), bounds, _neuron(whole))
 
 
@@ -207,12 +205,11 @@ def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], 
     return shown
 
 
-def _instances(fixpoint: Fixpoint) -> Iterator[_Group]:
-    prepared = fixpoint.prepared
-    for arrested in fixpoint.progress.arrested:
-        for formula, mine, ids in prepared.grounding.assignments(arrested.shape, arrested.rows):
+def _instances(run: Run) -> Iterator[_Group]:
+    for arrested in run.progress.arrested:
+        for formula, mine, ids in run.grounding.assignments(arrested.shape, arrested.rows):
             assert formula.root is not None
-            whole = unfold(prepared.lifted, formula.root, through_shared=True)
+            whole = unfold(run.plan.lifted, formula.root, through_shared=True)
             first = first_of_each(whole, ids)
             if first is not None:
                 mine, ids = mine.take(first), partial(_some, ids, first)
@@ -233,11 +230,11 @@ def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
     return [column.take(places) for column in columns()]
 
 
-def _everywhere(prepared: Prepared) -> Iterator[_Group]:
+def _everywhere(run: Run) -> Iterator[_Group]:
     """Asserted comparisons that no numbers satisfy, for any entity."""
-    for clash in everywhere(prepared):
+    for clash in everywhere(run):
         if isinstance(clash.what, str):
-            count = len(prepared.grounding.atoms.tables[clash.what].sorts)
+            count = len(run.grounding.atoms.tables[clash.what].sorts)
             arguments = tuple(ast.Variable(name, span=_NOWHERE) for name in _names(count))
             kind, text = "atom", format_expression(ast.Atom(clash.what, arguments, span=_NOWHERE))
         elif isinstance(clash.what, Formula):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from lnnkit.analysis.needs import EQUAL, Literal
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES, Relevance
 from lnnkit.check.program import Assertion
-from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.start.first_bounds import neuron_root
+from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.compiling import neuron_root
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
@@ -19,11 +19,11 @@ from lnnkit.plan import PlanJoin, PlanStep, SidePlan, StatementPlan, TablePlan
 _SHOWN = 110  # greatest length of a statement's text
 
 
-def statement_plans(fixpoint: Fixpoint, recorder: Recorder) -> tuple[StatementPlan, ...]:
+def statement_plans(run: Run, recorder: Recorder) -> tuple[StatementPlan, ...]:
     """The plan of each statement, in program order, its completion before its inference; then those of shared
     formulas."""
     order: dict[object, int] = {}
-    for root in fixpoint.prepared.lifted.statements:
+    for root in run.plan.lifted.statements:
         order.setdefault(id(root.origin), len(order))
     plans: list[tuple[tuple[bool, int, bool], StatementPlan]] = []
     for member, entered in enumerate(recorder.entered):
@@ -31,24 +31,24 @@ def statement_plans(fixpoint: Fixpoint, recorder: Recorder) -> tuple[StatementPl
         assert root is not None
         shared = entered.formula.auxiliary is not None
         place = (shared, 0 if shared else order[id(root.origin)], not entered.completes)
-        plans.append((place, _statement(fixpoint, recorder, member, entered)))
+        plans.append((place, _statement(run, recorder, member, entered)))
     return tuple(plan for _, plan in sorted(plans, key=lambda placed: placed[0]))
 
 
-def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Entered) -> StatementPlan:
+def _statement(run: Run, recorder: Recorder, member: int, entered: Entered) -> StatementPlan:
     formula, needs = entered.formula, entered.needs
     assert formula.root is not None
     joins: list[PlanJoin] = []
     for number, need in enumerate(needs.rows):
         made = recorder.made(member, number)
         if made is None:
-            steps = [JoinStep(literal, _rows(fixpoint, literal), None) for literal in sorted(need.literals, key=repr)]
+            steps = [JoinStep(literal, _rows(run, literal), None) for literal in sorted(need.literals, key=repr)]
             if steps:
-                joins.append(_join(fixpoint, formula, 0, steps))
+                joins.append(_join(run, formula, 0, steps))
         else:
-            joins += [_join(fixpoint, formula, join.times, join.steps) for join in made]
+            joins += [_join(run, formula, join.times, join.steps) for join in made]
     origin = formula.root.origin
-    rule = fixpoint.prepared.grounding.members[member]
+    rule = run.grounding.members[member]
     instances = (rule if isinstance(rule, DeltaRule) else rule.finder).assignment_count
     purpose = "completion" if entered.completes else "inference"
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
@@ -61,35 +61,34 @@ def _statement(fixpoint: Fixpoint, recorder: Recorder, member: int, entered: Ent
     return StatementPlan(origin.kind, origin.name, text, file, line, purpose, instances, tuple(joins))
 
 
-def _join(fixpoint: Fixpoint, formula: Formula, times: int, steps: Sequence[JoinStep]) -> PlanJoin:
-    shown = tuple(PlanStep(_reads(fixpoint, formula, step.reads), step.rows, step.out) for step in steps)
+def _join(run: Run, formula: Formula, times: int, steps: Sequence[JoinStep]) -> PlanJoin:
+    shown = tuple(PlanStep(_reads(run, formula, step.reads), step.rows, step.out) for step in steps)
     return PlanJoin(times, shown)
 
 
-def _rows(fixpoint: Fixpoint, reads: Reads) -> int:
-    """The number of rows at the fixpoint."""
+def _rows(run: Run, reads: Reads) -> int:
+    """The number of rows at the run."""
     if isinstance(reads, Literal):
-        return len(fixpoint.prepared.grounding.atoms.tables[reads.table].listing(reads.column))
+        return len(run.grounding.atoms.tables[reads.table].listing(reads.column))
     return 0
 
 
-def _reads(fixpoint: Fixpoint, formula: Formula, reads: Reads) -> str:
+def _reads(run: Run, formula: Formula, reads: Reads) -> str:
     """``Friends(X, Y) upper below 1``, or ``X: all of person``."""
     if isinstance(reads, int):
         return f"{_variable(formula, reads)}: all of {formula.sorts[reads]}"
     assert isinstance(reads, Literal)
-    prepared = fixpoint.prepared
     named = [a if isinstance(a, str) else _variable(formula, a) for a in reads.arguments]
     if reads.table == EQUAL:
         return " = ".join(named)
-    if reads.table in prepared.demands:
-        predicate, places = prepared.demands[reads.table]
-        shown = ["_"] * len(prepared.lifted.graph.nodes[predicate]["sorts"])
+    if reads.table in run.plan.demands:
+        predicate, places = run.plan.demands[reads.table]
+        shown = ["_"] * len(run.plan.lifted.graph.nodes[predicate]["sorts"])
         for place, name in zip(places, named, strict=True):
             shown[place] = name
         return f"{predicate}({', '.join(shown)}) asked for"
-    atom = _name(prepared.lifted, reads.table) + (f"({', '.join(named)})" if reads.arguments else "")
-    low, high = prepared.grounding.atoms.tables[reads.table].default
+    atom = _name(run.plan.lifted, reads.table) + (f"({', '.join(named)})" if reads.arguments else "")
+    low, high = run.grounding.atoms.tables[reads.table].default
     differs = {
         "lower": "lower above 0" if low == 0 else f"lower other than {low:g}",
         "upper": "upper below 1" if high == 1 else "upper above 0" if high == 0 else f"upper other than {high:g}",
@@ -113,22 +112,21 @@ def _name(lifted: LiftedGraph, table: str) -> str:
     return f"[{canonical_text(unfold(lifted, neuron_root(lifted, table), through_shared=True))}]"
 
 
-def table_plans(fixpoint: Fixpoint) -> tuple[TablePlan, ...]:
+def table_plans(run: Run) -> tuple[TablePlan, ...]:
     """How the two sides of each predicate are derived, by name; then those of shared formulas."""
-    prepared = fixpoint.prepared
-    graph = prepared.lifted.graph
-    tables = [table for name, table in prepared.grounding.atoms.tables.items() if name in graph.nodes]
+    graph = run.plan.lifted.graph
+    tables = [table for name, table in run.grounding.atoms.tables.items() if name in graph.nodes]
     tables.sort(key=lambda table: (graph.nodes[table.name]["kind"] not in ("predicate", NUMBER), table.name))
     plans = []
     for table in tables:
         sides = [
             SidePlan(
-                _status(prepared.relevance, table.name, side, table.name in prepared.lifted.closed_derived),
+                _status(run.plan.relevance, table.name, side, table.name in run.plan.lifted.closed_derived),
                 len(table.listing(side)),
             )
             for side in SIDES
         ]
-        plans.append(TablePlan(_name(prepared.lifted, table.name), sides[0], sides[1]))
+        plans.append(TablePlan(_name(run.plan.lifted, table.name), sides[0], sides[1]))
     return tuple(plans)
 
 

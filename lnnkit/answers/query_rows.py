@@ -14,13 +14,12 @@ from lnnkit.analysis.needs import EQUAL
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.arrays import all_set, any_set, quietly, where_set
-from lnnkit.engine.bounds_state import shown
-from lnnkit.engine.contested import Contested, Doubted
-from lnnkit.engine.inference import Budget, Fixpoint, guard_of
+from lnnkit.engine.bounds_state import Contested, Doubted, shown
+from lnnkit.engine.inference import Budget, guard_of
+from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.asked import comparing, met, query_needs, subsuming_neurons, subsuming_relations
 from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import Read, constant, entering
-from lnnkit.engine.start.asked import comparing, heard_by, met, query_needs, speaking
-from lnnkit.engine.start.prepared import Prepared
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
@@ -59,10 +58,9 @@ class _Evaluated:
     contested: Array
 
 
-def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
+def covers(run: Run, lifted: LiftedGraph, root: Root) -> bool:
     """Whether the fixpoint already knows all that the query needs: its sides, its entities, its neurons' bounds."""
-    prepared = fixpoint.prepared
-    world, relevance = prepared.grounding.domain, prepared.relevance
+    world, relevance = run.grounding.domain, run.plan.relevance
     if not all(text in world.index for text in asked_constants(lifted, [root])):
         return False
     leaves = (neuron for neuron in unfold(lifted, root, world=world).neurons if neuron.kind == LEAF)
@@ -71,34 +69,32 @@ def covers(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root) -> bool:
     }
     reference = below_negations(lifted.graph, root.reference)[0]
     related = comparing(lifted, world, reference)
-    for neuron in speaking(lifted, world, reference):
+    for neuron in subsuming_neurons(lifted, world, reference):
         if lifted.graph.nodes[neuron.node]["shared"]:
             tables.add(neuron.node)
-        elif neuron.node not in prepared.observers:
+        elif neuron.node not in run.plan.observers:
             return False
-    if not tables <= prepared.grounding.atoms.tables.keys():
+    if not tables <= run.grounding.atoms.tables.keys():
         return False
     tables |= {comparison.reference.node for comparison in related.comparisons}
-    return prepared.partly_known.isdisjoint(tables) and all(
+    return run.plan.partly_known.isdisjoint(tables) and all(
         (name, side) not in relevance.derived or relevance.mode(name, side) == ALL for name in tables for side in SIDES
     )
 
 
 @quietly
-def answer(fixpoint: Fixpoint, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:
+def answer(run: Run, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:
     """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
     variables has one answer. The query changes no other answer. Raises `TooLarge`."""
     reference, negated = below_negations(lifted.graph, root.reference)
     positive = replace(root, reference=reference)
-    return _answer(fixpoint.prepared, marked(fixpoint), lifted, positive, negated, guard_of(budget))
+    return _answer(run, marked(run), lifted, positive, negated, guard_of(budget))
 
 
-def _answer(
-    prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard
-) -> Rows:
-    rows = _atomic(prepared, None if marks is None else marks.contested, lifted, root)
+def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:
+    rows = _atomic(run, None if marks is None else marks.contested, lifted, root)
     if rows is None:
-        rows = _joined(prepared, marks, lifted, root, guard)
+        rows = _joined(run, marks, lifted, root, guard)
     value, default = rows.value, rows.default
     narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
     if any_set(narrow):
@@ -115,15 +111,15 @@ def _answer(
     return Rows(root.variables, tuple(columns), lower, upper, contested)
 
 
-def _atomic(prepared: Prepared, contested: Contested | None, lifted: LiftedGraph, root: Root) -> _Evaluated | None:
+def _atomic(run: Run, contested: Contested | None, lifted: LiftedGraph, root: Root) -> _Evaluated | None:
     """The atoms of ``P(X, Y)`` or ``P(a, b)``, read from their table without a join; None if the query is of another
     form, has constants beside variables or a repeated variable, or is about an atom without a row."""
     node, arguments = root.reference.node, root.reference.arguments
     if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER):
         return None
-    state, table = prepared.state, prepared.grounding.atoms.tables[node]
+    state, table = run.state, run.grounding.atoms.tables[node]
     if not root.variables:
-        columns, rows = (), _rows(prepared, root.reference, (), 1)
+        columns, rows = (), _rows(run, root.reference, (), 1)
         if rows[0] < 0:
             return None
     elif len(arguments) == len(root.variables):  # every variable occurs, so each occurs once
@@ -138,7 +134,7 @@ def _atomic(prepared: Prepared, contested: Contested | None, lifted: LiftedGraph
         marks |= _about(contested, table, rows)
         for other in (Doubted(contested), Doubted(contested, by_default=True)):
             marks |= _differ(value, other.read(table, rows))
-    low, high = prepared.shared.untold.get(node, table.default)
+    low, high = run.plan.shared.untold.get(node, table.default)
     default = Bounds(*(np.full(len(rows), end, state.dtype) for end in (low, high)))
     return _Evaluated(columns, value, default, marks)
 
@@ -155,13 +151,16 @@ def _differ(one: Bounds, other: Bounds) -> Array:
     return (abs(one.lower - other.lower) > eps) | (abs(one.upper - other.upper) > eps)
 
 
-def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard) -> _Evaluated:
+def _joined(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard) -> _Evaluated:
     """The bindings that the query's needs find, evaluated."""
-    state, atoms = prepared.state, prepared.grounding.atoms
-    world = prepared.grounding.domain
-    subsuming, related = heard_by(prepared, lifted, root.reference), comparing(lifted, world, root.reference)
+    state, atoms = run.state, run.grounding.atoms
+    world = run.grounding.domain
+    subsuming, related = (
+        subsuming_relations(run.plan, world, lifted, root.reference),
+        comparing(lifted, world, root.reference),
+    )
     formula = unfold(lifted, root, world=world)
-    needs = query_needs(prepared, lifted, root, subsuming, related)
+    needs = query_needs(run.plan, world, lifted, root, subsuming, related)
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, world)
     view = Assembler(formula, needs, atoms, world, guard, {}).every()
@@ -169,8 +168,8 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
     if not length:
         nothing = np.empty(0, dtype=state.dtype)
         return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.astype(bool))
-    general = [(atoms.tables[neuron.node], _rows(prepared, neuron, ids, length)) for neuron in subsuming]
-    others = [(atoms.tables[e.reference.node], _rows(prepared, e.reference, ids, length)) for e in related.comparisons]
+    general = [(atoms.tables[neuron.node], _rows(run, neuron, ids, length)) for neuron in subsuming]
+    others = [(atoms.tables[e.reference.node], _rows(run, e.reference, ids, length)) for e in related.comparisons]
     value = _value(view, state.dtype, [shown(*place) for place in general], related, others)
     contested = np.zeros(length, dtype=bool)
     if marks is not None:
@@ -181,7 +180,7 @@ def _joined(prepared: Prepared, marks: Marks | None, lifted: LiftedGraph, root: 
             contested |= _differ(value, _value(view, state.dtype, inherited, related, others, doubt, unknown))
         if formula.neurons[top].kind == LEAF:  # the answer is about one atom
             contested |= _about(marks.contested, view.tables[top], view.column(top)) | named.get(top, contested)
-    default = upward(formula, _defaults(view, prepared), view.groupings)[formula.top]
+    default = upward(formula, _defaults(view, run), view.groupings)[formula.top]
     return _Evaluated(ids, value, default, contested)
 
 
@@ -243,20 +242,20 @@ def _unknowing(read: Read, view: Instances, named: Mapping[int, Array]) -> Read:
     return unknown
 
 
-def _rows(prepared: Prepared, reference: Reference, ids: Sequence[Array], length: int) -> Array:
+def _rows(run: Run, reference: Reference, ids: Sequence[Array], length: int) -> Array:
     """The rows of a neuron's relation, for each binding of the query's variables."""
-    index = prepared.grounding.domain.index
+    index = run.grounding.domain.index
     columns = [
         ids[argument] if isinstance(argument, int) else np.full(length, index[argument], np.int32)
         for argument in reference.arguments
     ]
-    return prepared.grounding.atoms.tables[reference.node].tuples.find(columns, length)
+    return run.grounding.atoms.tables[reference.node].tuples.find(columns, length)
 
 
-def _defaults(view: Instances, prepared: Prepared) -> Callable[[int], Bounds]:
+def _defaults(view: Instances, run: Run) -> Callable[[int], Bounds]:
     """A view in which every atom has its table's default, those of unnamed individuals too where it holds of them;
     equalities keep their truth."""
-    formula, state, atoms = view.formula, prepared.state, prepared.grounding.atoms
+    formula, state, atoms = view.formula, run.state, run.grounding.atoms
 
     def read(index: int) -> Bounds:
         neuron = formula.neurons[index]
@@ -265,7 +264,7 @@ def _defaults(view: Instances, prepared: Prepared) -> Callable[[int], Bounds]:
             return constant(formula, index, rows, state.dtype)
         if neuron.kind == "same":
             return enter(atoms.truths.read(view.column(index)))
-        default = prepared.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
+        default = run.plan.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
         unnamed = view.column(index) == UNNAMED
         low, high = (
             np.where(unnamed, free, end).astype(state.dtype) for free, end in zip((0.0, 1.0), default, strict=True)

@@ -1,9 +1,11 @@
-"""How inference writes bounds: what a change is recorded as, what is rounding, and which rows are arrested."""
+"""How inference writes bounds: what a change is recorded as, what is rounding, and which rows are arrested; and which
+bounds depend on those."""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.columns.sorting import distinct_values
-from lnnkit.store.relations import Relation
+from lnnkit.store.relations import Relation, RowNumbers
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 
@@ -119,3 +121,48 @@ def shown(table: Relation, rows: Array) -> Bounds:
         lower[at] = table.crossed.lower.values.take(mine)
         upper[at] = table.crossed.upper.values.take(mine)
     return Bounds(lower, upper)
+
+
+Flags = tuple[Array, Array]  # one entry for each of all rows, for its lower and its upper end
+
+
+@dataclass(frozen=True)
+class Contested:
+    """``flags`` of all rows mark the bounds that depend on an arrested atom or on an arrested instance."""
+
+    numbers: RowNumbers
+    flags: Flags
+
+    def among(self, table: Relation, rows: Array) -> Flags:
+        """The flags of rows of a relation."""
+        numbers = self.numbers.of(table, rows)
+        return self.flags[0].take(numbers), self.flags[1].take(numbers)
+
+    def marked(self, rows: Iterable[tuple[Relation, Array]]) -> Contested:
+        """With some rows of relations flagged too."""
+        lower, upper = (flags.copy() for flags in self.flags)
+        for table, some in rows:
+            numbers = self.numbers.of(table, some)
+            lower[numbers] = upper[numbers] = True
+        return replace(self, flags=(lower, upper))
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """The bounds of relations in which contested ones are unknown or, ``by_default``, as near to their default as the
+    other bounds allow. A completed atom is false by default, so a value that differs between the two depends on the
+    contradiction."""
+
+    contested: Contested
+    by_default: bool = False
+
+    def read(self, table: Relation, rows: Array) -> Bounds:
+        """(n,) the bounds of rows of a relation."""
+        (lower, upper), flags = table.read(rows), self.contested.among(table, rows)
+        low, high = (
+            np.where(some, end, own) for some, end, own in zip(flags, table.unknown, (lower, upper), strict=True)
+        )
+        if not self.by_default:
+            return Bounds(low, high)
+        near = high.clip(None, table.default[0]), low.clip(table.default[1])
+        return Bounds(*(np.where(some, end, own) for some, end, own in zip(flags, near, (lower, upper), strict=True)))

@@ -9,25 +9,24 @@ After a completion that was stopped, lower ends that were reached hold, and uppe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
+from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.moves import Delta, Rows, note
+from lnnkit.engine.planning.compiling import untold_bounds
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.respond import Read, Response, completing, on_device
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import Moves, Rising, to_fixpoint
-from lnnkit.engine.start.first_bounds import catch_up, neuron_root
-from lnnkit.engine.start.prepare import completed
-from lnnkit.engine.start.prepared import Prepared, SharedNeurons
+from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
-from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import unfold
 from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, noise
@@ -44,58 +43,64 @@ class Unfinished(Exception):
         self.status = status
 
 
-def restore(prepared: Prepared, before: Mapping[Relation, Array], old: Mapping[Relation, Bounds]) -> None:
+def completed(run: Run, predicates: Collection[str]) -> dict[Relation, Array]:
+    """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
+    found: dict[Relation, Array] = {}
+    for name in sorted(predicates):
+        table = run.grounding.atoms.tables[name]
+        rows = np.arange(len(table), dtype=np.int32)
+        found[table] = rows[~(table.flags("given").take(rows) | table.held(rows))]
+    return found
+
+
+def restore(run: Run, before: Mapping[Relation, Array], old: Mapping[Relation, Bounds]) -> None:
     """Undo a later completion of a stratum: the rows ``before`` it had the bounds ``old``, and all others their
     default."""
-    state = prepared.state
-    for table, now in completed(prepared, [table.name for table in before]).items():
+    state = run.state
+    for table, now in completed(run, [table.name for table in before]).items():
         for side, values in enumerate(old[table]):
             state.put(table, side, now, 0.0, Kind.RESTARTED)
             state.put(table, side, before[table], values, Kind.RESTORED)
 
 
-def open_up(prepared: Prepared, predicates: Iterable[str]) -> None:
+def open_up(run: Run, predicates: Iterable[str]) -> None:
     """Leave the first completion with ``predicates`` unfinished: atoms that no fact lists are unknown above the lower
     ends reached. No round has been made, so that apart from the strata only shared neurons depend on these atoms; such
     neurons keep only the bounds that their statements give."""
-    grounding, state = prepared.grounding, prepared.state
-    atoms, lifted = grounding.atoms, prepared.lifted
-    names = frozenset(predicates)
-    for table, rows in completed(prepared, names).items():
+    plan, state, tables = run.plan, run.state, run.grounding.atoms.tables
+    lifted, names = plan.lifted, frozenset(predicates)
+    for table, rows in completed(run, names).items():
         state.put(table, 1, rows, 1.0, Kind.OPENED)
-    defaults = {name: table.default for name, table in atoms.tables.items()}
+    defaults = {name: table.default for name, table in tables.items()}
     defaults |= dict.fromkeys(names, (0.0, 1.0))
     shared = [node for node, data in lifted.graph.nodes.items() if data["shared"]]
     for node in shared:
-        if node not in prepared.shared.impossible:
-            data, table = lifted.graph.nodes[node], atoms.tables[node]
+        if node not in plan.shared.impossible:
+            data, table = lifted.graph.nodes[node], tables[node]
             defaults[node] = (min(data["lower"], data["upper"]), max(data["lower"], data["upper"]))
             rows = np.arange(len(table), dtype=np.int32)
             rows = rows[~table.held(rows)]
             for side, value in enumerate(defaults[node]):
                 state.put(table, side, rows, value, Kind.INITIAL)
-    prepared.analyses = prepared.analyses.over(defaults)
-    untold = {}
-    for node in shared:
-        bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)
-        plain = prepared.analyses.of(bare, stated=False).upward.default_values(bare.top)
-        untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
-    prepared.shared = SharedNeurons(prepared.shared.formulas, prepared.shared.impossible, untold)
+    analyses = plan.analyses.over(defaults)
+    untold = {node: untold_bounds(lifted, analyses, node) for node in shared}
+    schemas = {name: schema._replace(default=defaults[name]) for name, schema in plan.schemas.items()}
+    run.plan = replace(plan, schemas=schemas, analyses=analyses, shared=plan.shared._replace(untold=untold))
     for name in (*names, *shared):
-        table = atoms.tables[name]
+        table = tables[name]
         bounds = table.bounds  # those that rows have by default stay
         table.reserve(DEFAULT, defaults[name])
         table.deviate(np.arange(len(table), dtype=np.int32), *bounds)
-    prepared.unfinished = names
+    run.unfinished = names
 
 
 class Inexact(Exception):
     """The two ends of a proposal differ, though those of its inputs do not."""
 
 
-def exact_inputs(space: Workspace, members: Sequence[int]) -> bool:
+def exact_inputs(run: Run, members: Sequence[int]) -> bool:
     """Whether all atoms that the members read are exact, and each instance has one row."""
-    atoms, responses = space.grounding.atoms, space.responding(members)
+    atoms, responses = run.grounding.atoms, run.responding(members)
     if any(isinstance(each, GroupResponse) for each in responses.values()):
         return False
     names = {name for each in responses.values() for name in sources(each.rule.formula)}
@@ -137,32 +142,30 @@ _WIDENINGS = 20  # after this many widenings of the bounds that still move, all 
 _SETTLING = 100  # each after this many rounds
 
 
-def complete(
-    prepared: Prepared, space: Workspace, *, first: bool, watch: Watch | None = None, pace: Pace | None = None
-) -> Rows:
+def complete(run: Run, *, first: bool, watch: Watch | None = None, pace: Pace | None = None) -> Rows:
     """Complete every stratum, dependencies first. Returns the rows whose bounds changed; for a ``first`` completion
     only if there are comparisons, since nothing else has been evaluated yet. Raises `Unfinished` where it was stopped;
     what it leaves then holds. ``pace`` counts each later completion of a stratum as a round."""
-    state, atoms = space.state, space.grounding.atoms
+    state, atoms = run.state, run.grounding.atoms
     moved: dict[Relation, Array] = {}
-    for position, (predicates, members) in enumerate(prepared.strata):
-        before, known = completed(prepared, predicates), len(atoms)
+    for position, (predicates, members) in enumerate(run.strata):
+        before, known = completed(run, predicates), len(atoms)
         old = {table: table.read(rows) for table, rows in before.items()}
-        start = _restart(before, space)
+        start = _restart(before, run)
         # Fetched now, since restored bounds are looked up before the restart
-        exact = first and exact_inputs(space, members)
+        exact = first and exact_inputs(run, members)
         try:
-            stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=exact)
+            stopped = _least_fixpoint(run, predicates, members, watch, exact=exact)
         except Inexact:
             state.trail.step()
-            start = _restart(completed(prepared, predicates), space)
-            stopped = _least_fixpoint(prepared, space, predicates, members, watch, exact=False)
+            start = _restart(completed(run, predicates), run)
+            stopped = _least_fixpoint(run, predicates, members, watch, exact=False)
         if stopped is not Status.CONVERGED:
             if first:
-                open_up(prepared, (name for names, _ in prepared.strata[position:] for name in names))
+                open_up(run, (name for names, _ in run.strata[position:] for name in names))
             else:
-                restore(prepared, before, old)
-            space.encoded.renew(atoms.numbered)
+                restore(run, before, old)
+            run.encoded.renew(atoms.numbered)
             raise Unfinished(stopped)
         state.trail.completed(predicates, start)
         if not first:
@@ -172,7 +175,7 @@ def complete(
                 state.arrest(table, rows)
                 bounds = table.read(rows)
                 table.deviate(rows, *bounds)
-                space.encoded.refresh(table, rows)
+                run.encoded.refresh(table, rows)
                 gains = [np.abs(now - end) for now, end in zip(bounds, old[table], strict=True)]
                 most = max(most, *(float(gain.max(initial=0)) for gain in gains))
                 ends = [gain > state.noise for gain in gains]
@@ -181,23 +184,22 @@ def complete(
                     moved[table] = rows[ends[0] | ends[1]]
             if pace is not None and any(table in moved for table in before):
                 pace.note(most, (raised, lowered), settled=known == len(atoms))
-        elif space.demanded:
-            moved |= completed(prepared, predicates)
+        elif run.demanded:
+            moved |= completed(run, predicates)
     return moved
 
 
-def _restart(completing: Mapping[Relation, Array], space: Workspace) -> int:
+def _restart(completing: Mapping[Relation, Array], run: Run) -> int:
     """Set the atoms to be completed to false; returns the tick."""
     for table, rows in completing.items():
         for side in (0, 1):
-            space.state.put(table, side, rows, 0.0, Kind.RESTARTED)
-        space.encoded.refresh(table, rows)
-    return space.state.trail.tick
+            run.state.put(table, side, rows, 0.0, Kind.RESTARTED)
+        run.encoded.refresh(table, rows)
+    return run.state.trail.tick
 
 
 def _least_fixpoint(
-    prepared: Prepared,
-    space: Workspace,
+    run: Run,
     predicates: frozenset[str],
     members: Sequence[int],
     watch: Watch | None,
@@ -207,7 +209,7 @@ def _least_fixpoint(
     """Rounds to the least fixpoint, or until they creep: then upper ends are raised until those rest. Returns why they
     stopped. If all inputs are ``exact``, both ends rise as one until rounds creep; raises `Inexact` where they do
     not."""
-    state, responses = space.state, space.responding(members)
+    state, responses = run.state, run.responding(members)
     for each in responses.values():
         each.rule.restart()
     respond_by(responses.values(), state, exact=exact)
@@ -223,14 +225,14 @@ def _least_fixpoint(
             respond_by(responses.values(), state, exact=False)
             moves.raised = moves.lowered
         if since >= _SETTLING if widened else pace.creeps:
-            space.progress.creeping |= on_cycles(space, pace.slow)
+            run.progress.creeping |= on_cycles(run, pace.slow)
             widened += 1
             since = 0
             rising.lower = False
             risen = {table: spelled_out(rows) for table, rows in moves.lowered.items()}
             opened = risen
             if widened > _WIDENINGS:
-                every = completed(prepared, predicates)
+                every = completed(run, predicates)
                 opened = {table: rows[table.take(1, rows) > 0] for table, rows in every.items()}
             for table, rows in opened.items():
                 state.put(table, 1, rows, 1.0, Kind.OPENED)
@@ -238,9 +240,9 @@ def _least_fixpoint(
             for table in sorted({*moves.raised, *risen, *opened}, key=lambda table: table.number):
                 lifted = distinct([each.get(table, no_rows()) for each in (risen, opened)])
                 raised = spelled_out(moves.raised.get(table, no_rows()))
-                note(moves.delta, table, raised, lifted, state, space.encoded, rising=True)
-            if space.demanded:
-                catch_up(space, moves.delta)
-        return None if goes_on(watch, space, "completion", rounds) else Status.INTERRUPTED
+                note(moves.delta, table, raised, lifted, state, run.encoded, rising=True)
+            if run.demanded:
+                catch_up(run, moves.delta)
+        return None if goes_on(watch, run, "completion", rounds) else Status.INTERRUPTED
 
-    return to_fixpoint(space, members, Delta(), pace, after, rising=rising)
+    return to_fixpoint(run, members, Delta(), pace, after, rising=rising)

@@ -7,7 +7,7 @@ if it still gives the bound, the flag is removed. A cleared bound rests on nothi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -15,17 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.arrays import any_set, where_set
+from lnnkit.engine.bounds_state import Contested, Flags
+from lnnkit.engine.inference_run import Run
 from lnnkit.engine.response.respond import Read, constant, leaf_bound, respond
 from lnnkit.engine.response.rule_instances import RuleInstances
-from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.relations import UNKNOWN, Relation, RowNumbers
-
-Flags = tuple[Array, Array]  # one entry for each of all rows, for its lower and its upper end
 
 
 class _Setter(NamedTuple):
@@ -36,48 +35,6 @@ class _Setter(NamedTuple):
     batch: int
     leaf: int
     instances: Array
-
-
-@dataclass(frozen=True)
-class Contested:
-    """``flags`` of all rows mark the bounds that depend on an arrested atom or on an arrested instance."""
-
-    numbers: RowNumbers
-    flags: Flags
-
-    def among(self, table: Relation, rows: Array) -> Flags:
-        """The flags of rows of a relation."""
-        numbers = self.numbers.of(table, rows)
-        return self.flags[0].take(numbers), self.flags[1].take(numbers)
-
-    def marked(self, rows: Iterable[tuple[Relation, Array]]) -> Contested:
-        """With some rows of relations flagged too."""
-        lower, upper = (flags.copy() for flags in self.flags)
-        for table, some in rows:
-            numbers = self.numbers.of(table, some)
-            lower[numbers] = upper[numbers] = True
-        return replace(self, flags=(lower, upper))
-
-
-@dataclass(frozen=True)
-class Doubted:
-    """The bounds of relations in which contested ones are unknown or, ``by_default``, as near to their default as the
-    other bounds allow. A completed atom is false by default, so a value that differs between the two depends on the
-    contradiction."""
-
-    contested: Contested
-    by_default: bool = False
-
-    def read(self, table: Relation, rows: Array) -> Bounds:
-        """(n,) the bounds of rows of a relation."""
-        (lower, upper), flags = table.read(rows), self.contested.among(table, rows)
-        low, high = (
-            np.where(some, end, own) for some, end, own in zip(flags, table.unknown, (lower, upper), strict=True)
-        )
-        if not self.by_default:
-            return Bounds(low, high)
-        near = high.clip(None, table.default[0]), low.clip(table.default[1])
-        return Bounds(*(np.where(some, end, own) for some, end, own in zip(flags, near, (lower, upper), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -111,29 +68,35 @@ class _Doubt:
         return Bounds(*(np.where(some.take(rows), other, end.take(rows)) for some, other, end in each))
 
 
-def contested(space: Workspace) -> Contested:
-    """The bounds that depend on an arrested atom or on an arrested instance."""
-    grounding, numbers = space.grounding, RowNumbers(space.grounding.atoms)
+def contested(run: Run) -> Contested:
+    """The bounds that depend on an arrested atom or on an arrested instance; they are looked for once."""
+    if run.contested is None:
+        run.contested = _contested(run)
+    return run.contested
+
+
+def _contested(run: Run) -> Contested:
+    grounding, numbers = run.grounding, RowNumbers(run.grounding.atoms)
     suspect = (np.zeros(numbers.count, dtype=bool), np.zeros(numbers.count, dtype=bool))
     found = Contested(numbers, suspect)
-    if not space.state.crossed and not space.progress.arrested:
+    if not run.state.crossed and not run.progress.arrested:
         return found
     for flags in suspect:
         flags[numbers.crossed] = True
-    for each in space.progress.arrested:
+    for each in run.progress.arrested:
         batch = grounding.shapes[each.shape]
         if batch.formula.auxiliary is not None:  # bounds that are stated are kept
             rows = grounding.among_all(each.shape, AUXILIARY, each.rows, numbers)
             for flags in suspect:
                 flags[rows] = True
-    bad = {each.shape: space.arrested(each.shape) for each in space.progress.arrested}
+    bad = {each.shape: run.arrested(each.shape) for each in run.progress.arrested}
     setters = [
         _Setter(side, rows, number, leaf, instances)
         for side in (0, 1)
-        for rows, number, leaf, instances in space.state.trail.setters(side, numbers).groups()
+        for rows, number, leaf, instances in run.state.trail.setters(side, numbers).groups()
     ]
     _suspect(grounding, setters, bad, found)
-    _clear(space, setters, bad, found)
+    _clear(run, setters, bad, found)
     return found
 
 
@@ -154,10 +117,10 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Ar
                 changed = True
 
 
-def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], contested: Contested) -> None:
+def _clear(run: Run, setters: Sequence[_Setter], bad: dict[int, Array], contested: Contested) -> None:
     """Remove the flags of bounds that their setters give with all flagged bounds unknown, until none changes. The upper
     end of a completed atom must also be the same with all flagged bounds known."""
-    grounding, suspect, numbers = space.grounding, contested.flags, contested.numbers
+    grounding, suspect, numbers = run.grounding, contested.flags, contested.numbers
     lower, upper = bounds = numbers.bounds()
     doubt = _Doubt(numbers, suspect, bounds, np.repeat([table.numeric for table in numbers.tables], numbers.lengths))
     sharp = replace(doubt, others=Bounds(upper, lower))
@@ -178,14 +141,14 @@ def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], 
                 continue
             rows, instances = setter.rows.take(some), setter.instances.take(some)
             looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
-            found = _again(space, looked, doubt)
+            found = _again(run, looked, doubt)
             if setter.side == 0:
                 stands = found >= lower.take(rows) - eps
             else:
                 own = upper.take(rows)
                 stands = found <= own + eps
                 if setter.leaf in grounding.shapes[setter.batch].formula.heads:  # more information could lower it
-                    stands &= _again(space, looked, sharp) >= own - eps
+                    stands &= _again(run, looked, sharp) >= own - eps
                     stands &= ~_reads(grounding, looked, (both, both), numbers)
             fresh[setter.side][rows[stands]] = True
         for flags, fewer in zip(suspect, fresh, strict=True):
@@ -193,13 +156,13 @@ def _clear(space: Workspace, setters: Sequence[_Setter], bad: dict[int, Array], 
         cleared = fresh
 
 
-def _again(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
+def _again(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
-    grounding = space.grounding
+    grounding = run.grounding
     batch = grounding.shapes[setter.batch]
     formula = batch.formula
     if formula.prenex_of is not None:
-        return _by_any_row(space, setter, doubt)
+        return _by_any_row(run, setter, doubt)
     block = formula.block_of(setter.leaf)
     view, _, _, own = grounding.rebuilt(setter.batch, block, setter.instances, doubt.numbers)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
@@ -218,15 +181,15 @@ def _again(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
     return given.take(own)
 
 
-def _by_any_row(space: Workspace, setter: _Setter, doubt: _Doubt) -> Array:
+def _by_any_row(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
     """The same for a prenex formula, whose instances are rows of quantifiers: what any of their rows gives the atom."""
-    batch, dtype = space.grounding.shapes[setter.batch], doubt.bounds.lower.dtype
+    batch, dtype = run.grounding.shapes[setter.batch], doubt.bounds.lower.dtype
     falls = setter.side == 1 and not batch.completes
     given, meet = np.full(doubt.numbers.count, float(falls), dtype), np.minimum if falls else np.maximum
     for member in batch.members:
-        response = space.responses[member]
+        response = run.responses[member]
         for found in response.rule.whole():
-            instances = RuleInstances(batch, member, response.rule, found, space.grounding.atoms, space.encoded)
+            instances = RuleInstances(batch, member, response.rule, found, run.grounding.atoms, run.encoded)
             read = instances.reader(range(found.length), dtype, doubt)
             silent = response.arrests.flags(found, instances.rows)
             if batch.completes:

@@ -15,12 +15,10 @@ import numpy as np
 
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.engine.bounds_state import distinct
-from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.moves import Delta, note
 from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.first_bounds import catch_up
-from lnnkit.engine.start.prepared import Prepared
-from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.relations import Relation
 from lnnkit.trail.events import Kind
@@ -36,12 +34,12 @@ class Assumption:
     upper: float
 
 
-def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: int) -> Fixpoint | None:
+def assumed(earlier: Run, assumptions: Sequence[Assumption], round_limit: int) -> Run | None:
     """The fixpoint with the assumptions among its facts; None where it cannot be reached from this one."""
-    if not _reachable(fixpoint, assumptions):
+    if not _reachable(earlier, assumptions):
         return None
-    prepared, space = _copied(fixpoint.prepared, fixpoint.space)
-    state, atoms = space.state, space.grounding.atoms
+    run = _copied(earlier)
+    state, atoms = run.state, run.grounding.atoms
     moved: tuple[dict[Relation, list[Array]], dict[Relation, list[Array]]] = ({}, {})
     for each in assumptions:
         table = atoms.tables[each.predicate]
@@ -55,34 +53,34 @@ def assumed(fixpoint: Fixpoint, assumptions: Sequence[Assumption], round_limit: 
             if abs(tighter - before) > state.noise:
                 state.put(table, side, row, tighter, Kind.STATED)
                 moved[side].setdefault(table, []).append(row)
-    arrested, delta, changed = (state.crossings, len(space.progress.arrested)), Delta(), dict[Relation, Array]()
+    arrested, delta, changed = (state.crossings, len(run.progress.arrested)), Delta(), dict[Relation, Array]()
     for table in dict.fromkeys((*moved[0], *moved[1])):
         raised, lowered = (distinct(side.get(table, [])) for side in moved)
         changed[table] = distinct([raised, lowered])
-        if len(note(delta, table, raised, lowered, state, space.encoded)):
+        if len(note(delta, table, raised, lowered, state, run.encoded)):
             return None
-    catch_up(space, delta)
-    infer_rounds(space, prepared.inference, round_limit, changed)
-    if (state.crossings, len(space.progress.arrested)) != arrested:
+    catch_up(run, delta)
+    infer_rounds(run, run.inference, round_limit, changed)
+    if (state.crossings, len(run.progress.arrested)) != arrested:
         return None
-    return Fixpoint(prepared, space)
+    return run
 
 
-def _reachable(fixpoint: Fixpoint, assumptions: Sequence[Assumption]) -> bool:
+def _reachable(earlier: Run, assumptions: Sequence[Assumption]) -> bool:
     """Whether the grounding was made for these assumptions."""
-    prepared, progress = fixpoint.prepared, fixpoint.progress
-    if prepared.strata or progress.arrested or prepared.state.crossed or progress.status is not Status.CONVERGED:
+    progress, relevance = earlier.progress, earlier.plan.relevance
+    if earlier.strata or progress.arrested or earlier.state.crossed or progress.status is not Status.CONVERGED:
         return False
-    graph, relevance = prepared.lifted.graph, prepared.relevance
+    graph = earlier.plan.lifted.graph
     for each in assumptions:
-        table = prepared.grounding.atoms.tables[each.predicate]
+        table = earlier.grounding.atoms.tables[each.predicate]
         if graph.nodes[each.predicate]["closed"] or table.numeric:
             return False
         sides = [(each.predicate, side) for side in SIDES]
         hears = [side for side in sides if relevance.mode(*side) != ALL and side in relevance.derived]
         if hears and not len(table.listing("listed")):
             return False  # proposals for listed atoms were not prepared
-        if _absent(each, table) and not _insertable(prepared, each, table):
+        if _absent(each, table) and not _insertable(earlier, each, table):
             return False
         informative = (each.lower > 0.0, each.upper < 1.0)
         for side, says in zip(SIDES, informative, strict=True):
@@ -99,25 +97,21 @@ def _absent(assumption: Assumption, table: Relation) -> bool:
     return int(table.tuples.find(columns, 1)[0]) < 0
 
 
-def _insertable(prepared: Prepared, assumption: Assumption, table: Relation) -> bool:
+def _insertable(run: Run, assumption: Assumption, table: Relation) -> bool:
     """Whether a new atom adds no member to a sort."""
-    members = prepared.grounding.domain.members
+    members = run.grounding.domain.members
     return all(bool(members(sort)[entity]) for sort, entity in zip(table.sorts, assumption.entities, strict=True))
 
 
-def _copied(prepared: Prepared, space: Workspace) -> tuple[Prepared, Workspace]:
-    """Copies of both, sharing what rounds only read."""
-    grounding = prepared.grounding
+def _copied(run: Run) -> Run:
+    """A copy, sharing what rounds only read."""
+    grounding = run.grounding
     shared: list[object] = [
-        prepared.lifted,
-        prepared.analyses,
-        prepared.shared,
-        prepared.relevance,
-        prepared.observers,
+        run.plan,
         grounding.domain,
         grounding.guard,
         *(member.formula for member in grounding.members),
         *(batch.formula for batch in grounding.shapes),
         *(batch.analysis for batch in grounding.shapes),
     ]
-    return deepcopy((prepared, space), {id(each): each for each in shared})
+    return deepcopy(run, {id(each): each for each in shared})

@@ -4,46 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
+from lnnkit.analysis.relevance import SIDES
 from lnnkit.analysis.supports import Known
 from lnnkit.arrays import DOUBLE, Array, quietly
+from lnnkit.engine.bounds_state import State
 from lnnkit.engine.completion import Unfinished, complete
-from lnnkit.engine.contested import Contested, contested
+from lnnkit.engine.inference_run import Run, Status, run_of
 from lnnkit.engine.moves import Rows, changes
+from lnnkit.engine.planning.compiling import Profile, compiled, outlined
+from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.engine.rounds import infer_rounds
-from lnnkit.engine.start.first_bounds import catch_up, initialise_comparisons, initialise_neuron
-from lnnkit.engine.start.prepare import initialise_shared, loosen_comparisons, prepare
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.start.demanded import work_out_demand
+from lnnkit.engine.start.first_bounds import (
+    arrest_impossible,
+    catch_up,
+    enter_facts,
+    initialise_comparisons,
+    initialise_shared,
+    list_asked,
+    loosen_comparisons,
+)
 from lnnkit.engine.termination import Pace, Watch, on_cycles
-from lnnkit.engine.workspace import Progress, Status, Workspace, workspace
 from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.garbage import collection_paused
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.join.instances.grounding import Guard, Use
+from lnnkit.join.instances.grounding import Grounding, Guard, Use
 from lnnkit.join.join_plan import Recorder
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.layout import Given
-from lnnkit.trail.events import Trace
-
-
-@dataclass(frozen=True)
-class Fixpoint:
-    """A grounding at its fixpoint; queries read it through `lnnkit.answers.query_rows`."""
-
-    prepared: Prepared
-    space: Workspace
-
-    @property
-    def progress(self) -> Progress:
-        return self.space.progress
-
-    @cached_property
-    def contested(self) -> Contested:
-        """The bounds that depend on a contradiction."""
-        return contested(self.space)
+from lnnkit.store.layout import Domain, Given, domain
+from lnnkit.store.relations import Relations
+from lnnkit.trail.events import Trace, Trail
 
 
 @dataclass(frozen=True)
@@ -136,7 +131,7 @@ def infer(
     labelled: Mapping[str, Sequence[Array]] = MappingProxyType({}),
     unnamed: Collection[str] = (),
     narrow: bool = False,
-) -> Fixpoint:
+) -> Run:
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text). ``labelled`` has the
     columns of label tables, by sort; ``unnamed`` are the entities that only queries mention.
 
@@ -147,53 +142,84 @@ def infer(
     bound queries need them.
     Raises `TooLarge` before more instances of one formula are made than the budget allows.
     """
-    args = lifted, index, given, labelled, guard_of(budget), dtype, device, recorder, known
-    prepared = prepare(*args, record=record, trace=trace, assumable=assumable, unnamed=unnamed, narrow=narrow)
-    return _infer(prepared, round_limit, watch)
+    world = domain(lifted, index, given, labelled, unnamed)
+    state = State(dtype, Trail(dtype, trace, values=record), device)
+    with collection_paused():
+        outline = outlined(lifted, world, world.empty, known)
+        grounding = _with_facts(outline, world, given, state, guard_of(budget), recorder)
+        profile = _profile(grounding.atoms, frozenset(assumable))
+        run = _started(compiled(outline, world, profile, narrow=narrow), grounding, state)
+    _infer(run, round_limit, watch)
+    return run
 
 
-def _infer(prepared: Prepared, round_limit: int, watch: Watch | None) -> Fixpoint:
-    space = workspace(prepared.grounding, prepared.state)
-    if prepared.state.trail.trace is not None:
-        start = (Bounds(*(end.copy() for end in table.bounds)) for table in prepared.grounding.atoms.numbered)
-        prepared.state.trail.trace.start = list(start)
-    progress = space.progress
+def _with_facts(
+    outline: Outline, world: Domain, given: Sequence[Given], state: State, guard: Guard, recorder: Recorder | None
+) -> Grounding:
+    """The relations of a program with its facts, and no rules yet."""
+    atoms = Relations(world.stranger + 1, state.dtype)
+    for schema in outline.schemas.values():
+        atoms.add(schema)
+    enter_facts(atoms, state, given)
+    return Grounding(atoms, world, guard, recorder)
+
+
+def _profile(atoms: Relations, assumable: frozenset[str]) -> Profile:
+    """What the facts in relations bound."""
+    tables = atoms.tables.items()
+    moved = frozenset((name, side) for name, table in tables for side in SIDES if len(table.listing(side)))
+    listed = frozenset(name for name, table in tables if len(table.listing("listed")))
+    return Profile(moved, listed, frozenset(name for name, table in tables if len(table.listing("given"))), assumable)
+
+
+def _started(plan: Plan, grounding: Grounding, state: State) -> Run:
+    """The run of a plan, before anything is inferred."""
+    arrest_impossible(plan, grounding, state)
+    list_asked(plan, grounding)
+    work_out_demand(plan, grounding)
+    return run_of(plan, grounding, state)
+
+
+def _infer(run: Run, round_limit: int, watch: Watch | None) -> None:
+    trace, progress = run.state.trail.trace, run.progress
+    if trace is not None:
+        tables = run.grounding.atoms.numbered
+        trace.start = [Bounds(*(end.copy() for end in table.bounds)) for table in tables]
     try:
-        _settle(prepared, space, round_limit, watch)
+        _settle(run, round_limit, watch)
     except Unfinished as stopped:
         progress.status = stopped.status
     if progress.status is Status.CONVERGED and progress.creeping:
         progress.status = Status.CREEPING
-    elif progress.status is Status.CONVERGED and space.drift.met:
+    elif progress.status is Status.CONVERGED and run.drift.met:
         progress.status = Status.DRIFTING
-    return Fixpoint(prepared, space)
 
 
-def _settle(prepared: Prepared, space: Workspace, round_limit: int, watch: Watch | None) -> None:
+def _settle(run: Run, round_limit: int, watch: Watch | None) -> None:
     """Alternate completion and rounds until neither changes anything."""
-    _renew(space, loosen_comparisons(prepared))
-    initialise_comparisons(space)
-    catch_up(space, changes(complete(prepared, space, first=True, watch=watch)))
-    catch_up(space, changes(_renew(space, initialise_shared(prepared, partial(initialise_neuron, space)))))
+    _renew(run, loosen_comparisons(run))
+    initialise_comparisons(run)
+    catch_up(run, changes(complete(run, first=True, watch=watch)))
+    catch_up(run, changes(_renew(run, initialise_shared(run))))
     changed: Rows = {}
     pace = Pace()  # gains of rounds and completions together: their alternation may converge slowly too
     while True:
-        before = space.progress.rounds
-        infer_rounds(space, prepared.inference, round_limit, changed, watch, pace)
-        if not prepared.strata or space.progress.status is not Status.CONVERGED or space.progress.rounds == before:
+        before = run.progress.rounds
+        infer_rounds(run, run.inference, round_limit, changed, watch, pace)
+        if not run.strata or run.progress.status is not Status.CONVERGED or run.progress.rounds == before:
             return
-        changed = complete(prepared, space, first=False, watch=watch, pace=pace)
+        changed = complete(run, first=False, watch=watch, pace=pace)
         if not changed:
             return
         if pace.creeps:
-            space.progress.status = Status.CREEPING
-            space.progress.creeping |= on_cycles(space, pace.slow)
+            run.progress.status = Status.CREEPING
+            run.progress.creeping |= on_cycles(run, pace.slow)
             return
-        catch_up(space, changes(changed))
+        catch_up(run, changes(changed))
 
 
-def _renew(space: Workspace, names: set[str | None]) -> Rows:
+def _renew(run: Run, names: set[str | None]) -> Rows:
     """Classify the rows of these tables again; returns them."""
-    tables = [table for table in space.grounding.atoms.numbered if table.name in names]
-    space.encoded.renew(tables)
+    tables = [table for table in run.grounding.atoms.numbered if table.name in names]
+    run.encoded.renew(tables)
     return {table: np.arange(len(table), dtype=np.int32) for table in tables}

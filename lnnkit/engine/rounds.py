@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
+from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.merge import Inbox, Proposals
 from lnnkit.engine.moves import Delta, Round, Rows, changes, note, note_new
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
-from lnnkit.engine.workspace import Status, Workspace
 from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.relations import Relation
 from lnnkit.time_limit import TimedOut, check_time
@@ -81,7 +81,7 @@ class Rising:
 
 
 def infer_rounds(
-    space: Workspace,
+    run: Run,
     members: Sequence[int],
     limit: int,
     moved_before: Rows,
@@ -91,21 +91,21 @@ def infer_rounds(
     """Rounds over ``members`` until nothing changes, convergence is too slow, the limit is reached, or ``watch`` stops
     them. ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the
     gains of earlier calls, where rounds alternate with something else."""
-    own, progress = pace or Pace(), space.progress
+    own, progress = pace or Pace(), run.progress
 
     def after(_moves: Moves) -> Status | None:
         progress.rounds += 1
         if own.creeps:
-            progress.creeping |= on_cycles(space, own.slow)
+            progress.creeping |= on_cycles(run, own.slow)
             return Status.CREEPING
-        return None if goes_on(watch, space, "inference", progress.rounds) else Status.INTERRUPTED
+        return None if goes_on(watch, run, "inference", progress.rounds) else Status.INTERRUPTED
 
     delta = changes(moved_before)
-    progress.status = to_fixpoint(space, members, delta, own, after, limit=limit)
+    progress.status = to_fixpoint(run, members, delta, own, after, limit=limit)
 
 
 def to_fixpoint(
-    space: Workspace,
+    run: Run,
     members: Sequence[int],
     delta: Delta,
     pace: Pace,
@@ -116,12 +116,12 @@ def to_fixpoint(
 ) -> Status:
     """Rounds over ``members`` until nothing moves, the limit is reached, the time is up, or ``after``, which is called
     at the end of each round and may change its delta, gives a status. Returns why it stopped."""
-    state, atoms, progress = space.state, space.grounding.atoms, space.progress
-    worklist = Worklist(space.responding(members))
+    state, atoms, progress = run.state, run.grounding.atoms, run.progress
+    worklist = Worklist(run.responding(members))
     while True:
         known = atoms.length
         try:
-            now = _gather(space, worklist, delta)
+            now = _gather(run, worklist, delta)
         except TimedOut:  # what this round has proposed is dropped
             return Status.INTERRUPTED
         if progress.rounds >= limit and (now.inbox or now.arrested):
@@ -133,54 +133,54 @@ def to_fixpoint(
         gain = _largest_gain(now.inbox) if steady else 1.0
         progress.arrested += now.arrested
         state.trail.arrest(now.arrested)
-        moves = _merged(space, now.inbox, rising)
+        moves = _merged(run, now.inbox, rising)
         if not moves.raised and not moves.lowered and not now.arrested:
             return Status.CONVERGED
         pace.note(gain, (moves.raised, moves.lowered), settled=steady and not moves.arrested)
-        if space.demanded:
-            catch_up(space, moves.delta)
+        if run.demanded:
+            catch_up(run, moves.delta)
         status = after(moves)
         if status is not None:
             return status
         delta = moves.delta
 
 
-def _gather(space: Workspace, worklist: Worklist, delta: Delta) -> Round:
+def _gather(run: Run, worklist: Worklist, delta: Delta) -> Round:
     """The proposals of the rules that are due."""
-    space.state.trail.step()
-    now = Round(space.grounding.atoms, space.state, space.encoded, delta)
+    run.state.trail.step()
+    now = Round(run.grounding.atoms, run.state, run.encoded, delta)
     for response in worklist.due(delta):
         check_time()
         for found in response.rule.assignments(delta):
             now.instances += found.length
             response.propose(found, now)
-    space.progress.instances += now.instances
+    run.progress.instances += now.instances
     return now
 
 
-def _merged(space: Workspace, inbox: Inbox, rising: Rising | None) -> Moves:
+def _merged(run: Run, inbox: Inbox, rising: Rising | None) -> Moves:
     """Merge a round's proposals."""
     moves, both = Moves(), rising is not None and rising.exact
     if rising is None:
-        space.drift.hold(inbox)
+        run.drift.hold(inbox)
     for table, (lower, upper) in inbox.by_relation():
-        if bool(lower) != bool(upper) and _insert(space, table, int(not lower), lower or upper, moves, rising):
+        if bool(lower) != bool(upper) and _insert(run, table, int(not lower), lower or upper, moves, rising):
             continue
         raised, lowered = (
             no_rows()
             if both and not side
-            else space.merge.settle(table, side, proposals, rising=rising is not None, both=both)
+            else run.merge.settle(table, side, proposals, rising=rising is not None, both=both)
             for side, proposals in enumerate((lower, upper))
         )
         if rising is None:
             for side, rows in enumerate((raised, lowered)):
-                space.drift.note(table, side, rows)
-        _enter(space, moves, table, raised, lowered, rising)
+                run.drift.note(table, side, rows)
+        _enter(run, moves, table, raised, lowered, rising)
     return moves
 
 
 def _insert(
-    space: Workspace,
+    run: Run,
     table: Relation,
     side: int,
     proposals: Sequence[Proposals],
@@ -189,27 +189,25 @@ def _insert(
 ) -> bool:
     """Merge proposals for one end that insert rows with one bound; False where they are others."""
     both = rising is not None and rising.exact
-    new = space.merge.settle_new(table, side, proposals, both=both)
+    new = run.merge.settle_new(table, side, proposals, both=both)
     if new is None:
         return False
     rows, value = new
     sides = (0, 1) if both else (side,)
-    if note_new(moves.delta, table, rows, sides, value, space.encoded, space.state.tolerance):
+    if note_new(moves.delta, table, rows, sides, value, run.encoded, run.state.tolerance):
         (moves.lowered if side else moves.raised)[table] = rows
         return True
     some = spelled_out(rows)
-    _enter(space, moves, table, *((no_rows(), some) if side else (some, no_rows())), rising)
+    _enter(run, moves, table, *((no_rows(), some) if side else (some, no_rows())), rising)
     return True
 
 
-def _enter(
-    space: Workspace, moves: Moves, table: Relation, raised: Array, lowered: Array, rising: Rising | None
-) -> None:
+def _enter(run: Run, moves: Moves, table: Relation, raised: Array, lowered: Array, rising: Rising | None) -> None:
     """Enter rows that a round raised and lowered."""
     for rows, moved in ((raised, moves.raised), (lowered, moves.lowered)):
         if len(rows):
             moved[table] = rows
-    crossed = note(moves.delta, table, raised, lowered, space.state, space.encoded, rising=rising is not None)
+    crossed = note(moves.delta, table, raised, lowered, run.state, run.encoded, rising=rising is not None)
     moves.arrested |= bool(len(crossed))
 
 

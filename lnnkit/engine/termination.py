@@ -15,8 +15,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
+from lnnkit.engine.inference_run import Run
 from lnnkit.engine.moves import Rows
-from lnnkit.engine.workspace import Workspace
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.relations import Relation, RowNumbers
@@ -43,11 +43,11 @@ class Watch(Protocol):
         ...
 
 
-def goes_on(watch: Watch | None, space: Workspace, stage: Stage, rounds: int) -> bool:
+def goes_on(watch: Watch | None, run: Run, stage: Stage, rounds: int) -> bool:
     """Report a round and return whether to continue; without a watch, nothing is counted."""
     if watch is None:
         return True
-    return watch.after_round(RoundReport(stage, rounds, len(space.grounding.atoms), space.progress.instances))
+    return watch.after_round(RoundReport(stage, rounds, len(run.grounding.atoms), run.progress.instances))
 
 
 _STEP = 1e-2  # a round that moves a bound further makes progress: each bound can be moved so far 100 times at most
@@ -124,14 +124,14 @@ class _Marks:
         return again
 
 
-def on_cycles(space: Workspace, rows: Sequence[tuple[Relation, int, Array]]) -> set[int]:
+def on_cycles(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> set[int]:
     """The formulas whose instances set the bounds of ``rows`` (by relation and side) last and that are on a cycle:
     they read, directly or through others of these, what they set. All of these formulas if there is no cycle."""
     import networkx as nx  # 60 CPU milliseconds, so only for programs that creep
 
     graph: nx.DiGraph[object] = nx.DiGraph()
     members: set[int] = set()
-    for member, told, read in _setters(space, rows):
+    for member, told, read in _setters(run, rows):
         members.add(member)
         graph.add_edge(member, told)
         graph.add_edges_from((end, member) for end in read)
@@ -142,12 +142,12 @@ def on_cycles(space: Workspace, rows: Sequence[tuple[Relation, int, Array]]) -> 
 End = tuple[str | None, int]  # the lower (0) or upper (1) ends of a table
 
 
-def _setters(space: Workspace, rows: Sequence[tuple[Relation, int, Array]]) -> Iterator[tuple[int, End, list[End]]]:
+def _setters(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> Iterator[tuple[int, End, list[End]]]:
     """Formulas that have set these bounds, each with the ends that it set and the ends that it read."""
-    grounding = space.grounding
+    grounding = run.grounding
     numbers = RowNumbers(grounding.atoms)
     for side in (0, 1):
-        setters = space.state.trail.setters(side, numbers)
+        setters = run.state.trail.setters(side, numbers)
         moved = [numbers.of(table, some) for table, own, some in rows if own == side]
         columns = np.stack([column.take(np.concatenate([no_rows(), *moved])) for column in setters])
         for number, leaf in np.unique(columns[:2], axis=1).T.tolist():

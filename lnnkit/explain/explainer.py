@@ -11,7 +11,8 @@ from lnnkit.answers.query_rows import answer
 from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
-from lnnkit.engine.inference import Budget, Fixpoint
+from lnnkit.engine.inference import Budget
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.conflict.conflict import Conflict, Fits, Inconsistent, conflicts
 from lnnkit.explain.missing.missing_premises import MissingPremises
@@ -34,7 +35,7 @@ _UNLIMITED = Budget(instances=2**62)  # a proof reads all instances anyway
 class Explainer:
     """Explains the bounds of a ``fixpoint`` with a ``history``; ``names`` has the text of each entity id."""
 
-    def __init__(self, fixpoint: Fixpoint, history: Trail, names: Names, program: CheckedProgram) -> None:
+    def __init__(self, fixpoint: Run, history: Trail, names: Names, program: CheckedProgram) -> None:
         self._fixpoint = fixpoint
         self._history = history
         self._names = names
@@ -42,7 +43,7 @@ class Explainer:
 
     def root(self, query: Query) -> tuple[LiftedGraph, Root]:
         """The query in the graph."""
-        lifted = self._fixpoint.prepared.lifted
+        lifted = self._fixpoint.plan.lifted
         for root in lifted.queries:
             if root.origin == query:
                 return lifted, root
@@ -58,14 +59,14 @@ class Explainer:
             arguments = [str(argument) for argument in reference.arguments]
             proof = self._prover.prove(reference.node, arguments)
         else:
-            proof = prove_formula(self._prover, self._fixpoint.prepared, lifted, root)
+            proof = prove_formula(self._prover, self._fixpoint, lifted, root)
         marks = marked(self._fixpoint) is not None  # it rests on a contradiction, or is about an atom of one
         contested = marks and any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
         return Explanation(proof, alpha, contested, numeric, _world=lambda: self.world)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""
-        key, known = ground_key(conclusion), self._fixpoint.prepared.grounding.domain.index
+        key, known = ground_key(conclusion), self._fixpoint.grounding.domain.index
         return None if key is None or not all(text in known for text in key[1]) else self._bounds(*key)
 
     def _bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
@@ -101,11 +102,10 @@ class Explainer:
     @cached_property
     def world(self) -> ProofWorld:
         """The context in which proofs are checked."""
-        sorts = self._fixpoint.prepared.grounding.domain.sorts
+        sorts = self._fixpoint.grounding.domain.sorts
         named = {sort: [self._names[entity] for entity in ids.tolist()] for sort, ids in sorts.items()}
-        prepared = self._fixpoint.prepared
-        values = starts(prepared.lifted.program.assertions)
-        return ProofWorld(self._program, named, self._origins, values, prepared.state.dtype)
+        values = starts(self._fixpoint.plan.lifted.program.assertions)
+        return ProofWorld(self._program, named, self._origins, values, self._fixpoint.state.dtype)
 
     @cached_property
     def _origins(self) -> FactSources:
@@ -113,7 +113,7 @@ class Explainer:
 
     @cached_property
     def _lacking(self) -> MissingPremises:
-        return MissingPremises(self._fixpoint.prepared, self._prover.views, self._prover.wording)
+        return MissingPremises(self._fixpoint, self._prover.views, self._prover.wording)
 
     @cached_property
     def _prover(self) -> Prover:

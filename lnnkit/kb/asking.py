@@ -60,7 +60,7 @@ def covering_widely(session: Session, query: Query) -> Rested:
 
 
 def _covers(rested: Rested, query: Query) -> bool:
-    lifted = add_queries(rested.fixpoint.prepared.lifted, [query])
+    lifted = add_queries(rested.fixpoint.plan.lifted, [query])
     return covers(rested.fixpoint, lifted, lifted.queries[0])
 
 
@@ -113,7 +113,7 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
 
 
 def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
-    lifted = rested.fixpoint.prepared.lifted
+    lifted = rested.fixpoint.plan.lifted
     root = next((root for root in lifted.queries if root.origin is query), None)
     if root is None:
         lifted = add_queries(lifted, [query])

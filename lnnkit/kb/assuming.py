@@ -128,7 +128,7 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
 def _fresh(before: Rested, free: Sequence[str]) -> str:
     """An entity that nothing else mentions."""
     fresh = "some " + " ".join(free)
-    while free and fresh in before.fixpoint.prepared.grounding.domain.index:
+    while free and fresh in before.fixpoint.grounding.domain.index:
         fresh += "'"
     return fresh
 
@@ -137,7 +137,7 @@ def _known(before: Rested, way: Way, entities: Collection[str]) -> Iterator[dict
     """Existing entities in place of free variables, each of its variable's sort. They may succeed where a new entity
     fails because a `forall` ranges over it too. None is among ``entities``, those of the atom, for which the bound may
     follow in other ways."""
-    predicates, sorts = before.program.predicates, before.fixpoint.prepared.grounding.domain.sorts
+    predicates, sorts = before.program.predicates, before.fixpoint.grounding.domain.sorts
     members: dict[str, list[str]] = {}
     for premise in way.lacking:
         for atom in nodes(premise.formula) if premise.formula is not None else ():

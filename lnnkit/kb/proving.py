@@ -164,7 +164,7 @@ def _grounded(
     timed: Timed | None = None,
 ) -> Ground:
     explainer, fixpoint = rested.explainer, rested.fixpoint
-    world, lifted = explainer.world, fixpoint.prepared.lifted
+    world, lifted = explainer.world, fixpoint.plan.lifted
     classical = reading == "classical"
     known = KnownValues(fixpoint, rested.names, rested.program, world.origins, classical=classical)
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()

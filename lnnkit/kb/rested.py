@@ -14,8 +14,8 @@ from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.computing import Computing
 from lnnkit.data.names import Names
 from lnnkit.engine.continuation import Assumption, assumed
-from lnnkit.engine.inference import Budget, Fixpoint, TooLarge, infer
-from lnnkit.engine.workspace import Status
+from lnnkit.engine.inference import Budget, TooLarge, infer
+from lnnkit.engine.inference_run import Run, Status
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
@@ -48,7 +48,7 @@ class Rested:
         names: Names,
         program: CheckedProgram,
         outcome: Outcome,
-        fixpoint: Fixpoint | Callable[[], Fixpoint],
+        fixpoint: Run | Callable[[], Run],
         columns: ColumnFixpoint | None = None,
     ) -> None:
         self.names = names
@@ -56,12 +56,12 @@ class Rested:
         self.outcome = outcome
         self.columns = columns
         self._fixpoint = fixpoint
-        self.narrow = isinstance(fixpoint, Fixpoint) and bool(fixpoint.prepared.demands)
+        self.narrow = isinstance(fixpoint, Run) and bool(fixpoint.plan.demands)
 
     @cached_property
-    def fixpoint(self) -> Fixpoint:
+    def fixpoint(self) -> Run:
         """All bounds and their provenance. Raises `BudgetError` if they are only inferred now."""
-        return self._fixpoint if isinstance(self._fixpoint, Fixpoint) else self._fixpoint()
+        return self._fixpoint if isinstance(self._fixpoint, Run) else self._fixpoint()
 
     @property
     def cut_short(self) -> bool:
@@ -75,7 +75,7 @@ class Rested:
         """The explainer of this fixpoint. Raises `Error` if nothing was recorded."""
         from lnnkit.explain.explainer import Explainer
 
-        history = self.fixpoint.prepared.state.trail
+        history = self.fixpoint.state.trail
         if not history.has_values:
             message = "inference ran without recording, so its bounds cannot be explained"
             raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
@@ -110,7 +110,7 @@ def inferred(
         raise too_many_entities(problem) from None
     said = replace(program, assertions=lifted.program.assertions)  # with the learned numbers
 
-    def whole(watching: Watch | None, *, narrow: bool) -> Fixpoint:
+    def whole(watching: Watch | None, *, narrow: bool) -> Run:
         try:
             return infer(
                 lifted,
@@ -143,16 +143,16 @@ def inferred(
     return rested(whole(watch, narrow=narrow), index.names, said)
 
 
-def rested(fixpoint: Fixpoint, names: Names, program: CheckedProgram) -> Rested:
+def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:
     """A fixpoint of the engine."""
-    progress, prepared = fixpoint.progress, fixpoint.prepared
+    progress = fixpoint.progress
     outcome = Outcome(
         progress.status.value,
         progress.rounds,
         contradictions(fixpoint, names),
         creeping(fixpoint),
-        atoms=len(prepared.grounding.atoms),
-        unfinished=tuple(sorted(prepared.unfinished)),
+        atoms=len(fixpoint.grounding.atoms),
+        unfinished=tuple(sorted(fixpoint.unfinished)),
     )
     return Rested(names, program, outcome, fixpoint)
 
@@ -162,7 +162,7 @@ def gone_on(
 ) -> Rested | None:
     """The fixpoint of a theory that states what the theory of ``earlier`` stated, and these facts in addition. None if
     it cannot be reached from ``earlier``."""
-    index = earlier.fixpoint.prepared.grounding.domain.index
+    index = earlier.fixpoint.grounding.domain.index
     if any(entity not in index for fact in facts for entity in fact.arguments):
         return None
     changes = [

@@ -27,7 +27,7 @@ def scores(found: RecordedInference, own: Labels, told: LabelledBounds, which: T
             numbers[name] = number_score(bounds, wanted)
         else:
             predicates[name] = score(bounds, wanted, truth_of(found, name, *bounds), truth_of(found, name, *wanted))
-    arrested, state = found.fixpoint.progress.arrested, found.fixpoint.prepared.state
+    arrested, state = found.fixpoint.progress.arrested, found.fixpoint.state
     return Scores(predicates, state.crossings + sum(len(each.rows) for each in arrested), numbers)
 
 
@@ -67,7 +67,7 @@ def truths(found: RecordedInference, own: Labels, told: LabelledBounds) -> Tenso
 
 def truth_of(found: RecordedInference, name: str, lower: Tensor, upper: Tensor) -> Tensor:
     """The truth of a predicate's atoms as single numbers, from their bounds."""
-    relevance, table = found.fixpoint.prepared.relevance, found.fixpoint.prepared.grounding.atoms.tables[name]
+    relevance, table = found.fixpoint.plan.relevance, found.fixpoint.grounding.atoms.tables[name]
     told = tuple((name, side) in relevance.produced for side in ("lower", "upper"))
     if table.default == (0.0, 1.0) and told[0] != told[1]:
         return (lower if told[0] else upper).clamp(0.0, 1.0)

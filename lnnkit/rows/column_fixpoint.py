@@ -56,7 +56,7 @@ def column_fixpoint(
         return None
     (sort,) = sorts
     dense = dense_program(needs, program, Lookups(sort))
-    if dense is None or any(needs.atoms.tables[name].sorts != (sort,) for name in dense.tables):
+    if dense is None or any(needs.schemas[name].sorts != (sort,) for name in dense.tables):
         return None
     facts = _facts(gathered.given, dense.tables)
     if facts is None:

@@ -6,34 +6,26 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
-from lnnkit.analysis.supports import Analyses, Known
+from lnnkit.analysis.supports import Known
 from lnnkit.analysis.unnamed_individuals import of_strata
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.start.asked import comparing, consequents, informed_sides, positive_queries, reading, speaking
-from lnnkit.engine.start.first_bounds import add_observer_tables, add_shared_tables
-from lnnkit.engine.start.prepared import SharedNeurons
-from lnnkit.formula.unfolding import AUXILIARY, Formula, in_rounds, unfold
+from lnnkit.engine.planning.asked import comparing, consequents, informed_sides, positive_queries, subsuming_neurons
+from lnnkit.engine.planning.compiling import outlined
+from lnnkit.engine.planning.inference_plan import Outline
+from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
-from lnnkit.join.instances.grounding import Grounding, Use
-from lnnkit.store.layout import Domain, asked_constants, constants, domain, predicate_tables
-from lnnkit.store.relations import Relations
+from lnnkit.store.layout import Domain, asked_constants, constants, domain
 
 
 @dataclass(frozen=True)
-class Needed:
-    """The part of a program that its queries need. ``readings`` are statements and definitions of shared neurons, in
-    canonical order; ``strata`` the closed derived predicates, with the statements that define them; ``observers`` the
-    neurons that keep no bounds and of which a query is an instance; ``bounding`` shared neurons that bound queries."""
+class Needed(Outline):
+    """The part of a program that its queries need, in a ``world`` without facts: the ``readings`` needed, the closed
+    derived predicates of ``strata`` with the statements that define them, and the shared neurons ``bounding`` queries.
+    """
 
-    lifted: LiftedGraph
     world: Domain
-    atoms: Relations
-    analyses: Analyses
-    shared: SharedNeurons
-    observers: frozenset[str]
     relevance: Relevance
-    readings: tuple[Reading, ...]
     strata: tuple[tuple[frozenset[str], tuple[Formula, ...]], ...]
     bounding: frozenset[str]
 
@@ -66,20 +58,14 @@ def needed(
     """
     lifted = lifted or add_queries(build(replace(program, queries=())), program.queries)
     world = _constants_alone(lifted)
-    atoms = predicate_tables(lifted, world.stranger + 1)
-    grounding = Grounding(atoms, world, _allowing)
-    defaults = {name: table.default for name, table in atoms.tables.items()}
-    analyses = Analyses(defaults, atoms.unnamed, frozenset(), world.open_sorts, known or Known())
-    shared = add_shared_tables(lifted, grounding, analyses)
-    formulas = in_rounds(lifted, shared.formulas)
-    observers = add_observer_tables(lifted, grounding)
-    readings = [reading(formula, analyses, observers) for formula in formulas]
+    outline = outlined(lifted, world, frozenset(), known)
+    readings = outline.readings
     bounding = frozenset(_bounding(lifted, world))
     asked = _asked(lifted, world) | bounding
-    stated, given = informed_sides(lifted, atoms)
+    stated, given = informed_sides(outline)
     stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     heads = {side for reading in readings for side in consequents(reading.formula)} if every else ()
-    defining = dict(zip(lifted.program.strata, of_strata(lifted, analyses), strict=True))
+    defining = dict(zip(lifted.program.strata, of_strata(lifted, outline.analyses), strict=True))
     while True:
         relevance = decide(readings, stated, given, supplied, supplied if every else (), asked, heads)
         kept = [reading for reading in readings if _is_needed(reading, relevance)]
@@ -89,13 +75,8 @@ def needed(
             break
         asked |= completing
     completions = tuple((stratum, tuple(defining[stratum])) for stratum in strata)
-    return Needed(
-        lifted, world, atoms, analyses, shared, frozenset(observers), relevance, tuple(kept), completions, bounding
-    )
-
-
-def _allowing(formula: Formula, count: int, use: Use = "evaluated") -> None:
-    """A guard that allows everything: nothing is grounded here."""
+    parts = dict(vars(outline), readings=tuple(kept))
+    return Needed(**parts, world=world, relevance=relevance, strata=completions, bounding=bounding)
 
 
 def _constants_alone(lifted: LiftedGraph) -> Domain:
@@ -115,7 +96,7 @@ def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
 def _bounding(lifted: LiftedGraph, world: Domain) -> Iterator[str]:
     """The shared neurons of which queries are instances, and the comparisons related to those of the queries."""
     for root in positive_queries(lifted):
-        neurons = [neuron.node for neuron in speaking(lifted, world, root.reference)]
+        neurons = [neuron.node for neuron in subsuming_neurons(lifted, world, root.reference)]
         yield from (name for name in neurons if lifted.graph.nodes[name]["shared"])
         yield from (comparison.reference.node for comparison in comparing(lifted, world, root.reference).comparisons)
 

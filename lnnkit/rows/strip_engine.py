@@ -22,7 +22,8 @@ from lnnkit.data.column import EntityColumn
 from lnnkit.data.entities import Entities
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.engine.inference import Fixpoint, TooLarge, infer
+from lnnkit.engine.inference import TooLarge, infer
+from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries, build
@@ -100,7 +101,7 @@ class StripEngine:
         marks = marked(fixpoint)
         doubtful = np.zeros(len(run.entities) + 2, bool)
         if marks is not None:
-            for table in fixpoint.prepared.state.crossed:
+            for table in fixpoint.state.crossed:
                 columns = [column.take(table.crossed.rows.values) for column in table.tuples.columns]
                 doubtful[self._rows_in(table.name, columns)] = True
             for group in marks.named:
@@ -125,7 +126,7 @@ class StripEngine:
         known = Names.of(names)
         labels = EntityColumn(np.array([known.find(name) for name in names], np.int32), known)
         run = _run(program, _graph(program), program.predicates[predicate].sorts[0], labels, Known())
-        table = run.fixpoint.space.grounding.atoms.tables[predicate]
+        table = run.fixpoint.grounding.atoms.tables[predicate]
         lower, upper = table.read(table.tuples.find([run.ids], len(run.ids)))
         return lower.astype(np.float64), upper.astype(np.float64)
 
@@ -157,7 +158,7 @@ class StripEngine:
 class _Run(NamedTuple):
     """A fixpoint, its ``entities``, and the ``ids`` of those that were named."""
 
-    fixpoint: Fixpoint
+    fixpoint: Run
     entities: Entities
     ids: Array
 
@@ -197,7 +198,7 @@ def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames)
     reference, negated = below_negations(graph, root.reference)
     if graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
         return None
-    grounding, trail = run.fixpoint.space.grounding, run.fixpoint.space.state.trail
+    grounding, trail = run.fixpoint.grounding, run.fixpoint.state.trail
     table = grounding.atoms.tables[reference.node]
     numbers = RowNumbers(grounding.atoms)
     local = table.tuples.find([run.ids], len(run.ids))

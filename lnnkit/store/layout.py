@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.arrays import DOUBLE, all_set, where_set
+from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import negated_ends
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.store.columns.row_arrays import Array, wide
-from lnnkit.store.relations import Relations
+from lnnkit.store.relations import Schema
 from lnnkit.time_limit import check_time
 
 
@@ -32,6 +32,11 @@ class Domain:
     @property
     def stranger(self) -> int:
         return self.generic + 1
+
+    @property
+    def empty(self) -> frozenset[str]:
+        """The sorts without entities."""
+        return frozenset(sort for sort, ids in self.sorts.items() if not len(ids))
 
     def has(self, sort: str, entity: str) -> bool:
         """Whether an entity belongs to a sort."""
@@ -147,17 +152,17 @@ def _ids(columns: Sequence[Array], every: Array) -> Array:
     return every if all_set(seen) else where_set(seen).astype(np.int32)
 
 
-def predicate_tables(lifted: LiftedGraph, radix: int, dtype: np.dtype = DOUBLE) -> Relations:
-    """An atom table for each predicate and number, empty. What completion would say of an unnamed individual is not
-    known; what is stated of all holds of it."""
-    atoms, stated = Relations(radix, dtype), _stated_of_all(lifted)
+def predicate_schemas(lifted: LiftedGraph) -> dict[str, Schema]:
+    """The relations of predicates and numbers. What completion would say of an unnamed individual is not known; what is
+    stated of all holds of it."""
+    schemas, stated = dict[str, Schema](), _stated_of_all(lifted)
     for node, data in lifted.graph.nodes.items():
         if data["kind"] == "predicate":
             unnamed = (0.0, 1.0) if node in lifted.closed_derived else None if data["closed"] else stated.get(node)
-            atoms.add_table(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0), unnamed)
+            schemas[node] = Schema(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0), unnamed)
         elif data["kind"] == NUMBER:
-            atoms.add_table(node, data["sorts"], (-math.inf, math.inf))
-    return atoms
+            schemas[node] = Schema(node, data["sorts"], (-math.inf, math.inf))
+    return schemas
 
 
 def _stated_of_all(lifted: LiftedGraph) -> dict[str, tuple[float, float]]:

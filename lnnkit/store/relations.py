@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,21 @@ RESERVED = 3
 FALSE, TRUE = 0, 1  # the rows of `Relations.truths`
 Pair = tuple[float, float]
 LISTS = ("lower", "upper", "either", "listed", "given")
+
+
+class Schema(NamedTuple):
+    """What a relation is: its sorts, its default bounds, and the bounds of atoms about unnamed individuals where those
+    are not the default's."""
+
+    name: str
+    sorts: tuple[str, ...]
+    default: Pair
+    unnamed: Pair | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return self.default[0] == -math.inf
 
 
 class Relation:
@@ -218,20 +234,15 @@ class Relations:
     def __len__(self) -> int:
         return self.length
 
-    def add_table(self, name: str, sorts: tuple[str, ...], default: Pair, unnamed: Pair | None = None) -> Relation:
-        """A new relation; atoms about ``unnamed`` individuals have the default bounds unless others are given."""
+    def add(self, schema: Schema) -> Relation:
+        """A new relation."""
+        name, sorts, default, unnamed = schema
         table = Relation(name, len(self.numbered), sorts, default, self.radix, self.dtype)
         self.tables[name] = table
         self.numbered.append(table)
         if unnamed is not None:
             table.reserve(UNNAMED, unnamed)
         return table
-
-    @property
-    def unnamed(self) -> dict[str, tuple[Pair, tuple[str, ...]]]:
-        """By relation, the bounds of atoms about unnamed individuals, where they do not have the default's, and its
-        sorts."""
-        return {table.name: (table.unnamed, table.sorts) for table in self.numbered if table.unnamed_differs}
 
     def materialise(self, table: Relation, columns: Sequence[Array], length: int) -> Array:
         """(length,) the rows of the tuples; missing tuples are added at the default."""

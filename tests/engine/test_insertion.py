@@ -11,7 +11,7 @@ import pytest
 
 import lnnkit
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.inference_run import Run
 from lnnkit.engine.termination import RoundReport
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.relations import LISTS, RowNumbers
@@ -92,18 +92,18 @@ def recursive(seed: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fixpoint(kb: lnnkit.KnowledgeBase) -> Fixpoint:
+def fixpoint(kb: lnnkit.KnowledgeBase) -> Run:
     return kb._session.program_fixpoint().fixpoint
 
 
 def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
     """All that an inference leaves."""
     rested = fixpoint(kb)
-    space, atoms, state = rested.space, rested.space.grounding.atoms, rested.space.state
+    run, atoms, state = rested, rested.grounding.atoms, rested.state
     found: dict[str, Any] = {
-        "rounds": space.progress.rounds,
-        "status": space.progress.status,
-        "visited": space.progress.instances,
+        "rounds": run.progress.rounds,
+        "status": run.progress.status,
+        "visited": run.progress.instances,
     }
     numbers = RowNumbers(atoms)
     for side in (0, 1):
@@ -112,7 +112,7 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
             found[f"{name} {side}"] = column
     for name, table in atoms.tables.items():
         found[f"{name} lower"], found[f"{name} upper"] = table.bounds
-        found[f"{name} classes"] = space.encoded.codes(table).values
+        found[f"{name} classes"] = run.encoded.codes(table).values
         found[f"{name} crossed"] = table.crossed.rows.values
         for place, column in enumerate(table.tuples.columns):
             found[f"{name} column {place}"] = column
@@ -120,12 +120,12 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
             found[f"{name} {end}"] = table.listing(end).values
         where = table.tuples.find(table.tuples.columns, len(table.tuples))
         assert np.array_equal(where, np.arange(len(where)))
-    for number, shape in enumerate(space.grounding.shapes):
+    for number, shape in enumerate(run.grounding.shapes):
         for place, block in enumerate(shape.blocks):
             found[f"shape {number} {place} members"] = block.member
             for leaf, column in block.columns.items():
                 found[f"shape {number} {place} {leaf}"] = column.values
-    for number, member in enumerate(space.grounding.members):
+    for number, member in enumerate(run.grounding.members):
         if isinstance(member, DeltaRule):
             found[f"member {number}"] = member.assignment_count, member.joins.made
             found[f"triggers {number}"] = [trigger.seen for trigger in member.ordered_triggers()]

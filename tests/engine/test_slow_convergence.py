@@ -309,7 +309,7 @@ def test_the_setters_are_known_where_it_creeps() -> None:
     kb = lnnkit.loads("fact A in [0.5, 1]\naxiom (A@0.99999999 -> B)\naxiom (B@0.99999999 -> A)\naxiom B -> C\n")
     assert kb.infer().status == "creeping"
     (rested,) = kb._session.fixpoints.values()
-    grounding, trail = rested.fixpoint.prepared.grounding, rested.fixpoint.space.state.trail
+    grounding, trail = rested.fixpoint.grounding, rested.fixpoint.state.trail
     numbers = RowNumbers(grounding.atoms)
     (row,) = numbers.of(grounding.atoms.tables["C"], np.arange(1))
     shape, _, instance = trail.setters(0, numbers)

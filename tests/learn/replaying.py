@@ -48,9 +48,9 @@ def learning(text: str) -> Learning:
 
 def bounds(found: RecordedInference) -> dict[Bound, float]:
     """Every bound of every atom of a predicate, as it is read."""
-    prepared = found.fixpoint.prepared
+    run = found.fixpoint
     result: dict[Bound, float] = {}
-    for name, table in prepared.grounding.atoms.tables.items():
+    for name, table in run.grounding.atoms.tables.items():
         if "#" not in name:
             columns = [column.tolist() for column in table.tuples.columns]
             ends = table.bounds

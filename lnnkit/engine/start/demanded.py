@@ -1,100 +1,38 @@
-"""Demand-driven completion (magic sets): computes the demand of bound questions and joins rules with it."""
+"""Demand-driven completion (magic sets): computes the demand of bound questions, with which rules are joined."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from lnnkit.analysis.demand import Bound, Demand, Passing, bound_atom, demand
-from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
-from lnnkit.analysis.relevance import Reading
-from lnnkit.engine.start.asked import positive_queries
-from lnnkit.engine.start.prepared import Prepared
-from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.analysis.demand import Passing
+from lnnkit.analysis.needs import Literal
+from lnnkit.engine.planning.inference_plan import Plan
 from lnnkit.join.bindings import Bindings
-from lnnkit.join.instances.grounding import Grounding, sources
+from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.columns.sorting import distinct_values
-from lnnkit.store.relations import Relation
+from lnnkit.store.relations import Relation, Schema
 
-Completing = tuple[Formula, Needs]
-_ENTERED = "listed"  # the column of the table of needed tuples
-
-
-def narrowed(
-    prepared: Prepared, readings: Sequence[Reading], strata: Sequence[Sequence[Completing]]
-) -> list[list[Needs]]:
-    """The needs of the defining formulas of each stratum, joined with the demand of the questions for their heads. A
-    predicate is narrowed only if the questions bind it and no other formula reads it. Predicates that are then
-    completed in part are recorded as partly known."""
-    every = [needs for own in strata for _, needs in own]
-    found = _demand(prepared, readings, [each for own in strata for each in own])
-    if found is not None:
-        tables = _tables(prepared, found.bound)
-        _work_out(prepared.grounding, found, tables)
-        prepared.partly_known.update(found.bound)
-        prepared.demands.update({table.name: (name, found.bound[name]) for name, table in tables.items()})
-        every = [_joined(formula, needs, found.bound, tables) for own in strata for formula, needs in own]
-    ready = iter(every)
-    return [[next(ready) for _ in own] for own in strata]
+_ENTERED = "listed"  # the column of the relation of needed tuples
 
 
-def _demand(prepared: Prepared, readings: Sequence[Reading], defining: Sequence[Completing]) -> Demand | None:
-    """The demand of the program's questions; None if it is everything."""
-    lifted, grounding, atoms = prepared.lifted, prepared.grounding, prepared.grounding.atoms
-    derived = lifted.closed_derived
-    stated = {name for name in derived if len(atoms.tables[name].listing("given"))}
-    whole, moving = set(stated), set(derived)
-    for each in readings:
-        heads = {each.formula.neurons[leaf].source for leaf in each.formula.heads}
-        if not heads or heads & stated:  # else it proposes nothing: downward, a head is read as only facts give it
-            whole |= sources(each.formula)
-            sides = {(each.table(send.leaf), send.side) for send in each.analysis.sends}
-            moving |= {name for name, _ in sides & prepared.relevance.derived}
-    asked: list[tuple[str, tuple[int | str, ...]]] = []
-    for root in positive_queries(lifted):
-        formula = unfold(lifted, root, world=grounding.domain)
-        for leaf in formula.leaves:
-            neuron = formula.neurons[leaf]
-            if not grounding.domain.lacks(lifted.graph.nodes[neuron.source]["sorts"], neuron.arguments):
-                asked.append((neuron.source, neuron.arguments))
-    still = {name for name, data in lifted.graph.nodes.items() if data["kind"] == "predicate"} - moving
-    return demand(defining, whole & derived, asked, still)
-
-
-def _tables(prepared: Prepared, bound: Bound) -> dict[str, Relation]:
-    """A table of needed tuples for each bound predicate, under a reserved name."""
-    atoms, found = prepared.grounding.atoms, dict[str, Relation]()
-    for predicate, places in bound.items():
-        name = f"?{predicate}"
-        while name in atoms.tables:
-            name = f"?{name}"
-        sorts = atoms.tables[predicate].sorts
-        found[predicate] = atoms.add_table(name, tuple(sorts[place] for place in places), (0.0, 0.0))
-    return found
-
-
-def _joined(formula: Formula, needs: Needs, bound: Bound, tables: Mapping[str, Relation]) -> Needs:
-    """A defining formula's needs for the heads that are needed."""
-    heads = [(neuron.source, neuron.arguments) for neuron in (formula.neurons[leaf] for leaf in sorted(formula.heads))]
-    if len(formula.blocks) > 1 or not all(name in bound for name, _ in heads):
-        return needs
-    wanted = [Literal(tables[head[0]].name, bound_atom(head, bound)[1], _ENTERED) for head in heads]
-    return replace(
-        needs, rows=minimal_needs(Need(need.block, need.literals | {each}) for need in needs.rows for each in wanted)
-    )
-
-
-def _work_out(grounding: Grounding, wanted: Demand, needed: Mapping[str, Relation]) -> None:
-    """Compute the demand semi-naively: each magic rule joins the new tuples of its head."""
-    atoms, index = grounding.atoms, grounding.domain.index
-    for predicate, entities in wanted.asked:
+def work_out_demand(plan: Plan, grounding: Grounding) -> None:
+    """Compute the demand of the queries semi-naively, in relations of its own: each magic rule joins the new tuples of
+    its head."""
+    if plan.demand is None:
+        return
+    atoms, index, needed = grounding.atoms, grounding.domain.index, dict[str, Relation]()
+    for name, (predicate, places) in plan.demands.items():
+        sorts = plan.schemas[predicate].sorts
+        needed[predicate] = atoms.add(Schema(name, tuple(sorts[place] for place in places), (0.0, 0.0)))
+    for predicate, entities in plan.demand.asked:
         ids = [np.array([index[text]], np.int32) for text in entities]
         needed[predicate].enlist("listed", atoms.materialise(needed[predicate], ids, 1))
-    joins = [_Joined(grounding, each, needed) for each in wanted.passings]
+    joins = [_Joined(grounding, each, needed) for each in plan.demand.passings]
     moved = True
     while moved:
         found = [each.extend() for each in joins]

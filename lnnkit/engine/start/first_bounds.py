@@ -4,35 +4,29 @@ or, where only some are needed, as soon as they are. Queried neurons get tables 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.analysis.relevance import ALL
-from lnnkit.analysis.supports import Analyses
-from lnnkit.analysis.unnamed_individuals import false_of_unnamed
-from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import State
+from lnnkit.engine.inference_run import Run
 from lnnkit.engine.moves import Delta, Round, note
+from lnnkit.engine.planning.compiling import neuron_root
+from lnnkit.engine.planning.inference_plan import Plan
 from lnnkit.engine.response.group_response import reader
 from lnnkit.engine.response.respond import entering
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.engine.start.asked import speaking
-from lnnkit.engine.start.prepared import SharedNeurons
-from lnnkit.engine.workspace import Workspace
-from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
-from lnnkit.graph.lifted import LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.numeric import Comparison
 from lnnkit.store.columns.row_arrays import Array, alike, spelled_out
 from lnnkit.store.layout import Given
-from lnnkit.store.relations import DEFAULT, Relations
+from lnnkit.store.relations import Relations
 from lnnkit.trail.events import NOBODY, ROOT, Kind
 
 
@@ -89,57 +83,11 @@ class DistinctTuples:
         return columns, Bounds(least, most)
 
 
-Pair = tuple[float, float]
-
-
-def neuron_root(lifted: LiftedGraph, node: str) -> Root:
-    """A neuron seen as a statement of its own, with the truth that its statements give it."""
-    data = lifted.graph.nodes[node]
-    count = len(data["sorts"])
-    reference = Reference(node, tuple(range(count)))
-    names = tuple(f"X{i}" for i in range(count))
-    return Root(reference, names, data["sorts"], data["lower"], data["upper"], lifted.statements[0].origin)
-
-
-def add_shared_tables(lifted: LiftedGraph, grounding: Grounding, analyses: Analyses) -> SharedNeurons:
-    """Add a table for each shared neuron; its default is what its operands' defaults and its statements make it. First
-    those of predicates are told what completion says of unnamed individuals."""
-    for name in false_of_unnamed(lifted, analyses):
-        table = grounding.atoms.tables[name]
-        table.unnamed, table.unnamed_row = table.default, DEFAULT
-    formulas: list[Formula] = []
-    impossible: list[str] = []
-    untold: dict[str, Pair] = {}
-    for node, data in lifted.graph.nodes.items():
-        if not data["shared"]:
-            continue
-        root = neuron_root(lifted, node)
-        bare = unfold(lifted, root, through_shared=True)
-        plain = analyses.of(bare, stated=False).upward.default_values(bare.top)
-        untold[node] = (min(low for low, _ in plain), max(high for _, high in plain))
-        analyses.defaults[node] = (0.0, 1.0)
-        if root.lower > root.upper + tolerance(DOUBLE):
-            impossible.append(node)
-        else:
-            formula = replace(unfold(lifted, root, auxiliary=node), key=canonical_text(bare))
-            values = analyses.of(formula).upward.default_values(formula.top)
-            lower = max(min(low for low, _ in values), root.lower)
-            upper = min(max(high for _, high in values), root.upper)
-            if lower > upper + tolerance(DOUBLE):
-                lower, upper = root.lower, root.upper
-            analyses.defaults[node] = (min(lower, upper), max(lower, upper))
-            formulas.append(formula)
-        unnamed = (0.0, 1.0) if node in impossible else (root.lower, root.upper)
-        analyses.unnamed[node] = unnamed, tuple(data["sorts"])
-        grounding.atoms.add_table(node, data["sorts"], analyses.defaults[node], unnamed)
-    return SharedNeurons(tuple(formulas), tuple(impossible), untold)
-
-
-def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Grounding, state: State) -> None:
+def arrest_impossible(plan: Plan, grounding: Grounding, state: State) -> None:
     """Arrest neurons everywhere whose statements give them no value in common."""
-    for node in shared.impossible:
-        root = neuron_root(lifted, node)
-        formula = unfold(lifted, root)
+    for node in plan.shared.impossible:
+        root = neuron_root(plan.lifted, node)
+        formula = unfold(plan.lifted, root)
         atoms, world = grounding.atoms, grounding.domain
         every = Assembler(formula, Needs((Need(0, frozenset()),), {}), atoms, world, grounding.guard, {}).every()
         table = atoms.tables[node]
@@ -150,9 +98,46 @@ def arrest_impossible(lifted: LiftedGraph, shared: SharedNeurons, grounding: Gro
         state.arrest(table, rows)
 
 
-def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Grounding, state: State) -> None:
+def list_asked(plan: Plan, grounding: Grounding) -> None:
+    """List the ground atoms that queries mention."""
+    atoms, index = grounding.atoms, grounding.domain.index
+    for each in plan.asked:
+        table, ids = atoms.tables[each.node], [np.array([index[str(text)]], np.int32) for text in each.arguments]
+        table.enlist("listed", atoms.materialise(table, ids, 1))
+
+
+def loosen_comparisons(run: Run) -> set[str | None]:
+    """Loosen comparisons whose terms are undefined for the given numbers: they imply less than for unknown numbers, so
+    such rows start from their own numbers. Returns the names of the tables."""
+    tables = run.grounding.atoms.tables
+    partial = [each for each in run.plan.shared.formulas if _partial(each)]
+    chosen = [formula for formula in partial if tables[str(formula.auxiliary)].default != (0.0, 1.0)]
+    for formula in chosen:
+        _initialise(run, formula)
+    return {formula.auxiliary for formula in chosen}
+
+
+def initialise_shared(run: Run) -> set[str | None]:
+    """Give shared neurons, operands first, the bounds that their operands imply before the first round; comparisons
+    have theirs already. Returns the names of the tables."""
+    chosen = [formula for formula in run.plan.shared.formulas if not formula.compares]
+    for formula in chosen:
+        if str(formula.auxiliary) in run.plan.partly_known:
+            initialise_neuron(run, str(formula.auxiliary))
+        else:
+            _initialise(run, formula)
+    return {formula.auxiliary for formula in chosen}
+
+
+def _partial(formula: Formula) -> bool:
+    comparison = formula.neurons[formula.top].arithmetic
+    return isinstance(comparison, Comparison) and not comparison.total
+
+
+def _initialise(run: Run, formula: Formula) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round."""
     assert formula.auxiliary is not None
+    grounding, state, needs = run.grounding, run.state, run.plan.finder(formula).initial()
     atoms = grounding.atoms
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, grounding.domain)
@@ -175,7 +160,7 @@ def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Gr
     if trace is not None:
         view.rows[AUXILIARY][:] = rows
         scratch = Grounding(atoms, grounding.domain, grounding.guard)
-        scratch.add(formula, analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: ALL), {})
+        scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: ALL), {})
         scratch.hold(0, view)
         number = trace.adopt(scratch)
     for side, (values, own) in enumerate(zip(bounds, worked_out, strict=True)):
@@ -186,48 +171,35 @@ def initialise(formula: Formula, needs: Needs, analyses: Analyses, grounding: Gr
     table.deviate(rows, *table.read(rows))
 
 
-def add_observer_tables(lifted: LiftedGraph, grounding: Grounding) -> dict[str, str]:
-    """For each neuron that keeps no bounds and of which a query is an instance, a table that receives the bounds that
-    formulas propose for it. The result maps the neuron to its table."""
-    observers: dict[str, str] = {}
-    for root in lifted.queries:
-        for reference in speaking(lifted, grounding.domain, below_negations(lifted.graph, root.reference)[0]):
-            data = lifted.graph.nodes[reference.node]
-            if not data["shared"] and reference.node not in observers:
-                observers[reference.node] = f"?{reference.node}"
-                grounding.atoms.add_table(observers[reference.node], data["sorts"], (0.0, 1.0))
-    return observers
-
-
-def initialise_comparisons(space: Workspace) -> None:
+def initialise_comparisons(run: Run) -> None:
     """Give comparisons their truth; bounds for their numbers, and contradictions with a given truth, wait for a
     round."""
-    compared = [response for response in space.demanded if response.rule.formula.compares]
-    _begin(space, [(response, response.rule.assignments(Delta())) for response in compared])
+    compared = [response for response in run.demanded if response.rule.formula.compares]
+    _begin(run, [(response, response.rule.assignments(Delta())) for response in compared])
 
 
-def initialise_neuron(space: Workspace, name: str) -> None:
+def initialise_neuron(run: Run, name: str) -> None:
     """The same for another shared neuron."""
-    for response in space.demanded:
+    for response in run.demanded:
         if response.rule.formula.auxiliary == name:
-            _begin(space, [(response, response.rule.assignments(Delta()))])
+            _begin(run, [(response, response.rule.assignments(Delta()))])
 
 
-def catch_up(space: Workspace, delta: Delta) -> None:
+def catch_up(run: Run, delta: Delta) -> None:
     """The same for shared neurons that became needed by what has moved."""
-    compared = [response for response in space.demanded if response.rule.formula.compares]
-    _begin(space, [(response, response.rule.demanded(delta)) for response in compared])
-    for response in space.demanded[len(compared) :]:
-        _begin(space, [(response, response.rule.demanded(delta))])
+    compared = [response for response in run.demanded if response.rule.formula.compares]
+    _begin(run, [(response, response.rule.demanded(delta)) for response in compared])
+    for response in run.demanded[len(compared) :]:
+        _begin(run, [(response, response.rule.demanded(delta))])
 
 
-def _begin(space: Workspace, found: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
-    now = Round(space.grounding.atoms, space.state, space.encoded)
+def _begin(run: Run, found: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
+    now = Round(run.grounding.atoms, run.state, run.encoded)
     for response, assignments in found:
         for some in assignments:
             response.begin(some, now)
     if now.inbox:
-        space.state.trail.step()
+        run.state.trail.step()
         for table, sides in now.inbox.by_relation():
-            raised, lowered = (space.merge.settle(table, side, proposals) for side, proposals in enumerate(sides))
-            note(Delta(), table, raised, lowered, space.state, space.encoded)
+            raised, lowered = (run.merge.settle(table, side, proposals) for side, proposals in enumerate(sides))
+            note(Delta(), table, raised, lowered, run.state, run.encoded)

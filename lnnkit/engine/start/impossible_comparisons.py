@@ -14,7 +14,7 @@ import numpy as np
 
 from lnnkit.arrays import any_set
 from lnnkit.check.walk import nodes
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import Formula, Neuron
 from lnnkit.graph.laws import Law, violated
 from lnnkit.numeric import Comparison, Interval, same
@@ -32,20 +32,20 @@ class Everywhere(NamedTuple):
     bounds: Box
 
 
-def everywhere(prepared: Prepared) -> list[Everywhere]:
+def everywhere(run: Run) -> list[Everywhere]:
     """The contradictions that hold for every entity, without those that some entity's own contradiction already
     reports."""
-    stated = [formula for formula in prepared.shared.formulas if _is_stated(prepared, formula)]
+    stated = [formula for formula in run.plan.shared.formulas if _is_stated(run, formula)]
     if not stated:
         return []
-    told = {table.name for table in prepared.state.crossed}
-    laws = violated(prepared.lifted.program.assertions)
+    told = {table.name for table in run.state.crossed}
+    laws = violated(run.plan.lifted.program.assertions)
     found: list[Everywhere] = []
     for part in _parts(sorted(stated, key=lambda formula: formula.key)):
         tables = _tables(part)
-        if tables & told or not _meets_unknown_numbers(prepared, part):
+        if tables & told or not _meets_unknown_numbers(run, part):
             continue
-        crossing = _crossing(prepared, part)
+        crossing = _crossing(run, part)
         numbers = _numbers(part)
         broken = (Everywhere(law, (1.0, 0.0)) for law in laws if _named(law) & numbers)
         first = crossing or next(broken, None)
@@ -64,13 +64,13 @@ def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
     return [sorted(part, key=lambda formula: formula.key) for part in parts]
 
 
-def _meets_unknown_numbers(prepared: Prepared, formulas: Sequence[Formula]) -> bool:
+def _meets_unknown_numbers(run: Run, formulas: Sequence[Formula]) -> bool:
     """Whether a statement about unknown numbers holds for any entity. Known numbers may leave a term undefined, and
     then its comparison implies nothing."""
     comparisons = [formula.neurons[formula.top].arithmetic for formula in formulas]
     if all(isinstance(each, Comparison) and each.total for each in comparisons):
         return True
-    atoms, sizes = prepared.grounding.atoms, prepared.grounding.domain.sorts
+    atoms, sizes = run.grounding.atoms, run.grounding.domain.sorts
     tables = [atoms.tables[name] for name in _numbers(formulas)]
     every = (math.prod(len(sizes[sort]) for sort in table.sorts) for table in tables)
     return all(len(table.listing("either")) < count for table, count in zip(tables, every, strict=True))
@@ -81,9 +81,9 @@ def _named(law: Law) -> set[str]:
     return {node.name for node in nodes(cast("ast.Expression", law.formula)) if isinstance(node, ast.Atom)}
 
 
-def _is_stated(prepared: Prepared, formula: Formula) -> bool:
+def _is_stated(run: Run, formula: Formula) -> bool:
     """Whether statements give a comparison its truth for all entities, and there are any."""
-    domain = prepared.grounding.domain.sorts
+    domain = run.grounding.domain.sorts
     given = (formula.lower, formula.upper) != (0.0, 1.0)
     return formula.compares and given and all(len(domain[sort]) for sort in formula.sorts)
 
@@ -97,10 +97,10 @@ def _numbers(formulas: Sequence[Formula]) -> set[str]:
     return {neuron.source for formula in formulas for neuron in formula.neurons if neuron.numeric}
 
 
-def _crossing(prepared: Prepared, formulas: list[Formula]) -> Everywhere | None:
+def _crossing(run: Run, formulas: list[Formula]) -> Everywhere | None:
     """The first contradiction when all numbers start as unknown and comparisons as stated: in rounds, as for an entity
     whose numbers are never mentioned."""
-    tables = prepared.grounding.atoms.tables
+    tables = run.grounding.atoms.tables
     numbers = {neuron.source: tables[neuron.source].default for f in formulas for neuron in f.neurons if neuron.numeric}
     for _ in range(_ROUNDS):
         before = dict(numbers)

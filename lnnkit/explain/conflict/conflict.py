@@ -10,8 +10,7 @@ from itertools import islice
 from lnnkit.answers.contradictions import first_of_each
 from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.engine.inference import Fixpoint
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.conflict.repairs import (
     ConflictMember,
@@ -106,7 +105,7 @@ class Conflict:
 
 
 def conflicts(
-    fixpoint: Fixpoint,
+    fixpoint: Run,
     ticks: Sequence[int],
     prover: Prover,
     world: ProofWorld,
@@ -126,9 +125,9 @@ def conflicts(
     ]
 
 
-def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
+def _proofs(fixpoint: Run, ticks: Sequence[int], prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
     wording = prover.wording
-    observed = set(fixpoint.prepared.observers.values())
+    observed = set(fixpoint.plan.observers.values())
     for row in wording.numbers.crossed.tolist():
         table, entities = wording.table(row), wording.entities(row)
         if table in observed:
@@ -139,7 +138,7 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
         yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
     for arrested, tick in zip(fixpoint.progress.arrested, ticks, strict=True):
         roots = zip(arrested.roots.lower.tolist(), arrested.roots.upper.tolist(), strict=True)
-        repeated = set(_repeated(fixpoint.prepared, arrested.shape, arrested.rows))
+        repeated = set(_repeated(fixpoint, arrested.shape, arrested.rows))
         for place, (row, (lower, upper)) in enumerate(zip(arrested.rows.tolist(), roots, strict=True)):
             if place in repeated:
                 continue
@@ -155,11 +154,11 @@ def _proofs(fixpoint: Fixpoint, ticks: Sequence[int], prover: Prover) -> Iterato
                 yield told, proof
 
 
-def _repeated(prepared: Prepared, batch: int, rows: Array) -> Iterator[int]:
+def _repeated(run: Run, batch: int, rows: Array) -> Iterator[int]:
     """The places of the instances that say the same as an earlier one."""
-    for formula, mine, ids in prepared.grounding.assignments(batch, rows):
+    for formula, mine, ids in run.grounding.assignments(batch, rows):
         assert formula.root is not None
-        first = first_of_each(unfold(prepared.lifted, formula.root, through_shared=True), ids)
+        first = first_of_each(unfold(run.plan.lifted, formula.root, through_shared=True), ids)
         if first is not None:
             yield from set(mine.tolist()) - set(mine.take(first).tolist())
 

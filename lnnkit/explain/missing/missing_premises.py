@@ -10,7 +10,7 @@ import numpy as np
 from lnnkit.analysis.families import Polarity
 from lnnkit.analysis.needs import Literal
 from lnnkit.check.program import Assertion
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.missing.nearest_instances import nearest
 from lnnkit.explain.missing.premise_improvement import ImprovablePremise, PremiseImprovement
 from lnnkit.explain.missing.unmet_premises import ExaminedInstance, UnmetPremises, known_numbers, unsettled
@@ -46,22 +46,22 @@ _NEAREST = 3
 class MissingPremises:
     """Searches the statements in which an atom occurs."""
 
-    def __init__(self, prepared: Prepared, views: InstanceViews, wording: GroundText) -> None:
-        self._prepared = prepared
-        self._grounding = prepared.grounding
+    def __init__(self, run: Run, views: InstanceViews, wording: GroundText) -> None:
+        self._run = run
+        self._grounding = run.grounding
         self._wording = wording
         self._views = views
-        self._premises = UnmetPremises(prepared, views, wording)
-        self._eps = tolerance(prepared.state.dtype)
-        nodes, open_sorts = prepared.lifted.graph.nodes.items(), prepared.grounding.domain.open_sorts
+        self._premises = UnmetPremises(run, views, wording)
+        self._eps = tolerance(run.state.dtype)
+        nodes, open_sorts = run.plan.lifted.graph.nodes.items(), run.grounding.domain.open_sorts
         certain = {  # what is stated of unnamed individuals, nothing about its parts says
             node
             for node, data in nodes
             if data["shared"] and (data["lower"] >= 1 or data["upper"] <= 0) and open_sorts.intersection(data["sorts"])
         }
         self._formulas = [
-            unfold(prepared.lifted, root, through_shared=True, through_comparisons=False, kept=certain)
-            for root in prepared.lifted.statements
+            unfold(run.plan.lifted, root, through_shared=True, through_comparisons=False, kept=certain)
+            for root in run.plan.lifted.statements
         ]
 
     def why_not(
@@ -76,7 +76,7 @@ class MissingPremises:
         """What could move one side of an atom from its bound to ``goal``, or as far as its other bound allows. For a
         closed predicate the default is no limit, but only rules that define it raise it. ``added`` infers with
         additional facts."""
-        closed = side == 0 and self._prepared.lifted.graph.nodes[predicate]["closed"]
+        closed = side == 0 and self._run.plan.lifted.graph.nodes[predicate]["closed"]
         bound, other = bounds[side], bounds[1 - side]
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
         limit = other if ruled_out else goal
@@ -195,7 +195,7 @@ class MissingPremises:
 
     def _derived(self, source: str) -> bool:
         """Whether it is a closed predicate that rules define."""
-        return bool(self._prepared.lifted.graph.nodes.get(source, {}).get("closed")) and any(self._heads(source))
+        return bool(self._run.plan.lifted.graph.nodes.get(source, {}).get("closed")) and any(self._heads(source))
 
     def _heads(self, source: str) -> list[tuple[Formula, int]]:
         """The formulas that define a predicate, each with its head."""
@@ -253,13 +253,13 @@ class MissingPremises:
         excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
         row = self._row(source, about)
         unlisted = excluded and bool(self._premises.unlisted(source, wanted.side, np.array([row]))[0])
-        data = self._prepared.lifted.graph.nodes.get(source, {})
+        data = self._run.plan.lifted.graph.nodes.get(source, {})
         entities = [each for each in about if isinstance(each, str)]
         numbers: tuple[str, ...] = ()
         if data.get("kind") == COMPARISON and len(entities) == len(about):
-            numbers = known_numbers(self._prepared, source, entities)
+            numbers = known_numbers(self._run, source, entities)
         never_false = wanted.side == 1 and isinstance(missing, ast.Atom) and not data.get("closed")
-        never_false = never_false and (source, "upper") not in self._prepared.relevance.produced
+        never_false = never_false and (source, "upper") not in self._run.plan.relevance.produced
         derived = unlisted and self._derived(source)
         return Missing(
             atom,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.missing.premise_improvement import ImprovablePremise
 from lnnkit.explain.proof.proof_text import format_bound
 from lnnkit.explain.provenance.bound_sources import END, Reading
@@ -61,17 +61,17 @@ class _Unmet:
 class UnmetPremises:
     """Finds the unmet premises of instances of one fixpoint."""
 
-    _prepared: Prepared
+    _run: Run
     _views: InstanceViews
     _wording: GroundText
 
     @property
     def _eps(self) -> float:
-        return tolerance(self._prepared.state.dtype)
+        return tolerance(self._run.state.dtype)
 
     @property
     def _grounding(self) -> Grounding:
-        return self._prepared.grounding
+        return self._run.grounding
 
     def reads(self, instance: ExaminedInstance) -> list[EndRead]:
         """All that the instance reads at the fixpoint, except the target atom itself."""
@@ -155,7 +155,7 @@ class UnmetPremises:
 
     def unlisted(self, table: str, side: int, rows: np.ndarray) -> np.ndarray:
         """A mask of the atoms of a closed predicate that are false only by default: no fact lists them."""
-        if side or not self._prepared.lifted.graph.nodes.get(table, {}).get("closed"):
+        if side or not self._run.plan.lifted.graph.nodes.get(table, {}).get("closed"):
             return np.zeros(len(rows), bool)
         return ~self._grounding.atoms.tables[table].flags("given").take(rows)
 
@@ -171,10 +171,10 @@ class UnmetPremises:
     def _compared(self, instance: ExaminedInstance, leaf: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """A comparison at each place; None if the leaf is none, or has variables."""
         view = instance.view
-        kind = self._prepared.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
+        kind = self._run.plan.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
         if kind != COMPARISON or any(each in instance.free for each in view.formula.neurons[leaf].arguments):
             return None
-        return compared(self._prepared, view.table(leaf), view.found.arguments(leaf, self._grounding.domain))
+        return compared(self._run, view.table(leaf), view.found.arguments(leaf, self._grounding.domain))
 
     def _named(self, instance: ExaminedInstance, leaf: int, place: int) -> dict[int, Argument]:
         """The entities of the variables at a leaf, including quantified ones."""
@@ -258,18 +258,18 @@ def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.nd
     return found
 
 
-def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def compared(run: Run, node: str, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(n,) the bounds of a comparison's truth for some entities, a column of ids for each argument; and how far its two
     sides are apart, as a share of the greater."""
     places = tuple(f"\0{place}" for place in range(len(columns)))
-    made, numbers = comparison(prepared.lifted.graph, node, places)
-    length, index = len(columns[0]) if columns else 1, prepared.grounding.domain.index
+    made, numbers = comparison(run.plan.lifted.graph, node, places)
+    length, index = len(columns[0]) if columns else 1, run.grounding.domain.index
     known: dict[object, np.ndarray] = dict(zip(places, columns, strict=True))
 
     def column(entity: object) -> np.ndarray:
         return known[entity] if entity in known else np.full(length, index[str(entity)])
 
-    inputs = [Interval(*_ends(prepared, name, list(map(column, entities)), length)) for name, entities in numbers]
+    inputs = [Interval(*_ends(run, name, list(map(column, entities)), length)) for name, entities in numbers]
     lower, upper = (np.broadcast_to(end, length) for end in made.truth(inputs))
     one, other = (term.hull(inputs)[0] for term in (made.left, made.right))
     apart = np.maximum(other[0] - one[1], one[0] - other[1]).clip(0.0)
@@ -278,14 +278,14 @@ def compared(prepared: Prepared, node: str, columns: Sequence[np.ndarray]) -> tu
     return lower, upper, np.broadcast_to(gap, length)
 
 
-def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
+def known_numbers(run: Run, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
     """The known bounds of each number in a comparison about these entities, as text."""
-    _, numbers = comparison(prepared.lifted.graph, node, tuple(arguments))
+    _, numbers = comparison(run.plan.lifted.graph, node, tuple(arguments))
     found: list[str] = []
     for name, entities in numbers:
         texts = list(map(str, entities))
-        ids = [np.array([prepared.grounding.domain.index[text]]) for text in texts]
-        low, high = (float(end[0]) for end in _ends(prepared, name, ids, 1))
+        ids = [np.array([run.grounding.domain.index[text]]) for text in texts]
+        low, high = (float(end[0]) for end in _ends(run, name, ids, 1))
         atom = format_expression(ground_atom(name, texts))
         if low == -np.inf and high == np.inf:
             found.append(f"{atom} is unknown")
@@ -296,8 +296,8 @@ def known_numbers(prepared: Prepared, node: str, arguments: Sequence[str]) -> tu
     return tuple(dict.fromkeys(found))
 
 
-def _ends(prepared: Prepared, name: str, ids: Sequence[np.ndarray], length: int) -> list[np.ndarray]:
+def _ends(run: Run, name: str, ids: Sequence[np.ndarray], length: int) -> list[np.ndarray]:
     """The bounds of a number of some entities."""
-    table = prepared.grounding.atoms.tables[name]
+    table = run.grounding.atoms.tables[name]
     rows = table.tuples.find([column.astype(np.int32) for column in ids], length)
     return [end.astype(np.float64) for end in table.read(rows)]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.quickxplain import minimal_at_once
 from lnnkit.explain.provenance.bound_sources import BoundHistory, BoundSources, Completed, Reading, Unlisted
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
@@ -47,7 +47,7 @@ class Held:
 class CompletionProofs:
     """Searches the rules that define a completed predicate."""
 
-    prepared: Prepared
+    run: Run
     history: BoundHistory
     sources: BoundSources
     wording: GroundText
@@ -56,14 +56,14 @@ class CompletionProofs:
 
     @property
     def grounding(self) -> Grounding:
-        return self.prepared.grounding
+        return self.run.grounding
 
     def held(self, source: Completed) -> Held:
         """Why no rule derives more than ``source.value``."""
         found, index = Held(), self.grounding.domain.index
         entities = [index[each] if isinstance(each, str) else None for each in source.arguments]
         own = self.history.completions[source.completion]
-        for predicates, members in self.prepared.strata:
+        for predicates, members in self.run.strata:
             if predicates != own.predicates:
                 continue
             for member in members:
@@ -90,7 +90,7 @@ class CompletionProofs:
             relation = self.grounding.atoms.tables[table]
             rows = np.arange(len(relation))
             numbers = self.wording.numbers.of(relation, rows)
-            kept = np.isin(numbers, self.history.rising(own.start, own.stop, tolerance(self.prepared.state.dtype)))
+            kept = np.isin(numbers, self.history.rising(own.start, own.stop, tolerance(self.run.state.dtype)))
             kept |= relation.flags("given").take(rows)
             self._exceptions[key] = [column[kept] for column in relation.tuples.columns]
         return self._exceptions[key]
@@ -166,7 +166,7 @@ class _InstanceSearch:
     def _hold(self, view: InstanceView, ways: Sequence[Sequence[EndRead]]) -> list[bool]:
         """Whether each of several sets of readings limits the head."""
         least = view.least(view.values(ways), self._head)
-        return (least <= self._source.value + tolerance(self._rules.prepared.state.dtype)).tolist()
+        return (least <= self._source.value + tolerance(self._rules.run.state.dtype)).tolist()
 
     def _keep(self, view: InstanceView, reads: Sequence[EndRead]) -> None:
         every = for_every_entity(self._rules.grounding, reads, lambda ways: self._hold(view, ways))

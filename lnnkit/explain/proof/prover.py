@@ -11,7 +11,7 @@ from lnnkit.analysis.families import Polarity
 from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
-from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.completion_proof import CompletionProofs, Enough, for_every_entity
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
@@ -66,18 +66,18 @@ class Steps:
 class Prover:
     """Proves bounds of one fixpoint; results about the history are cached for the next proof."""
 
-    def __init__(self, fixpoint: Fixpoint, trail: Trail, origins: FactSources, names: Sequence[str]) -> None:
+    def __init__(self, fixpoint: Run, trail: Trail, origins: FactSources, names: Sequence[str]) -> None:
         self._fixpoint = fixpoint
-        self._prepared = fixpoint.prepared
-        self._grounding = fixpoint.prepared.grounding
-        self._eps = tolerance(fixpoint.prepared.state.dtype)
-        self.wording = GroundText(fixpoint.prepared, names)
+        self._run = fixpoint
+        self._grounding = fixpoint.grounding
+        self._eps = tolerance(fixpoint.state.dtype)
+        self.wording = GroundText(fixpoint, names)
         history = BoundHistory(trail, self.wording.numbers)
-        self.readings = BoundSources(fixpoint.prepared, history, origins, self.wording)
+        self.readings = BoundSources(fixpoint, history, origins, self.wording)
         self._timeline = history
         self.views = InstanceViews(self._grounding, self.readings, self.wording)
-        self._completions = CompletionProofs(fixpoint.prepared, history, self.readings, self.wording, self.views)
-        self._strata = len(fixpoint.prepared.strata)
+        self._completions = CompletionProofs(fixpoint, history, self.readings, self.wording, self.views)
+        self._strata = len(fixpoint.strata)
         self._needed: dict[object, tuple[int, ...]] = {}
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
@@ -193,13 +193,13 @@ class Prover:
     ) -> Step:
         """A shared formula before the first round: bounds from its statements, or from its operands."""
         conclusion = self.wording.conclusion(table, arguments)
-        for root in self._prepared.lifted.statements:
-            reference, negated = below_negations(self._prepared.lifted.graph, root.reference)
+        for root in self._run.plan.lifted.statements:
+            reference, negated = below_negations(self._run.plan.lifted.graph, root.reference)
             truth = negated_ends(root.lower, root.upper) if negated else (root.lower, root.upper)
             if reference.node == table and abs(truth[side] - value) <= self._eps and isinstance(root.origin, Assertion):
                 bindings = _stated_bindings(root, reference, arguments)
                 return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, truth, bindings)
-        formula = next(f for f in self._prepared.shared.formulas if f.auxiliary == table)
+        formula = next(f for f in self._run.plan.shared.formulas if f.auxiliary == table)
         ids = {
             place: self._grounding.domain.index[a] if isinstance(a, str) else self._grounding.domain.generic
             for place, a in enumerate(arguments)

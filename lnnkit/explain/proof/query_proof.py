@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from lnnkit.engine.start.asked import comparing, speaking
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.asked import comparing, subsuming_neurons
 from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
 from lnnkit.explain.proof.prover import Prover, Steps
 from lnnkit.explain.provenance.bound_sources import END, Reading
@@ -22,18 +22,18 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
 
-def prove_formula(prover: Prover, prepared: Prepared, lifted: LiftedGraph, root: Root) -> Proof:
+def prove_formula(prover: Prover, run: Run, lifted: LiftedGraph, root: Root) -> Proof:
     """Both bounds of a formula without free variables, a query of ``lifted``."""
-    formula = unfold(lifted, root, world=prepared.grounding.domain)
+    formula = unfold(lifted, root, world=run.grounding.domain)
     view = prover.views.whole(formula, {})
     whole = unfold(lifted, root, through_shared=True)
     names = names_within(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
     positive, negated = below_negations(lifted.graph, root.reference)
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
-    heard = [positive] if atomic else speaking(lifted, prepared.grounding.domain, positive)
-    related = comparing(lifted, prepared.grounding.domain, positive)
-    told = _ProgramBounds(prover, prepared.observers, _below_negations(conclusion), heard, related)
+    heard = [positive] if atomic else subsuming_neurons(lifted, run.grounding.domain, positive)
+    related = comparing(lifted, run.grounding.domain, positive)
+    told = _ProgramBounds(prover, run.plan.observers, _below_negations(conclusion), heard, related)
     steps = Steps()
     ends: list[int] = []
     for side in (0, 1):

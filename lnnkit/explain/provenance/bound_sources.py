@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
@@ -160,12 +160,12 @@ class Reading:
 class BoundSources:
     """Looks bounds up by row, or by arguments for an atom without a row."""
 
-    def __init__(self, prepared: Prepared, timeline: BoundHistory, origins: FactSources, wording: GroundText) -> None:
-        self._prepared = prepared
+    def __init__(self, run: Run, timeline: BoundHistory, origins: FactSources, wording: GroundText) -> None:
+        self._run = run
         self._timeline = timeline
         self._origins = origins
         self._wording = wording
-        self._eps = tolerance(prepared.state.dtype)
+        self._eps = tolerance(run.state.dtype)
         self._given = wording.numbers.flags("given")
         self._facts: dict[int, list[GivenFact]] = {}
 
@@ -185,12 +185,12 @@ class BoundSources:
         self, table: str, arguments: Sequence[Argument], side: int, tick: int = END, *, unnamed: bool = False
     ) -> Reading:
         """The bound of an atom that is not materialised, or of an atom with variables, which may be ``unnamed``."""
-        own = self._prepared.grounding.atoms.tables[table]
+        own = self._run.grounding.atoms.tables[table]
         if unnamed and own.unnamed[side] != own.default[side]:
             return self._told(own.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
         value = own.default[side]
-        derived = table in self._prepared.lifted.closed_derived
-        if side == 1 and derived and not (arguments and self._prepared.grounding.domain.lacks(own.sorts, arguments)):
+        derived = table in self._run.plan.lifted.closed_derived
+        if side == 1 and derived and not (arguments and self._run.grounding.domain.lacks(own.sorts, arguments)):
             for number in reversed(range(len(self._timeline.completions))):
                 each = self._timeline.completions[number]
                 if table in each.predicates and each.stop <= tick:
@@ -204,7 +204,7 @@ class BoundSources:
 
     def _source(self, event: Event) -> BoundSource:
         """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""
-        batches = self._prepared.grounding.shapes
+        batches = self._run.grounding.shapes
         completes = event.batch >= 0 and batches[event.batch].completes
         if event.side == 1 and (completes or event.kind is Kind.RESTARTED):
             for number, each in enumerate(self._timeline.completions):

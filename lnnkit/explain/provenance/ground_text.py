@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 
 from lnnkit.check.program import Assertion
-from lnnkit.engine.start.first_bounds import neuron_root
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.compiling import neuron_root
 from lnnkit.formula.as_syntax import as_expression, bound_names
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
@@ -23,12 +23,12 @@ Argument = str | ast.Variable
 class GroundText:
     """``names`` has the text of each entity id."""
 
-    def __init__(self, prepared: Prepared, names: Sequence[str]) -> None:
+    def __init__(self, run: Run, names: Sequence[str]) -> None:
         self.names = names
-        self._prepared = prepared
+        self._run = run
         self._whole: dict[object, tuple[Formula, Mapping[int, str]]] = {}
         self._columns: dict[str, tuple[int, list[np.ndarray]]] = {}
-        self._atoms = prepared.grounding.atoms
+        self._atoms = run.grounding.atoms
         self.numbers = RowNumbers(self._atoms)
 
     def table(self, row: int) -> str:
@@ -46,7 +46,7 @@ class GroundText:
 
     def is_predicate(self, table: str) -> bool:
         """Whether a table holds atoms of a predicate or number, rather than a shared formula."""
-        return self._prepared.lifted.graph.nodes[_node(table)]["kind"] in ("predicate", "number")
+        return self._run.plan.lifted.graph.nodes[_node(table)]["kind"] in ("predicate", "number")
 
     def is_number(self, table: str) -> bool:
         return self._atoms.tables[table].numeric
@@ -55,10 +55,10 @@ class GroundText:
         """An atom, or a shared formula, with these arguments; unnamed ones become variables."""
         if self.is_predicate(table):
             return ast.Atom(table, tuple(ast.Constant(a) if isinstance(a, str) else a for a in arguments))
-        whole, _ = self._unfolded(neuron_root(self._prepared.lifted, _node(table)), _node(table))
+        whole, _ = self._unfolded(neuron_root(self._run.plan.lifted, _node(table)), _node(table))
         bindings = {place: a for place, a in enumerate(arguments) if isinstance(a, str)}
         names = {place: a.name for place, a in enumerate(arguments) if isinstance(a, ast.Variable)}
-        return as_expression(whole, bindings, names, logic=self._prepared.lifted.program.logic)
+        return as_expression(whole, bindings, names, logic=self._run.plan.lifted.program.logic)
 
     def instance(self, formula: Formula, bindings: Mapping[int, int]) -> ast.Expression:
         """A formula with its free variables bound, every connective with its logic."""
@@ -66,7 +66,7 @@ class GroundText:
         whole, names = self._unfolded(formula.root, formula.auxiliary)
         free = range(len(formula.root.variables))
         return as_expression(
-            whole, {v: self.names[bindings[v]] for v in free}, names, logic=self._prepared.lifted.program.logic
+            whole, {v: self.names[bindings[v]] for v in free}, names, logic=self._run.plan.lifted.program.logic
         )
 
     def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
@@ -85,7 +85,7 @@ class GroundText:
         """A statement or a shared ``neuron``, with all shared neurons unfolded; the names of its bound variables."""
         key = neuron or id(root)
         if key not in self._whole:
-            whole = unfold(self._prepared.lifted, root, through_shared=True)
+            whole = unfold(self._run.plan.lifted, root, through_shared=True)
             self._whole[key] = whole, names_within(whole) if neuron is None else bound_names(whole, {})
         return self._whole[key]
 

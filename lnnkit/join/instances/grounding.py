@@ -20,7 +20,7 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Domain
-from lnnkit.store.relations import Relations, RowNumbers
+from lnnkit.store.relations import Relations, RowNumbers, Schema
 from lnnkit.time_limit import check_time
 
 Use = Literal["joined", "evaluated"]  # how instances are evaluated: determines their memory
@@ -197,7 +197,7 @@ def add_equality(atoms: Relations, domain: Domain) -> None:
     bounds are never read; its rows are listed as deviating on the lower end."""
     if EQUAL in atoms.tables:
         return
-    table = atoms.add_table(EQUAL, (ENTITY, ENTITY), (0.0, 0.0))
+    table = atoms.add(Schema(EQUAL, (ENTITY, ENTITY), (0.0, 0.0)))
     entities = domain.sorts[ENTITY]
     table.enlist_new("lower", atoms.add_new(table, (entities, entities), len(entities)))
 

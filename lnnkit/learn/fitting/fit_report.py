@@ -120,7 +120,7 @@ def _hint(fitting: Fitting) -> str:
 def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
     """(n,) the training labels that are not met. If rules can derive only one end, the other is ignored."""
     own, told = fitting.labels, found.told
-    produced = found.trace.fixpoint.prepared.relevance.produced
+    produced = found.trace.fixpoint.plan.relevance.produced
     wrong = torch.zeros(len(own), dtype=torch.bool)
     for name, mine, _ in own.by_name():
         for end, other, is_, wanted in (

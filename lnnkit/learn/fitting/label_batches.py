@@ -113,7 +113,7 @@ def _soft(found: RecordedInference, supported: Supports, rows: Tensor) -> SoftEn
 def crossings(found: RecordedInference) -> Tensor:
     """The sum of ``max(0, L - U)`` over all crossed bounds of a fixpoint."""
     total = torch.zeros((), dtype=torch.float64)
-    for each in found.fixpoint.prepared.state.crossed:
+    for each in found.fixpoint.state.crossed:
         ends = (each.crossed.lower, each.crossed.upper)
         total = total + crossing(*(torch.from_numpy(end.values).double() for end in ends))
     for each in found.fixpoint.progress.arrested:
@@ -161,8 +161,8 @@ class SoftEnds:
 
 def supports(found: RecordedInference, rows: Tensor) -> Supports:
     """The supports of the atoms ``rows``, which become listed."""
-    prepared = found.fixpoint.prepared
-    grounding, atoms = prepared.grounding, prepared.grounding.atoms
+    run = found.fixpoint
+    grounding, atoms = run.grounding, run.grounding.atoms
     events, told = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
     numbers = found.replayer.numbers
     for table, _, some in numbers.by_relation(torch.unique(rows).numpy()):
@@ -176,7 +176,7 @@ def supports(found: RecordedInference, rows: Tensor) -> Supports:
             needs = Needs((Need(0, frozenset(literals)),), {})
             every = Assembler(formula, needs, atoms, grounding.domain, grounding.guard, {}).every()
             scratch = Grounding(atoms, grounding.domain, grounding.guard)
-            scratch.add(formula, prepared.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: 0), {})
+            scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: 0), {})
             scratch.hold(0, every)
             events.append(found.replayer.enter(scratch, leaf, 0))
             told.append(torch.from_numpy(numbers.of(table, every.rows[leaf])))

@@ -12,7 +12,8 @@ from torch import Tensor
 from lnnkit.analysis.supports import Known
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
-from lnnkit.engine.inference import Budget, Fixpoint, infer
+from lnnkit.engine.inference import Budget, infer
+from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.group_rule import GroupRule
@@ -30,7 +31,7 @@ from lnnkit.trail.events import Trace as Traced
 class RecordedInference:
     """A fixpoint, its replayer, and the ids of its entities."""
 
-    fixpoint: Fixpoint
+    fixpoint: Run
     entities: Entities
     replayer: Replayer
 
@@ -69,8 +70,8 @@ def trace(
         labelled=labelled,
         unnamed=asked,
     )
-    history = fixpoint.prepared.state.trail
-    grounding = fixpoint.prepared.grounding
+    history = fixpoint.state.trail
+    grounding = fixpoint.grounding
     for name, columns in listed:
         ids = [column.numpy() for column in columns]
         grounding.atoms.materialise(grounding.atoms.tables[name], ids, len(ids[0]) if ids else 1)
@@ -111,7 +112,7 @@ def same_derivations(earlier: RecordedInference, later: RecordedInference) -> bo
 
 def _derivation(found: RecordedInference) -> Iterator[object]:
     """All that a replay depends on, apart from learned numbers: tuples, and arrays."""
-    events, numbers, prepared = found.replayer.events, found.replayer.numbers, found.fixpoint.prepared
+    events, numbers, run = found.replayer.events, found.replayer.numbers, found.fixpoint
     atoms = numbers.atoms
     yield events.groups, events.entered
     yield numbers.starts
@@ -119,7 +120,7 @@ def _derivation(found: RecordedInference) -> Iterator[object]:
     yield from (events.crossings, events.key, events.group, events.instance, events.tick, events.source)
     yield events.value[events.group < 0]
     yield from (numbers.crossed, *(end for each in found.replayer.start for end in each), numbers.flags("given"))
-    for member in prepared.grounding.members:
+    for member in run.grounding.members:
         for kept in member.kept if isinstance(member, GroupRule) else ():
             yield from (kept[variable].values for variable in kept)
     for number in sorted({number for number, _, _ in events.groups}):

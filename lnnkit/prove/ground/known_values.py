@@ -10,7 +10,7 @@ import numpy as np
 
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
-from lnnkit.engine.inference import Fixpoint
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.provenance.fact_sources import FactSources
 from lnnkit.prove.ground.point_arithmetic import Box
 
@@ -25,7 +25,7 @@ class KnownValues:
     contradict each other or these. In ``classical`` logic what is true to any degree is true."""
 
     def __init__(
-        self, fixpoint: Fixpoint, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
+        self, fixpoint: Run, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
         self.pause: Callable[[], None] | None = None  # raises where a search among rows is to stop
         self._ticks = 0
@@ -33,10 +33,10 @@ class KnownValues:
         self.program = program
         self.origins = origins
         self._names = names
-        self.atoms = fixpoint.prepared.grounding.atoms
-        self._crossed = fixpoint.prepared.state.crossed
-        self.domain = fixpoint.prepared.grounding.domain
-        self._open = fixpoint.prepared.unfinished
+        self.atoms = fixpoint.grounding.atoms
+        self._crossed = fixpoint.state.crossed
+        self.domain = fixpoint.grounding.domain
+        self._open = fixpoint.unfinished
         self.derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lnnkit.arrays import DOUBLE, any_set
+from lnnkit.engine.planning.asked import met
 from lnnkit.engine.response.respond import constant, entering
-from lnnkit.engine.start.asked import met
 from lnnkit.formula.passes import upward
 from lnnkit.logic.bounds import Bounds, complement, tolerance
 from lnnkit.rows.dense.dense_program import DenseQuery

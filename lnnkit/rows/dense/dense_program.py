@@ -13,9 +13,9 @@ import numpy as np
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.arrays import DOUBLE
 from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.planning.asked import comparing, subsuming_neurons
 from lnnkit.engine.response.clause import Clause, clause
 from lnnkit.engine.response.respond import constant
-from lnnkit.engine.start.asked import comparing, speaking
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.graph.lifted import Root
@@ -227,7 +227,7 @@ def _definitions(
 
 
 def _table(needs: Needed, name: str, behind: str) -> DenseTable:
-    table = needs.atoms.tables[behind]
+    table = needs.schemas[behind]
     return DenseTable(name, (float(table.default[0]), float(table.default[1])), table.numeric)
 
 
@@ -325,7 +325,7 @@ def _reads_elsewhere(query: DenseQuery, columns: LeafColumns) -> bool:
 def _query(
     needs: Needed, root: Root, formula: Formula, columns: LeafColumns, *, negated: bool, numeric: bool
 ) -> DenseQuery:
-    neurons = speaking(needs.lifted, needs.world, root.reference)
+    neurons = subsuming_neurons(needs.lifted, needs.world, root.reference)
     subsuming = tuple(neuron.node for neuron in neurons if needs.lifted.graph.nodes[neuron.node]["shared"])
     related = comparing(needs.lifted, needs.world, root.reference)
     shape = _upward_alone(needs, formula)
@@ -355,7 +355,7 @@ def _default(needs: Needed, shape: RuleShape, *, negated: bool) -> Pair:
         neuron = formula.neurons[index]
         if neuron.fixed:
             return constant(shape.formula, index, 1, DOUBLE)
-        low, high = needs.shared.untold.get(neuron.source, needs.atoms.tables[neuron.source].default)
+        low, high = needs.shared.untold.get(neuron.source, needs.schemas[neuron.source].default)
         return Bounds(np.full((1,), low, dtype=np.float64), np.full((1,), high, dtype=np.float64))
 
     value = upward(formula, read, (None,))[formula.top]

@@ -185,7 +185,7 @@ def _decides(needs: Needed, formula: Formula, leaf: int) -> bool:
 
 def _defines_nothing(needs: Needed, formula: Formula, leaf: int) -> bool:
     """Whether a defining statement requires nothing of its heads if a closed leaf is false."""
-    default = needs.atoms.tables[formula.neurons[leaf].source].default
+    default = needs.schemas[formula.neurons[leaf].source].default
     if tuple(default) != (0.0, 0.0):
         return False
 
@@ -217,7 +217,7 @@ def lookups(
         for name, place in once.items()
         if len(sorts[name]) == 2 and sorts[name][1 - place] not in (sort, ENTITY) and name not in moved
     }
-    others = [name for name, kinds in sorts.items() if not {sort, ENTITY} & {*kinds} and name in needs.atoms.tables]
+    others = [name for name, kinds in sorts.items() if not {sort, ENTITY} & {*kinds} and name in needs.schemas]
     references = {name for name in others if name in exact or _is_still(needs, name)}
     return Lookups(sort, links, frozenset(references), frozenset(references & {*exact}))
 
@@ -232,7 +232,7 @@ def _is_still(needs: Needed, table: str) -> bool:
     """Whether the bounds read of a reference table are those of facts, or final."""
     derived = [side for side in SIDES if (table, side) in needs.relevance.derived]
     modes = [needs.relevance.mode(table, side) for side in derived]
-    return table in needs.atoms.tables and (all(modes) or not any(modes))
+    return table in needs.schemas and (all(modes) or not any(modes))
 
 
 def is_derived(needs: Needed, table: str) -> bool:

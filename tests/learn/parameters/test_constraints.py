@@ -99,7 +99,7 @@ def test_weights_are_not_negative_and_truths_are_truths() -> None:
 
 def test_truth_bounds_stay_in_order() -> None:
     program = learning("fact P(a)\nrule P(X) -> Q(X) in [?l=0.5, ?u=0.6]\nquery Q(X)\n")
-    statements = program.infer(program.starts).fixpoint.prepared.lifted.statements
+    statements = program.infer(program.starts).fixpoint.plan.lifted.statements
     constraints = Constraints(program.parameters, statements=statements)
     lower, upper = constraints.start(torch.tensor([0.9, 0.2], dtype=torch.float64)).tolist()
     assert 0.2 <= lower <= upper + 1e-12 <= 0.9

@@ -1,17 +1,18 @@
-"""The shared data of the rounds of one inference."""
+"""A run: a plan with facts, on its way to a fixpoint or there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, partial
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import State
+from lnnkit.engine.bounds_state import Contested, State
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Drift, Merge
+from lnnkit.engine.planning.inference_plan import Plan, PlannedRule
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
 from lnnkit.engine.response.response_table import ResponseTable
@@ -44,17 +45,25 @@ class Progress:
     creeping: set[int] = field(default_factory=set)  # members whose instances converge slowly
 
 
-@dataclass(frozen=True)
-class Workspace:
-    """A grounding with its bounds, and the working data of rounds. ``responses`` has one for each member."""
+@dataclass(eq=False)
+class Run:
+    """``responses`` has one for each member of the grounding: ``inference`` are those of rounds, ``strata`` those that
+    complete each stratum of closed derived predicates. A predicate is ``unfinished`` if its first completion was
+    stopped: it is read as open. ``contested`` are the bounds that depend on a contradiction, once they were looked
+    for."""
 
+    plan: Plan
     grounding: Grounding
     state: State
+    inference: Sequence[int]
+    strata: Sequence[tuple[frozenset[str], Sequence[int]]]
+    responses: Mapping[int, RuleResponse | GroupResponse]
     encoded: EncodedBounds
     merge: Merge
-    responses: dict[int, RuleResponse | GroupResponse]
-    progress: Progress
-    drift: Drift
+    progress: Progress = field(default_factory=Progress)
+    drift: Drift = field(default_factory=Drift)
+    unfinished: frozenset[str] = frozenset()
+    contested: Contested | None = None
 
     def arrested(self, number: int) -> Array:
         """Which rows of a batch belong to an arrested instance, including the rows that it was given before, when it
@@ -93,8 +102,10 @@ class Workspace:
         return {member: self.responses[member] for member in members}
 
 
-def workspace(grounding: Grounding, state: State) -> Workspace:
-    """The workspace before the first round."""
+def run_of(plan: Plan, grounding: Grounding, state: State) -> Run:
+    """The run of a plan before its first round; its rules enter the grounding."""
+    inference = [_enter(grounding, rule) for rule in plan.rules]
+    strata = [(names, [_enter(grounding, rule) for rule in rules]) for names, rules in plan.strata]
     tables: dict[int, ResponseTable] = {}
     responses: dict[int, RuleResponse | GroupResponse] = {}
     for member, rule in enumerate(grounding.members):
@@ -109,6 +120,10 @@ def workspace(grounding: Grounding, state: State) -> Workspace:
             say = on_device(completing if batch.completes else respond, state.device)
             tables[number] = ResponseTable(batch, leaves, say, state.dtype)
         responses[member] = RuleResponse(number, batch, member, rule, tables[number])
-    encoded = EncodedBounds(grounding.atoms)
-    merge, drift = Merge(state), Drift()
-    return Workspace(grounding, state, encoded, merge, responses, Progress(), drift)
+    return Run(plan, grounding, state, inference, strata, responses, EncodedBounds(grounding.atoms), Merge(state))
+
+
+def _enter(grounding: Grounding, rule: PlannedRule) -> int:
+    """Enter a rule; returns its number among the members."""
+    grounding.add(*rule)
+    return len(grounding.members) - 1

@@ -3,66 +3,66 @@ must look at. A query is an instance of some of the program's neurons, and compa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from lnnkit.analysis.needs import Literal, Need, Needs
-from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide
+from lnnkit.analysis.relevance import SIDES, Reading, Side
 from lnnkit.analysis.supports import Analyses
-from lnnkit.engine.start.prepared import Prepared
+from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import EVERY
 from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Reference, Root
 from lnnkit.graph.match import Related, below_negations, instances, related_comparisons
-from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.layout import Domain
-from lnnkit.store.relations import Relations
+from lnnkit.store.relations import Schema
 
 
-def speaking(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
+def subsuming_neurons(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
     """The program's neurons of which a query is an instance, without those that statements assert of other entities
     only."""
-    return [each for each in instances(lifted.graph, query) if _speaks(lifted, world, each)]
+    return [each for each in instances(lifted.graph, query) if _applies(lifted, world, each)]
 
 
 def comparing(lifted: LiftedGraph, world: Domain, query: Reference) -> Related:
     """Likewise, the program's comparisons of the terms that a query compares."""
-    kin = related_comparisons(lifted.graph, query)
-    return replace(kin, comparisons=tuple(each for each in kin.comparisons if _speaks(lifted, world, each.reference)))
+    related = related_comparisons(lifted.graph, query)
+    return replace(
+        related, comparisons=tuple(each for each in related.comparisons if _applies(lifted, world, each.reference))
+    )
 
 
-def _speaks(lifted: LiftedGraph, world: Domain, neuron: Reference) -> bool:
+def _applies(lifted: LiftedGraph, world: Domain, neuron: Reference) -> bool:
     return not world.lacks(lifted.graph.nodes[neuron.node]["sorts"], neuron.arguments)
 
 
-def list_asked(lifted: LiftedGraph, grounding: Grounding) -> set[str]:
-    """List the ground atoms that queries mention; returns the tables of which every atom matters."""
-    atoms = grounding.atoms
-    asked: set[str] = set()
+def asked(lifted: LiftedGraph, world: Domain) -> tuple[list[Reference], set[str]]:
+    """The ground atoms that queries mention, and the relations of which every atom matters."""
+    atoms: list[Reference] = []
+    whole: set[str] = set()
 
-    def ask(node: str, arguments: Sequence[int | str]) -> None:
-        if grounding.domain.lacks(lifted.graph.nodes[node]["sorts"], arguments):
+    def ask(asked: Reference) -> None:
+        if world.lacks(lifted.graph.nodes[asked.node]["sorts"], asked.arguments):
             return
-        if not all(isinstance(argument, str) for argument in arguments):
-            asked.add(node)
-            return
-        ids = [np.array([grounding.domain.index[str(a)]], np.int32) for a in arguments]
-        atoms.tables[node].enlist("listed", atoms.materialise(atoms.tables[node], ids, 1))
+        if all(isinstance(argument, str) for argument in asked.arguments):
+            atoms.append(asked)
+        else:
+            whole.add(asked.node)
 
     for root in positive_queries(lifted):
-        formula = unfold(lifted, root, world=grounding.domain)
+        formula = unfold(lifted, root, world=world)
         for leaf in formula.leaves:
-            ask(formula.neurons[leaf].source, formula.neurons[leaf].arguments)
-        for each in _heard(lifted, grounding.domain, root.reference):
-            ask(each.node, each.arguments)
+            ask(Reference(formula.neurons[leaf].source, formula.neurons[leaf].arguments))
+        for each in _bounding(lifted, world, root.reference):
+            ask(each)
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
-            asked |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
-    return asked
+            whole |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
+    return atoms, whole
 
 
 def positive_queries(lifted: LiftedGraph) -> list[Root]:
@@ -74,13 +74,13 @@ def asked_alone(lifted: LiftedGraph, world: Domain) -> set[str]:
     """The comparisons that are queries with variables, and those that mention one: everything known of them matters.
     Other queries look up their atoms when they need them."""
     roots = [root.reference for root in positive_queries(lifted)]
-    asked = (each for root in roots for each in (root, *_heard(lifted, world, root)))
+    asked = (each for root in roots for each in (root, *_bounding(lifted, world, root)))
     return {each.node for each in asked if not all(isinstance(argument, str) for argument in each.arguments)}
 
 
-def _heard(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
+def _bounding(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
     """The neurons with bounds of their own that contain a formula."""
-    found = [each for each in speaking(lifted, world, reference) if lifted.graph.nodes[each.node]["shared"]]
+    found = [each for each in subsuming_neurons(lifted, world, reference) if lifted.graph.nodes[each.node]["shared"]]
     return found + [each.reference for each in comparing(lifted, world, reference).comparisons]
 
 
@@ -95,30 +95,7 @@ def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) 
     return Reading(formula, analysis, observed)
 
 
-def relevance(
-    lifted: LiftedGraph,
-    grounding: Grounding,
-    readings: Sequence[Reading],
-    asked: set[str],
-    assumable: Collection[str] = (),
-) -> Relevance:
-    """Decided before the first round, from what is given, listed, asked and stated as a consequent, and what may be
-    assumed later."""
-    stated: set[Side] = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES}
-    listed: set[str] = set()
-    supplied: set[str] = set(assumable)
-    for name, table in grounding.atoms.tables.items():
-        stated |= {(name, side) for side in SIDES if len(table.listing(side))}
-        if len(table.listing("listed")):
-            listed.add(name)
-        if len(table.listing("given")):
-            supplied.add(name)
-    said, given = informed_sides(lifted, grounding.atoms)
-    heads = {side for each in readings for side in consequents(each.formula)}
-    return decide(readings, stated | said, given, supplied, listed, asked, heads)
-
-
-def informed_sides(lifted: LiftedGraph, atoms: Relations) -> tuple[set[Side], set[Side]]:
+def informed_sides(outline: Outline) -> tuple[set[Side], set[Side]]:
     """The sides of shared neurons that are bounded for all entities, by statements or, of comparisons, by their terms,
     and those that have a default which listed atoms may loosen."""
 
@@ -126,11 +103,11 @@ def informed_sides(lifted: LiftedGraph, atoms: Relations) -> tuple[set[Side], se
         return {(name, side) for side, end, free in zip(SIDES, ends, (0.0, 1.0), strict=True) if end != free}
 
     stated, given = set[Side](), set[Side]()
-    for name, table in atoms.tables.items():
-        data = lifted.graph.nodes.get(name)
-        if data is not None and data["shared"]:
-            given |= informative(name, table.default)
-            stated |= informative(name, table.default if data["kind"] == COMPARISON else (data["lower"], data["upper"]))
+    for name, data in outline.lifted.graph.nodes.items():
+        if data["shared"]:
+            default = outline.schemas[name].default
+            given |= informative(name, default)
+            stated |= informative(name, default if data["kind"] == COMPARISON else (data["lower"], data["upper"]))
     return stated, given
 
 
@@ -152,32 +129,34 @@ def consequents(formula: Formula) -> set[Side]:
     return found
 
 
-def heard_by(prepared: Prepared, lifted: LiftedGraph, reference: Reference) -> list[Reference]:
+def subsuming_relations(plan: Plan, world: Domain, lifted: LiftedGraph, reference: Reference) -> list[Reference]:
     """The tables of the neurons that a formula is an instance of."""
     return [
-        Reference(prepared.observers.get(each.node, each.node), each.arguments)
-        for each in speaking(lifted, prepared.grounding.domain, reference)
+        Reference(plan.observers.get(each.node, each.node), each.arguments)
+        for each in subsuming_neurons(lifted, world, reference)
     ]
 
 
-def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], kin: Related) -> Needs:
+def query_needs(
+    plan: Plan, world: Domain, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], related: Related
+) -> Needs:
     """The needs of the rows that may differ from the query's default; ``root`` is not a negation. ``heard`` are the
     neurons of which it is an instance, ``kin`` the comparisons of its terms."""
-    formula = unfold(lifted, root, world=prepared.grounding.domain)
-    needs = prepared.finder(formula).deviation()
-    others = [*heard, *(each.reference for each in kin.comparisons)]
+    formula = unfold(lifted, root, world=world)
+    needs = plan.finder(formula).deviation()
+    others = [*heard, *(each.reference for each in related.comparisons)]
     extra = [Need(0, frozenset({Literal(each.node, each.arguments, "either")})) for each in others]
     if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
         extra.append(Need(0, frozenset({Literal(root.reference.node, root.reference.arguments, "either")})))
     bare = unfold(lifted, root, through_shared=True)
-    analysis = prepared.analyses.of(formula)
+    analysis = plan.analyses.of(formula)
     told = set(analysis.upward.default_values(formula.top))
-    of_all = analysis is not prepared.analyses.of(formula, stated=False)  # what is stated of unnamed individuals counts
+    of_all = analysis is not plan.analyses.of(formula, stated=False)  # what is stated of unnamed individuals counts
     for each in heard:
-        if each.node in prepared.shared.untold:
-            told.add(prepared.grounding.atoms.tables[each.node].default)
-    told |= _implied(told, kin, prepared.grounding.atoms)
-    untold = set(prepared.analyses.of(bare, stated=False).upward.default_values(bare.top))
+        if each.node in plan.shared.untold:
+            told.add(plan.schemas[each.node].default)
+    told |= _implied(told, related, plan.schemas)
+    untold = set(plan.analyses.of(bare, stated=False).upward.default_values(bare.top))
     # Bounds of a neuron hold for every entity. If the query has several defaults, as where entities are compared, they
     # may tighten any of these, so every binding must be looked at.
     if not root.variables or of_all or told != untold or (heard and len(told) > 1):
@@ -185,36 +164,38 @@ def query_needs(prepared: Prepared, lifted: LiftedGraph, root: Root, heard: Sequ
     return Needs((*needs.rows, *extra), needs.fills)
 
 
-def met(value: Bounds, kin: Related, known: Sequence[Bounds]) -> Bounds:
+def met(value: Bounds, related: Related, known: Sequence[Bounds]) -> Bounds:
     """A query's bounds, met with those that its relatives imply, crisp comparisons of the same two terms, by the laws
     of order; ``known`` has the bounds of each relative. A crisp comparison is true as soon as it is not false, and vice
     versa. Each relative is used alone, and several together by the signs that they exclude; one that is stated to a
     degree is neither true nor false, so it excludes none."""
     lower, upper = value
-    others = EVERY - kin.signs
+    others = EVERY - related.signs
     possible = {sign: np.ones_like(lower, dtype=bool) for sign in EVERY}
     least = tolerance(lower.dtype)
-    for relative, own in zip(kin.comparisons, known, strict=True):
+    for relative, own in zip(related.comparisons, known, strict=True):
         true, false = own.lower > least, own.upper < 1 - least
         for says, unsaid, excluded in ((true, ~false, EVERY - relative.signs), (false, ~true, relative.signs)):
             if others <= excluded:
                 lower = np.where(says, 1.0, lower)
-            if kin.signs <= excluded:
+            if related.signs <= excluded:
                 upper = np.where(says, 0.0, upper)
             for sign in excluded:
                 possible[sign] = possible[sign] & ~(says & unsaid)
-    may, may_not = (np.stack([possible[sign] for sign in sorted(signs)]).any(0) for signs in (kin.signs, others))
+    may, may_not = (np.stack([possible[sign] for sign in sorted(signs)]).any(0) for signs in (related.signs, others))
     return Bounds(np.where(may_not, lower, 1.0), np.where(may, upper, 0.0))
 
 
-def _implied(defaults: set[tuple[float, float]], kin: Related, atoms: Relations) -> set[tuple[float, float]]:
+def _implied(
+    defaults: set[tuple[float, float]], related: Related, schemas: Mapping[str, Schema]
+) -> set[tuple[float, float]]:
     """The query's default bounds, tightened by those of its relatives."""
     known = [
-        Bounds(*(np.array(end, dtype=np.float64) for end in atoms.tables[each.reference.node].default))
-        for each in kin.comparisons
+        Bounds(*(np.array(end, dtype=np.float64) for end in schemas[each.reference.node].default))
+        for each in related.comparisons
     ]
     found: set[tuple[float, float]] = set()
     for low, high in defaults if known else ():
-        lower, upper = met(Bounds(*(np.array(end, dtype=np.float64) for end in (low, high))), kin, known)
+        lower, upper = met(Bounds(*(np.array(end, dtype=np.float64) for end in (low, high))), related, known)
         found.add((float(lower), float(upper)))
     return found

@@ -1,0 +1,1 @@
+"""Plans: programs compiled for their questions and for what facts may bound."""

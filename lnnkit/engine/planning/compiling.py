@@ -1,0 +1,315 @@
+"""Compiles a lifted graph for its questions: what is derived, what matters to whom, what each rule joins."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lnnkit.analysis.demand import Bound, Demand, bound_atom, demand
+from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
+from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, sides
+from lnnkit.analysis.shared_demand import restricted, wanted
+from lnnkit.analysis.supports import Analyses, Known
+from lnnkit.analysis.unnamed_individuals import false_of_unnamed, of_strata
+from lnnkit.arrays import DOUBLE
+from lnnkit.engine.planning.asked import (
+    asked,
+    asked_alone,
+    comparing,
+    consequents,
+    informed_sides,
+    positive_queries,
+    query_needs,
+    reading,
+    subsuming_neurons,
+    subsuming_relations,
+)
+from lnnkit.engine.planning.inference_plan import Outline, Plan, PlannedRule, SharedNeurons
+from lnnkit.formula.as_syntax import canonical_text
+from lnnkit.formula.prenex import prenexed
+from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
+from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph, Reference, Root
+from lnnkit.graph.match import below_negations
+from lnnkit.join.instances.grounding import leaf_modes, sources
+from lnnkit.logic.bounds import tolerance
+from lnnkit.numeric import Comparison
+from lnnkit.store.layout import Domain, predicate_schemas
+from lnnkit.store.relations import Schema
+
+Completing = tuple[Formula, Needs]
+_ENTERED = "listed"  # the column of the relation of demanded tuples
+
+
+def neuron_root(lifted: LiftedGraph, node: str) -> Root:
+    """A neuron seen as a statement of its own, with the truth that its statements give it."""
+    data = lifted.graph.nodes[node]
+    count = len(data["sorts"])
+    reference = Reference(node, tuple(range(count)))
+    names = tuple(f"X{i}" for i in range(count))
+    return Root(reference, names, data["sorts"], data["lower"], data["upper"], lifted.statements[0].origin)
+
+
+def outlined(lifted: LiftedGraph, world: Domain, empty: frozenset[str], known: Known | None = None) -> Outline:
+    """The relations and formulas of a program in a ``world`` of entities, with ``empty`` sorts; ``known`` caches
+    analyses."""
+    schemas = predicate_schemas(lifted)
+    defaults = {name: schema.default for name, schema in schemas.items()}
+    unnamed = {name: (each.unnamed, each.sorts) for name, each in schemas.items() if each.unnamed is not None}
+    analyses = Analyses(defaults, unnamed, empty, world.open_sorts, known or Known())
+    for name in false_of_unnamed(lifted, analyses):
+        schemas[name] = schemas[name]._replace(unnamed=None)
+    shared = _shared_neurons(lifted, analyses, schemas)
+    observers = _observers(lifted, world, schemas)
+    readings = tuple(reading(formula, analyses, observers) for formula in in_rounds(lifted, shared.formulas))
+    return Outline(lifted, schemas, analyses, shared, observers, readings)
+
+
+def untold_bounds(lifted: LiftedGraph, analyses: Analyses, node: str) -> tuple[float, float]:
+    """What the defaults of a shared neuron's operands make it, without any statement about it."""
+    bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)
+    plain = analyses.of(bare, stated=False).upward.default_values(bare.top)
+    return min(low for low, _ in plain), max(high for _, high in plain)
+
+
+def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, Schema]) -> SharedNeurons:
+    """The shared neurons, with a relation for each; its default is what its operands' defaults and its statements make
+    it."""
+    formulas: list[Formula] = []
+    impossible: list[str] = []
+    untold: dict[str, tuple[float, float]] = {}
+    for node, data in lifted.graph.nodes.items():
+        if not data["shared"]:
+            continue
+        root = neuron_root(lifted, node)
+        untold[node] = untold_bounds(lifted, analyses, node)
+        analyses.defaults[node] = (0.0, 1.0)
+        if root.lower > root.upper + tolerance(DOUBLE):
+            impossible.append(node)
+        else:
+            text = canonical_text(unfold(lifted, root, through_shared=True))
+            formula = replace(unfold(lifted, root, auxiliary=node), key=text)
+            values = analyses.of(formula).upward.default_values(formula.top)
+            lower = max(min(low for low, _ in values), root.lower)
+            upper = min(max(high for _, high in values), root.upper)
+            if lower > upper + tolerance(DOUBLE):
+                lower, upper = root.lower, root.upper
+            analyses.defaults[node] = (min(lower, upper), max(lower, upper))
+            formulas.append(formula)
+        unnamed = (0.0, 1.0) if node in impossible else (root.lower, root.upper)
+        analyses.unnamed[node] = unnamed, tuple(data["sorts"])
+        schemas[node] = Schema(node, data["sorts"], analyses.defaults[node], unnamed)
+    return SharedNeurons(tuple(formulas), tuple(impossible), untold)
+
+
+def _observers(lifted: LiftedGraph, world: Domain, schemas: dict[str, Schema]) -> dict[str, str]:
+    """For each neuron that keeps no bounds and of which a query is an instance, a relation that receives the bounds
+    that formulas propose for it."""
+    observers: dict[str, str] = {}
+    for root in lifted.queries:
+        for reference in subsuming_neurons(lifted, world, below_negations(lifted.graph, root.reference)[0]):
+            data = lifted.graph.nodes[reference.node]
+            if not data["shared"] and reference.node not in observers:
+                name = observers[reference.node] = f"?{reference.node}"
+                schemas[name] = Schema(name, data["sorts"], (0.0, 1.0))
+    return observers
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What facts may bound: the ``sides`` that they move, the relations whose atoms they list, and those whose atoms
+    they give. Facts about ``assumable`` predicates may be added later."""
+
+    sides: frozenset[Side]
+    listed: frozenset[str]
+    given: frozenset[str]
+    assumable: frozenset[str] = field(default=frozenset())
+
+
+def compiled(outline: Outline, world: Domain, profile: Profile, *, narrow: bool = False) -> Plan:
+    """The plan for facts of a profile. If ``narrow``, closed derived predicates are completed only as far as bound
+    queries need them."""
+    lifted, assumable = outline.lifted, profile.assumable
+    atoms, names = asked(lifted, world)
+    stated = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES} | profile.sides
+    said, given = informed_sides(outline)
+    listed = profile.listed | {each.node for each in atoms}
+    heads = {side for each in outline.readings for side in consequents(each.formula)}
+    relevance = decide(outline.readings, stated | said, given, profile.given | assumable, listed, names, heads)
+    sizes = {sort: len(ids) for sort, ids in world.sorts.items()}
+    plan = Plan(**vars(outline), relevance=relevance, sizes=sizes, asked=tuple(atoms))
+    moving = relevance.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
+    readings = [_by_rows(plan, each, moving) for each in outline.readings]
+    strata = [[_completing(plan, formula) for formula in own] for own in of_strata(lifted, outline.analyses)]
+    completing = [each for own in strata for each in own]
+    needs, partly = _needs(plan, world, readings, completing)
+    rules = tuple(_rule(plan, each, own) for each, own in zip(readings, needs, strict=True))
+    demanded = _demand(plan, world, profile, readings, completing) if narrow else None
+    demands = {} if demanded is None else _demands(demanded.bound, outline.schemas)
+    completions = [
+        (names, tuple(_completion(plan, formula, _joined(formula, each, demands), names) for formula, each in own))
+        for names, own in zip(lifted.program.strata, strata, strict=True)
+    ]
+    partly |= {predicate for predicate, _ in demands.values()}
+    return replace(plan, rules=rules, strata=tuple(completions), partly_known=partly, demand=demanded, demands=demands)
+
+
+def _by_rows(plan: Plan, seen: Reading, moving: Collection[Side]) -> Reading:
+    """A statement or shared quantifier with its quantifiers moved to the front, if joins then find their rows;
+    otherwise as it is. The ``moving`` sides may be tightened once shared neurons have their first bounds."""
+    flat = None if seen.observed else prenexed(seen.formula, seen.analysis.polarity.signs)
+    if flat is None:
+        return seen
+    own = Reading(flat, plan.analyses.of(flat))
+    if flat.auxiliary is not None and _of_groups(plan.relevance, own, moving):
+        return seen
+    return own if _binds(plan.finder(flat, own).inference(), flat) else seen
+
+
+def _of_groups(relevance: Relevance, seen: Reading, moving: Collection[Side]) -> bool:
+    """Whether a shared quantifier may say something that rests on all rows of a group: the upper end of an ``exists``
+    falls, or its last candidate is true; of a ``forall`` the other way round."""
+    name, polarity = str(seen.formula.auxiliary), seen.analysis.polarity
+    given, passed = ("upper", "lower") if seen.formula.reads_own[0] else ("lower", "upper")
+    reads = polarity.ends(polarity.signs, upper=passed == "upper")
+    falls = any((seen.table(each.leaf), side) in moving for each in reads for side in sides(each.end))
+    return (name, given) in relevance.foreign or (falls and bool(relevance.mode(name, passed)))
+
+
+def _completing(plan: Plan, formula: Formula) -> Completing:
+    """A defining statement and what its completion needs. It may have one row of its quantifiers for each instance, as
+    in rounds; but unnamed individuals can make a head possible."""
+    analysis = plan.analyses.of(formula)
+    flat = None if analysis.upward.doubtful else prenexed(formula, analysis.polarity.signs)
+    if flat is not None:
+        needs = plan.finder(flat).completion()
+        if _binds(needs, flat):
+            return flat, needs
+    return formula, plan.finder(formula).completion()
+
+
+def _binds(needs: Needs, formula: Formula) -> bool:
+    """Whether each need binds the variables of a prenex formula's quantifiers: no other row proposes anything."""
+    free = formula.original.blocks[0].variables
+    inner = {variable for variable in formula.blocks[0].variables if variable not in free}
+    return all(inner <= need.bound for need in needs.rows)
+
+
+def _needs(
+    plan: Plan, world: Domain, readings: Sequence[Reading], completing: Iterable[Completing]
+) -> tuple[list[Needs], frozenset[str]]:
+    """The needs of each formula, and the shared neurons that these restrict. One that is not queried, and that no
+    statement asserts, is evaluated only where another formula or a query may use it; laws of order pass on what is
+    known anyway."""
+    graph, partly = plan.lifted.graph, set[str]()
+    found = [plan.finder(each.formula, each).inference() for each in readings]
+    places = {each.formula.auxiliary: place for place, each in enumerate(readings)}
+    shared = [places[each.auxiliary] for each in reversed(plan.shared.formulas) if len(each.blocks) == 1]
+    if not shared:
+        return found, frozenset()
+    readers = [*completing]
+    for root in positive_queries(plan.lifted):
+        formula = unfold(plan.lifted, root, world=world)
+        if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
+            heard = subsuming_relations(plan, world, plan.lifted, root.reference)
+            related = comparing(plan.lifted, world, root.reference)
+            readers.append((formula, query_needs(plan, world, plan.lifted, root, heard, related)))
+    by_source: dict[str, list[Completing]] = {}
+
+    def read(reader: Completing) -> None:
+        for source in {reader[0].neurons[leaf].source for leaf in reader[0].leaves}:
+            by_source.setdefault(source, []).append(reader)
+
+    for place, each in enumerate(readings):
+        if (each.formula.auxiliary is None or len(each.formula.original.blocks) > 1) and not each.formula.is_law:
+            read((each.formula, found[place]))
+    for reader in readers:
+        read(reader)
+    tables = {*plan.observers.values()}
+    tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, COMPARISON}}
+    tables -= {str(readings[place].formula.auxiliary) for place in shared}
+    alone = asked_alone(plan.lifted, world)
+    for place in shared:  # what a neuron is a part of comes before it
+        formula = readings[place].formula
+        if not _matters_anyway(plan, formula, alone):
+            needed = wanted(formula, by_source.get(str(formula.auxiliary), ()), tables)
+            if needed is not None:
+                found[place] = restricted(found[place], formula, needed)
+                partly.add(str(formula.auxiliary))
+        read((formula, found[place]))
+    return found, frozenset(partly)
+
+
+def _matters_anyway(plan: Plan, formula: Formula, alone: set[str]) -> bool:
+    """Whether a shared neuron is queried, or may bound its operands further than they bound it."""
+    name = str(formula.auxiliary)
+    comparison = formula.neurons[formula.top].arithmetic
+    partial = isinstance(comparison, Comparison) and comparison.partial
+    return partial or name in alone or plan.schemas[name].default != (0.0, 1.0)
+
+
+def _rule(plan: Plan, seen: Reading, needs: Needs) -> PlannedRule:
+    """A formula as a rule of rounds."""
+    observers = {
+        index: plan.observers[neuron.source]
+        for index, neuron in enumerate(seen.formula.neurons)
+        if neuron.source in plan.observers and neuron.kind != LEAF
+    }
+    return PlannedRule(seen.formula, seen.analysis, needs, leaf_modes(seen.formula, plan.relevance.mode), observers)
+
+
+def _completion(plan: Plan, formula: Formula, needs: Needs, stratum: frozenset[str]) -> PlannedRule:
+    """A defining statement as a rule of its stratum."""
+    modes = leaf_modes(formula, lambda _name, _side: 0)
+    return PlannedRule(formula, plan.analyses.of(formula), needs, modes, {}, stratum)
+
+
+# --- demand -----------------------------------------------------------------------------------------------------------
+
+
+def _demand(
+    plan: Plan, world: Domain, profile: Profile, readings: Sequence[Reading], defining: Sequence[Completing]
+) -> Demand | None:
+    """The demand of the queries on closed derived predicates; None if it is everything. A predicate is narrowed only if
+    the queries bind it and no other formula reads it."""
+    lifted = plan.lifted
+    derived = lifted.closed_derived
+    stated = derived & profile.given
+    whole, moving = set(stated), set(derived)
+    for each in readings:
+        heads = {each.formula.neurons[leaf].source for leaf in each.formula.heads}
+        if not heads or heads & stated:  # else it proposes nothing: downward, a head is read as only facts give it
+            whole |= sources(each.formula)
+            sides = {(each.table(send.leaf), send.side) for send in each.analysis.sends}
+            moving |= {name for name, _ in sides & plan.relevance.derived}
+    atoms: list[tuple[str, tuple[int | str, ...]]] = []
+    for root in positive_queries(lifted):
+        formula = unfold(lifted, root, world=world)
+        for leaf in formula.leaves:
+            neuron = formula.neurons[leaf]
+            if not world.lacks(lifted.graph.nodes[neuron.source]["sorts"], neuron.arguments):
+                atoms.append((neuron.source, neuron.arguments))
+    still = {name for name, data in lifted.graph.nodes.items() if data["kind"] == "predicate"} - moving
+    return demand(defining, whole & derived, atoms, still)
+
+
+def _demands(bound: Bound, taken: Collection[str]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """A reserved name for the demand of each bound predicate, with that and its bound places."""
+    demands: dict[str, tuple[str, tuple[int, ...]]] = {}
+    for predicate, places in bound.items():
+        name = f"?{predicate}"
+        while name in taken:
+            name = f"?{name}"
+        demands[name] = predicate, places
+    return demands
+
+
+def _joined(formula: Formula, needs: Needs, demands: Mapping[str, tuple[str, tuple[int, ...]]]) -> Needs:
+    """A defining formula's needs for the heads that are demanded."""
+    names, bound = {predicate: name for name, (predicate, _) in demands.items()}, dict(demands.values())
+    heads = [(neuron.source, neuron.arguments) for neuron in (formula.neurons[leaf] for leaf in sorted(formula.heads))]
+    if len(formula.blocks) > 1 or not bound or not all(name in bound for name, _ in heads):
+        return needs
+    wanted = [Literal(names[head[0]], bound_atom(head, bound)[1], _ENTERED) for head in heads]
+    return replace(
+        needs, rows=minimal_needs(Need(need.block, need.literals | {each}) for need in needs.rows for each in wanted)
+    )
