@@ -64,8 +64,8 @@ def chosen(
         answers = answers.at(np.argsort(-order if reverse else order, kind="stable"))
     elif reverse:
         answers = answers[::-1]
-    shown = len(answers) if limit == 0 else min(limit, len(answers))
-    return Shown(answers[:shown], len(answers) - shown, total, false)
+    shown = answers[: limit or len(answers)]
+    return Shown(shown, len(answers) - len(shown), total, false)
 
 
 def require_sortable(sort: str, queries: Iterable[str]) -> None:
@@ -104,19 +104,15 @@ def _is_filter(query: str) -> bool:
 
 
 def _order(answers: Answers, sort: str | None) -> np.ndarray | None:
-    """A sort key for each row; None to keep the order."""
+    """A sort key for each row: of entities whole numbers by value, then texts, in which numbers compare by value too.
+    None to keep the order."""
+    import numpy as np
+
     if sort in BOUNDS:
         return -(answers.lower if sort == "lower" else answers.upper)
     if sort not in answers.variables:
         return None
-    return _ranks(answers.columns[answers.variables.index(sort)])
-
-
-def _ranks(column: EntityColumn) -> np.ndarray:
-    """The rank of each row's name: whole numbers by value, then texts, in which numbers compare by value too."""
-    import numpy as np
-
-    names, codes = column.distinct()
+    names, codes = answers.columns[answers.variables.index(sort)].distinct()
     numbers = sum(whole(name) is not None for name in names)  # they come first, in order
     texts = sorted(range(numbers, len(names)), key=lambda place: _natural(names[place]))
     ranks = np.empty(len(names), np.int64)
@@ -139,11 +135,8 @@ def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
         yield f'{{"query": {_dump(each.query)}, "answers": ['
         members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in each.variables)
         template = f'{{"bindings": {{{members}}}, "lower": %s, "upper": %s, "state": %s}}'
-        columns = [
-            *(_entities(column, _dump) for column in each.columns),
-            *(_numbers(ends, lambda end: _dump(finite(end))) for ends in (each.lower, each.upper)),
-            _states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}'),
-        ]
+        states = _states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}')
+        columns = [*_columns(each, _dump, _dump), states]
         for number, block in enumerate(_blocks(columns)):
             yield ", " if number else ""
             yield ", ".join(map(template.__mod__, block))
@@ -161,14 +154,8 @@ def _dump(value: object) -> str:
 def as_csv(answers: Answers) -> Iterator[str]:
     """A header with the query's variables, and one line for each answer; an unbounded end is an empty field."""
     yield ",".join([*map(_field, answers.variables), "lower", "upper", "state"]) + "\n"
-    columns = [
-        *(_entities(column, _field) for column in answers.columns),
-        *(
-            _numbers(ends, lambda end: "" if finite(end) is None else repr(end))
-            for ends in (answers.lower, answers.upper)
-        ),
-        _states(answers, lambda state, _: state),
-    ]
+    ends = _columns(answers, _field, lambda end: "" if end is None else repr(end))
+    columns = [*ends, _states(answers, lambda state, _: state)]
     for block in _blocks(columns):
         yield "".join(f"{','.join(row)}\n" for row in block)
 
@@ -234,10 +221,9 @@ def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
 
 def ending(outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
     """The contradictions, the status, and the statements whose bounds creep."""
-    found = outcome.contradictions
-    if found:
-        yield paint(counted(len(found), "contradiction"), "contradiction") + "\n"
-        yield from _indented([_contradiction(each) for each in found])
+    if outcome.contradictions:
+        yield paint(counted(len(outcome.contradictions), "contradiction"), "contradiction") + "\n"
+        yield from _indented(list(map(_contradiction, outcome.contradictions)))
         yield "\n"
     yield f"{outcome.summary}\n"
     creeping = [(each.kind, each.rule or each.text, f"{each.file}:{each.line}") for each in outcome.creeping]
@@ -271,9 +257,14 @@ def _entities(column: EntityColumn, show: Callable[[str], str]) -> _TextColumn:
     return _TextColumn(list(map(show, names)), codes)
 
 
-def _numbers(values: np.ndarray, show: Callable[[float], str]) -> _TextColumn:
-    distinct, codes = _distinct(values)
-    return _TextColumn(list(map(show, distinct.tolist())), codes)
+def _columns(
+    answers: Answers, show: Callable[[str], str], show_end: Callable[[float | None], str]
+) -> Iterator[_TextColumn]:
+    """The entities of each variable, and the two ends, None where one is unbounded."""
+    yield from (_entities(column, show) for column in answers.columns)
+    for ends in (answers.lower, answers.upper):
+        distinct, codes = _distinct(ends)
+        yield _TextColumn([show_end(finite(end)) for end in distinct.tolist()], codes)
 
 
 def _bounds(answers: Answers, show: Callable[[float, float], str]) -> _TextColumn:

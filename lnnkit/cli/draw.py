@@ -63,8 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if picture.left_out:
         streams.note(f"hint: {picture.left_out:,} more boxes are left out; --most and --depth show more")
     if arguments.output is None:
-        streams.in_utf8()
-        streams.write([made]) if isinstance(made, str) else streams.write_bytes(made)
+        streams.write_utf8(made) if isinstance(made, str) else streams.write_bytes(made)
     else:
         require_apart(arguments.output, [Path(arguments.file), *kb.files])
         write_text(arguments.output, made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
@@ -63,46 +63,37 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.exact and asked:
         raise streams.UsageError("--exact needs an atom, and no --why-not")
     kb = load(arguments.file, shown=True)
-    form, depth = arguments.format, arguments.depth
-    about: tuple[Diagnostic, ...] = ()
+    form, about = arguments.format, tuple[Diagnostic, ...]()
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):
         if arguments.atom is None:
             text, found = conflict_report(kb, minimal=arguments.minimal)
-            shown = found if form == "json" else [streams.printable(text), "\n"]
+            shown = found if form == "json" else f"{streams.printable(text)}\n"
         elif arguments.why_not is not None:
-            goal = arguments.alpha if arguments.why_not == "true" else 1 - arguments.alpha
-            side = "lower" if arguments.why_not == "true" else "upper"
-            why_not = kb.why_not(arguments.atom, side=side, goal=goal)
+            wanted = arguments.why_not == "true"
+            goal = arguments.alpha if wanted else 1 - arguments.alpha
+            why_not = kb.why_not(arguments.atom, side="lower" if wanted else "upper", goal=goal)
             about = why_not.warnings
             text = why_not.to_html().rstrip() if form == "html" else str(why_not)
-            shown = why_not.as_dict() if form == "json" else [streams.printable(text), "\n"]
+            shown = why_not.as_dict() if form == "json" else f"{streams.printable(text)}\n"
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha, exact=arguments.exact)
             about = explanation.warnings
-            shown = _shown(explanation, form, depth)
+            made = {"json": explanation.as_dict, "html": explanation.to_html, "dot": explanation.to_dot}
+            shown = made.get(form, partial(_tree, explanation))(arguments.depth)
     streams.findings((*kb.warnings, *about))
     if isinstance(shown, dict):
         streams.write_json(shown)
-        return 0
-    if form != "text":
-        streams.in_utf8()
-    streams.write(shown)
+    elif form == "text":
+        streams.write([shown])
+    else:
+        streams.write_utf8(shown)
     return 0
 
 
-def _shown(explanation: Explanation, form: str, depth: int | None) -> Iterable[str] | dict[str, object]:
-    """What is printed of an explanation: the object of JSON, or pieces of text."""
-    match form:
-        case "json":
-            return explanation.as_dict(depth)
-        case "html":
-            return [explanation.to_html(depth)]
-        case "dot":
-            return [explanation.to_dot(depth)]
-        case _:
-            from lnnkit.explain.proof.proof_text import lines
+def _tree(explanation: Explanation, depth: int | None) -> str:
+    from lnnkit.explain.proof.proof_text import lines
 
-            return (f"{_painted(line, paint_for(sys.stdout))}\n" for line in lines(explanation, depth))
+    return "".join(f"{_painted(line, paint_for(sys.stdout))}\n" for line in lines(explanation, depth))
 
 
 def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:

@@ -4,7 +4,8 @@ imports neither torch nor networkx."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,13 +46,15 @@ def add_check(commands: Commands) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     found = diagnostics(arguments.file, arguments.rows)
+    counts = Counter(finding.severity for finding in found)
     if arguments.format == "json":
         streams.write_json({"diagnostics": [finding.as_dict() for finding in found]})
     else:
         streams.findings(found)
-        alone = f"; each {arguments.rows} can be decided alone" if arguments.rows and not _count(found, "error") else ""
-        streams.write([f"{streams.printable(arguments.file)}: {_summary(found)}{alone}\n"])
-    return 1 if _count(found, "error") else 0
+        said = ", ".join(counted(counts[kind], kind) for kind in ("error", "warning") if counts[kind]) or "no problems"
+        alone = f"; each {arguments.rows} can be decided alone" if arguments.rows and not counts["error"] else ""
+        streams.write([f"{streams.printable(arguments.file)}: {said}{alone}\n"])
+    return 1 if counts["error"] else 0
 
 
 def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
@@ -66,7 +69,7 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
     program, found = parse(source.text, source.path)
     checked, more = check(program, base_of(source), streamed=rows)
     found = [*found, *more]
-    if rows is not None and checked is not None and not _count(found, "error"):
+    if rows is not None and checked is not None and all(finding.severity != "error" for finding in found):
         from lnnkit.kb import KnowledgeBase
 
         try:
@@ -74,16 +77,6 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
         except Error as problem:
             found += problem.diagnostics
     return ordered(found, [source.path])
-
-
-def _count(found: Sequence[Diagnostic], severity: str) -> int:
-    return sum(finding.severity == severity for finding in found)
-
-
-def _summary(found: Sequence[Diagnostic]) -> str:
-    counts = [(_count(found, severity), severity) for severity in ("error", "warning")]
-    shown = [counted(count, word) for count, word in counts if count]
-    return ", ".join(shown) or "no problems"
 
 
 _FMT_HELP = """\
@@ -147,12 +140,10 @@ def _show(arguments: argparse.Namespace) -> int:
     from lnnkit.syntax.parse import parse
 
     program, found = parse(source.text, source.path)
-    base = base_of(source)
-    _, more = check(program, base, read_data=False)
-    errors = [finding for finding in (*found, *more) if finding.severity == "error"]
-    if errors:
+    _, more = check(program, base_of(source), read_data=False)
+    if errors := [finding for finding in (*found, *more) if finding.severity == "error"]:
         raise ProgramError(errors)
-    streams.write(_rules(program, base))
+    streams.write(_rules(program, base_of(source)))
     return 0
 
 
@@ -161,17 +152,17 @@ def _rules(program: ast.Program, base: Path) -> Iterator[str]:
     from lnnkit.learn.parameters.unit_readout import readable
     from lnnkit.syntax.printer import format_statement
 
-    residuals: list[float] = []
+    residual = 0.0  # the largest of the rule's
 
     def read_out(node: ast.Expression) -> ast.Expression:
-        shown, residual = readable(node)
-        residuals.append(residual)
+        nonlocal residual
+        shown, gap = readable(node)
+        residual = max(residual, gap)
         return shown
 
     for rule in settled(program, base, read_out):
-        residual = max(residuals, default=0.0)
-        residuals.clear()
         note = f"  # residual {residual:.2g}" if residual else ""
+        residual = 0.0
         yield f"{format_statement(rule, as_written=True)}{note}\n"
 
 
@@ -194,13 +185,9 @@ def add_grammar(commands: Commands) -> None:
 def _grammar(arguments: argparse.Namespace) -> int:
     from lnnkit.syntax.grammar import grammar_file
 
-    streams.in_utf8()
     name = "lnn.lark" if arguments.format == "lark" else "lnn.tmLanguage.json"
-    streams.write([grammar_file(name).read_text(encoding="utf-8")])
+    streams.write_utf8(grammar_file(name).read_text(encoding="utf-8"))
     return 0
-
-
-INSTALL = 'pip install "pygls>=2"'
 
 
 _LSP_HELP = """\
@@ -225,6 +212,6 @@ def _lsp(arguments: argparse.Namespace) -> int:
         if (problem.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         message = "the language server needs the package pygls, version 2 or later, which is not installed"
-        raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
+        raise Error([Diagnostic("missing-package", message, 'install it with: pip install "pygls>=2"')]) from None
     serve()
     return 0

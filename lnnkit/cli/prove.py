@@ -96,6 +96,5 @@ def _written(results: Iterator[Proved], form: str) -> list[Proved]:
     elif form == "html":
         from lnnkit.prove.verdict import page
 
-        streams.in_utf8()
-        streams.write([page(found)])
+        streams.write_utf8(page(found))
     return found

@@ -84,9 +84,7 @@ def _run(arguments: argparse.Namespace) -> int:
         kb.replace_queries(arguments.query, complete=True)
     require_fitting(arguments.format, arguments.output, kb.queries)
     if arguments.sort is not None:
-        from lnnkit.cli.answer_report import require_sortable
-
-        require_sortable(arguments.sort, kb.queries)
+        report.require_sortable(arguments.sort, kb.queries)
     output = None if arguments.output is None else targets(Path(arguments.output), kb.queries, kb.files)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
@@ -101,22 +99,18 @@ def _run(arguments: argparse.Namespace) -> int:
         )
     code = streams.INTERRUPTED if watch.asked else 0
     if isinstance(outcome, Plan):
-        if arguments.format == "json":
-            streams.write_json(outcome.as_dict())
-        else:
-            streams.write(f"{streams.printable(line, keep='')}\n" for line in outcome.lines())
+        lines = (f"{streams.printable(line, keep='')}\n" for line in outcome.lines())
+        streams.write_either(arguments.format, outcome.as_dict, lambda: "".join(lines))
         return code
     with ProgressLine("answering", shown=shown):
         answers = kb.answers(alpha=arguments.alpha)
     if not answers:
         streams.note("hint: the program has no query; ask one with -q, as in -q 'P(X)'")
-    from lnnkit.cli.answer_report import chosen
-
     read, limit = arguments.format == "table", arguments.limit
     if limit is None:
         limit = ON_TERMINAL if read and sys.stdout is not None and sys.stdout.isatty() else 0
     order = {"only": arguments.only, "sort": arguments.sort, "reverse": arguments.reverse}
-    shown_answers = [chosen(each, limit, filters=read, **order) for each in answers]
+    shown_answers = [report.chosen(table, limit, filters=read, **order) for table in answers]
     _print(shown_answers, outcome, arguments.format, output)
     return code
 

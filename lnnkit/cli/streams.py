@@ -68,16 +68,28 @@ def in_utf8() -> None:
 
 def write_json(value: object) -> None:
     """Write a value to standard output as JSON on one line, whatever the terminal's encoding."""
+    write_utf8(f"{json.dumps(value, ensure_ascii=False)}\n")
+
+
+def write_either(form: str, as_dict: Callable[[], object], as_text: Callable[[], str]) -> None:
+    """Write a result to standard output: as JSON where ``form`` is ``json``, else as text."""
+    if form == "json":
+        write_json(as_dict())
+    else:
+        write([as_text()])
+
+
+def write_utf8(text: str) -> None:
+    """Write what another program reads to standard output, whatever the terminal's encoding."""
     in_utf8()
-    write([json.dumps(value, ensure_ascii=False), "\n"])
+    write([text])
 
 
 def deliver(text: str, output: str | None, then: str = "") -> None:
     """Write a result to the file ``output`` and name the command to run ``then``; without a file, write it to standard
     output."""
     if output is None:
-        in_utf8()
-        write([text])
+        write_utf8(text)
         return
     from lnnkit.output import write_text
 
@@ -110,9 +122,8 @@ def defect(problem: Exception) -> None:
 
 
 def flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
 
 
 def abandon() -> None:

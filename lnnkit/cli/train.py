@@ -98,10 +98,7 @@ def _train(arguments: argparse.Namespace) -> int:
     kb.save(Path(arguments.output))
     if arguments.report is not None:
         write_text(arguments.report, found.to_html(Path(arguments.file).name))
-    if arguments.format == "json":
-        streams.write_json(found.as_dict())
-    else:
-        streams.write(_table(found, arguments.output))
+    streams.write_either(arguments.format, found.as_dict, lambda: "".join(_table(found, arguments.output)))
     return streams.INTERRUPTED if found.stopped == "interrupted" else 0
 
 
@@ -116,10 +113,9 @@ def _require_outputs(arguments: argparse.Namespace) -> None:
     for one, other in itertools.combinations(places, 2):
         if places[one] == places[other]:
             raise streams.UsageError(f"{one} and {other} are the same file")
-    read = Path(arguments.file).resolve()
-    lost = [option for option, place in places.items() if option != "-o" and place == read]
-    if lost:
-        raise streams.UsageError(f"{lost[0]} would overwrite the program")
+    for option, place in places.items():
+        if option != "-o" and place == Path(arguments.file).resolve():
+            raise streams.UsageError(f"{option} would overwrite the program")
 
 
 def _table(found: Fit, output: str) -> Iterator[str]:
@@ -158,8 +154,5 @@ def _eval(arguments: argparse.Namespace) -> int:
     use_threads(arguments.threads)
     with ProgressLine("inferring", shown=not arguments.quiet) as line, kb.watched(line):
         scores = kb.evaluate(max_groundings=arguments.max_groundings)
-    if arguments.format == "json":
-        streams.write_json(scores.as_dict())
-    else:
-        streams.write([streams.printable(str(scores)), "\n"])
+    streams.write_either(arguments.format, scores.as_dict, lambda: f"{streams.printable(str(scores))}\n")
     return 0
