@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 from lnnkit.cli import streams
-from lnnkit.errors import Error
-
-DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, streams.INTERRUPTED
+from lnnkit.cli.streams import DONE, USAGE, WRONG
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command (by default that of ``sys.argv``) and return its exit code. Sets torch's threads for ``run``."""
     streams.prepare()
     try:
-        code = _guarded(lambda: _command(argv))
+        code = streams.guarded(lambda: _command(argv))
         streams.flush()
         return code
     except BrokenPipeError:  # the reader has seen enough, as in `lnnkit run f.lnn | head`
@@ -58,21 +56,3 @@ def _command(argv: Sequence[str] | None) -> int:
     except streams.UsageError as problem:
         streams.note(f"{arguments.prog}: error: {problem}")
         return USAGE
-
-
-def _guarded(command: Callable[[], int]) -> int:
-    try:
-        return command()
-    except Error as problem:
-        streams.findings(problem.diagnostics)
-        return WRONG
-    except KeyboardInterrupt:
-        streams.note("interrupted")
-        return INTERRUPTED
-    except OSError:
-        raise
-    except Exception as problem:
-        if os.environ.get("LNNKIT_TRACEBACK"):
-            raise
-        streams.defect(problem)
-        return WRONG

@@ -73,11 +73,10 @@ def surveyed(files: Sequence[Path], *, lenient: bool = False) -> list[Survey]:
     for file in files:
         try:
             table = survey(file)
-            if table.rows:
-                tables.append(table)
-            else:
+            if not table.rows:
                 hint = "name a file with a header and rows below it"
-                problems.append(Diagnostic("no-rows", "there is no row that can be read", hint, file=str(file)))
+                raise Unreadable("no-rows", "there is no row that can be read", hint)
+            tables.append(table)
         except Unreadable as problem:
             fault = problem.fault
             hint = fault.hint.replace("paths are relative to the .lnn file", "paths are relative to the working folder")
@@ -167,39 +166,34 @@ def _discover(arguments: argparse.Namespace) -> int:
     output = arguments.output
     require_output(arguments, [arguments.table])
     (table,) = surveyed([Path(arguments.table)])
-    columns = [each for each in table.columns if each.numbers is not None]
-    cells = np.column_stack(
-        [np.zeros((table.rows, 0)), *(each.numbers for each in columns if each.numbers is not None)]
-    )
-    target, places = _chosen(table, columns, arguments.target, arguments.columns)
-    if (cells[:, target] != cells[:, target]).all():
-        message = f'no row has a number in the column "{columns[target].title}"'
+    target, inputs = _chosen(table, arguments.target, arguments.columns)
+    wanted = target.in_floats
+    if np.isnan(wanted).all():
+        message = f'no row has a number in the column "{target.title}"'
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
+    cells = np.column_stack([np.zeros((table.rows, 0)), *(column.in_floats for column in inputs)])
+    found = discover(cells, wanted, FormulaSearch(arguments.seconds, seed=arguments.seed % 2**63))
     next_step = f"try `lnnkit run {output}`"
-    found = discover(cells[:, places], cells[:, target], FormulaSearch(arguments.seconds, seed=arguments.seed % 2**63))
     if output is not None:
-        inputs = [columns[place] for place in places]
-        program = _program(found, table, columns[target], inputs, Path(output).resolve().parent)
+        program = _program(found, table, target, inputs, Path(output).resolve().parent)
         write_text(output, program)
         if _NO_ROWS in program:
             next_step = "it answers nothing before it has rows: state their numbers as facts, or load a table with ids"
-    streams.in_utf8()
-    shown = [format_predicate(columns[place].title) for place in places]
-    title = columns[target].title
-    formulas = [(each.size, each.error, formula_text(each.formula, shown)) for each in found.pareto]
+    shown = [format_predicate(column.title) for column in inputs]
+    formulas = [(scored.size, scored.error, formula_text(scored.formula, shown)) for scored in found.pareto]
     if arguments.format == "json":
-        listed_formulas = [dict(zip(("size", "error", "formula"), each, strict=True)) for each in formulas]
-        whole = {"target": title, "chosen": found.chosen, "formulas": listed_formulas}
+        listing = [{"size": size, "error": error, "formula": text} for size, error, text in formulas]
+        whole = {"target": target.title, "chosen": found.chosen, "formulas": listing}
         whole |= {"far": found.far, "doubt": found.doubt}
-        streams.write([json.dumps(whole, indent=2, ensure_ascii=False), "\n"])
+        streams.write_utf8(f"{json.dumps(whole, indent=2, ensure_ascii=False)}\n")
     else:
-        lines = [("", "size", "error", format_predicate(title))]
+        lines = [("", "size", "error", format_predicate(target.title))]
         for place, (size, error, text) in enumerate(formulas):
             mark = "*" if place == found.chosen else ""
             lines.append((mark, str(size), "0" if error < 1e-9 else f"{error:.3g}", text))
-        streams.write(f"{line}\n" for line in aligned(lines, right={1}))
-        left_out = "" if arguments.columns is not None else _left_out(table, columns)
-        far = _far(found.far, int((cells[:, target] == cells[:, target]).sum())) if found.far else ""
+        streams.write_utf8("".join(f"{line}\n" for line in aligned(lines, right={1})))
+        left_out = "" if arguments.columns is not None else _left_out(table)
+        far = _far(found.far, int(np.isfinite(wanted).sum())) if found.far else ""
         for text in filter(None, (left_out, far, found.doubt)):
             streams.note(text)
     if output is not None:
@@ -207,17 +201,17 @@ def _discover(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(table: Survey, columns: Sequence[SurveyedColumn], target: str, wanted: str | None) -> tuple[int, list[int]]:
-    """The indices of the target and of the input columns. Raises `Error` for a name that is not a column of numbers."""
-    names = [column.title for column in columns]
-    named = [target] if wanted is None else [target, *(part.strip() for part in wanted.split(","))]
-    problems = [_missing(table, name, names) for name in dict.fromkeys(named) if name not in names]
+def _chosen(table: Survey, target: str, wanted: str | None) -> tuple[SurveyedColumn, list[SurveyedColumn]]:
+    """The columns of the target and of the inputs. Raises `Error` for a name that is not a column of numbers."""
+    known: dict[str, SurveyedColumn] = {}
+    for column in table.columns:
+        if column.numbers is not None:
+            known.setdefault(column.title, column)
+    titles = list(known) if wanted is None else [part.strip() for part in wanted.split(",")]
+    problems = [_missing(table, name, list(known)) for name in dict.fromkeys([target, *titles]) if name not in known]
     if problems:
         raise Error(problems)
-    place = names.index(target)
-    if wanted is None:
-        return place, [each for each in range(len(names)) if each != place]
-    return place, [names.index(each) for each in dict.fromkeys(named[1:]) if each != target]
+    return known[target], [known[title] for title in dict.fromkeys(titles) if title != target]
 
 
 def _missing(table: Survey, name: str, numbers: Sequence[str]) -> Diagnostic:
@@ -240,13 +234,13 @@ def _far(rows: Sequence[int], count: int) -> str:
     return f"{named}: {more}"
 
 
-def _left_out(table: Survey, columns: Sequence[SurveyedColumn]) -> str:
+def _left_out(table: Survey) -> str:
     """``left out, without numbers: kind, "day of week"``; empty where no columns but keys are."""
     from lnnkit.draft.keys import keys_of
 
-    known = {*(each.title for each in columns), *(each.title for each in keys_of(table))}
-    others = [each for each in table.columns if each.title not in known]
-    names = [format_predicate(each.title) + (f" ({each.reason})" if each.reason else "") for each in others]
+    keys = {column.title for column in keys_of(table)}
+    others = [column for column in table.columns if column.numbers is None and column.title not in keys]
+    names = [format_predicate(column.title) + (f" ({column.reason})" if column.reason else "") for column in others]
     return f"left out, without numbers: {listed(names)}" if names else ""
 
 

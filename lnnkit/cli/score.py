@@ -13,8 +13,10 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import Commands, threads
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.errors import Error
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable
+from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,12 +74,11 @@ def _run(arguments: argparse.Namespace) -> int:
     from lnnkit.scoring.scoring_run import score
 
     sort, place = arguments.rows
-    output = Path(arguments.output)
-    require_writable(output)
-    shown = not arguments.quiet
+    shown, output = not arguments.quiet, Path(arguments.output)
     bad = None if arguments.bad_rows is None else Path(arguments.bad_rows)
-    if bad is not None:
-        require_writable(bad)
+    written = [output] if bad is None else [output, bad]
+    for path in written:
+        require_writable(path)
     kb = load(arguments.file, shown=shown, streamed=sort)
     if arguments.query is not None:
         kb.replace_queries(arguments.query)
@@ -89,19 +90,19 @@ def _run(arguments: argparse.Namespace) -> int:
     else:  # laid out as the program's table
         table = scorer.model.loads[0].table
         stream = RowStream(Path(place), table.header, table.delimiter, table.encoding)
-    _require_apart([output, *([] if bad is None else [bad])], [Path(arguments.file), *kb.files], place)
+    _require_apart(written, [Path(arguments.file), *kb.files], place)
     use_threads(1)
     began = time.monotonic()
     with ProgressLine("deciding rows", shown=shown) as line:
         total = None
-        if shown and place != STANDARD_INPUT:
+        if shown and given is not None:
             with suppress(Unreadable, OSError, ValueError):  # said when it is read
                 total = stream.rows  # if they are known without reading
 
-        def told(found: Scored) -> None:
-            line.say(_progress(found, total, time.monotonic() - began))
+        def listen(scored: Scored) -> None:
+            line.say(_progress(scored, total, time.monotonic() - began))
 
-        found = score(scorer, stream, output, workers=arguments.workers, bad_rows=bad, listen=told)
+        found = score(scorer, stream, output, workers=arguments.workers, bad_rows=bad, listen=listen)
     for text in _summary(found, time.monotonic() - began):
         streams.note(text)
     return 0
@@ -110,14 +111,11 @@ def _run(arguments: argparse.Namespace) -> int:
 def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) -> None:
     """Raises `Error` for an output file that is also read, that is in a folder that is read, or that is named twice."""
     from lnnkit.data.source import is_table
-    from lnnkit.errors import Error
-    from lnnkit.syntax.diagnostic import Diagnostic
 
-    stream = Path(place)
+    stream = None if place == STANDARD_INPUT else Path(place)
     for path in written:
-        require_apart(path, [*read, *([] if place == STANDARD_INPUT else [stream])])
-        within = stream.is_dir() and path.resolve().parent == stream.resolve()
-        if place != STANDARD_INPUT and within and is_table(path):
+        require_apart(path, filter(None, [*read, stream]))
+        if stream is not None and stream.is_dir() and path.resolve().parent == stream.resolve() and is_table(path):
             message = f'"{path}" would be one of the tables of the stream "{place}" when it is read again'
             raise Error([Diagnostic("overwritten-source", message, "nothing was changed; write to another folder")])
     if len({path.resolve() for path in written}) < len(written):

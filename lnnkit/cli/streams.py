@@ -11,10 +11,11 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import NoReturn, TextIO
 
+from lnnkit.errors import Error
 from lnnkit.markup.templating import visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
-INTERRUPTED = 130  # the exit code
+DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, 130  # the exit codes
 Paint = Callable[[str, str], str]  # a text and what it is -> the text, with its colour
 
 _CODES = {
@@ -110,7 +111,27 @@ def findings(diagnostics: Iterable[Diagnostic]) -> None:
         print(printable(diagnostic.render()).replace(kind, paint(kind, diagnostic.severity), 1), file=sys.stderr)
 
 
-def defect(problem: Exception) -> None:
+def guarded(command: Callable[[], int]) -> int:
+    """The exit code of a command; what it raises is reported, but an `OSError` of the output and, with
+    ``LNNKIT_TRACEBACK``, a defect."""
+    try:
+        return command()
+    except Error as problem:
+        findings(problem.diagnostics)
+        return WRONG
+    except KeyboardInterrupt:
+        note("interrupted")
+        return INTERRUPTED
+    except OSError:
+        raise
+    except Exception as problem:
+        if os.environ.get("LNNKIT_TRACEBACK"):
+            raise
+        _defect(problem)
+        return WRONG
+
+
+def _defect(problem: Exception) -> None:
     """Report the exception on standard error: out of memory, or a defect of lnnkit."""
     if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
         note("error[out-of-memory] there is not enough memory for this program and its data")

@@ -64,6 +64,12 @@ class SurveyedColumn:
     numbers: np.ndarray | None = None
 
     @property
+    def in_floats(self) -> np.ndarray:
+        """The numbers of a column that has some."""
+        assert self.numbers is not None
+        return self.numbers
+
+    @property
     def missing(self) -> int:
         return int((self.codes < 0).sum())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from lnnkit.cli import streams
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import paint_for
-from lnnkit.shell.performing import perform
+from lnnkit.shell.performing import Reply, perform
 from lnnkit.shell.requests import INFERRING, Typed
 from lnnkit.shell.shell_state import ShellState, renewed
 from lnnkit.syntax.split import unfinished
@@ -28,29 +27,24 @@ class LineRunner:
 
     def run(self, typed: Typed) -> bool:
         """Perform an input and print the reply. Returns whether to go on."""
-        try:
+        reply: Reply | None = None
+
+        def performed() -> int:
+            nonlocal reply
             with _ctrl_c() if self._at_prompt else nullcontext():
                 with ProgressLine("inferring", shown=typed.kind in INFERRING) as line, self.state.kb.watched(line):
                     paint = paint_for(sys.stdout)
                     self.state, reply = perform(self.state, typed, paint, headed=not self._at_prompt)
-                self.failed |= reply.failed
                 streams.findings(reply.findings)
                 streams.write([reply.text])
                 streams.flush()
-        except KeyboardInterrupt:
-            self.state = renewed(self.state)  # interrupted results are not kept
-            streams.note("interrupted")
-            return True
-        except OSError:
-            raise
-        except Exception as problem:  # the session, and what was stated in it, outlives it
-            if os.environ.get("LNNKIT_TRACEBACK"):
-                raise
+            return streams.WRONG if reply.failed else streams.DONE
+
+        code = streams.guarded(performed)
+        self.failed |= code == streams.WRONG
+        if reply is None:  # it was interrupted, or failed: its results are not kept, and the session goes on
             self.state = renewed(self.state)
-            self.failed = True
-            streams.defect(problem)
-            return True
-        return not reply.ended
+        return reply is None or not reply.ended
 
 
 def whole_input(next_line: Callable[[bool], str], pending: str | None = None) -> tuple[str, str | None]:
