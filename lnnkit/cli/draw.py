@@ -14,7 +14,6 @@ from lnnkit.output import require_apart, write_text
 
 FORMATS = ("svg", "png", "dot", "html")
 
-
 _HELP = """\
 draw a program's predicates and rules, or what an atom rests on
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 STATES = ("true", "false")
 
-
 _HELP = """\
 show why an atom has its bounds, or why there are contradictions
 

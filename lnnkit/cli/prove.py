@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 STOPPING = "stopping; Ctrl-C again ends at once"
 _MANY = 10_000  # from this many instances on, their number is reported
 
-
 _HELP = """\
 decide whether formulas follow from all statements together
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 ON_TERMINAL = 100  # answers of a query
 _LONGEST = 60  # characters of a query in a file name
 
-
 _HELP = """\
 infer, and answer the queries of a program
 

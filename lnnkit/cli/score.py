@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _MANY = 100_000  # from this many rows on, the rate per second is reported
 
-
 _HELP = """\
 decide the rows of a table of any size, one by one
 

@@ -29,7 +29,6 @@ _SETTINGS = (  # options that `fit` takes by the same names
 )
 _UNTRAINED = ("untrained", "untrained-relation", "untrained-function")  # findings that training resolves
 
-
 _TRAIN_HELP = """\
 fit the numbers of a program's rules to its labels
 
